@@ -1,12 +1,12 @@
-//! G(n, m): `m` distinct arcs between different vertices, all such sets equally likely
+//! G(n, m): `m` distinct arcs between different vertices, where all such sets are equally likely
 //! (Erdos and Renyi, Publicationes Mathematicae 1959; here directed).
 
 use crate::{Edge, Generator, ParameterError, Scramble};
 
-/// A uniform random directed graph without loops and duplicates.
+/// A uniform random directed graph without loops or duplicates.
 ///
-/// The `n (n - 1)` possible arcs are numbered, and a pseudo-random permutation of those numbers is cut
-/// after `m` of them: distinctness without remembering which arcs were drawn.
+/// The `n (n - 1)` possible arcs are numbered, and the graph takes the first `m` numbers of a
+/// pseudo-random permutation. So the arcs are distinct, and none needs to be remembered.
 #[derive(Debug, Clone)]
 pub struct ErdosRenyi {
     vertex_count: u64,
@@ -15,10 +15,11 @@ pub struct ErdosRenyi {
 }
 
 impl ErdosRenyi {
-    /// The largest number of vertices: their pairs still have 64-bit numbers.
+    /// The largest number of vertices, whose pairs still have 64-bit numbers.
     pub const VERTEX_COUNT_MAX: u64 = 1 << 32;
 
-    /// A graph of `vertex_count <= 2^32` vertices and `edge_count <= vertex_count * (vertex_count - 1)` arcs.
+    /// Makes a graph of `vertex_count <= 2^32` vertices and `edge_count <= vertex_count *
+    /// (vertex_count - 1)` arcs.
     pub fn new(vertex_count: u64, edge_count: u64, seed: u64) -> Result<Self, ParameterError> {
         if vertex_count > Self::VERTEX_COUNT_MAX {
             return Err(ParameterError::new(format!(
@@ -37,7 +38,7 @@ impl ErdosRenyi {
     }
 }
 
-/// The number of ordered pairs of different vertices.
+/// Returns the number of ordered pairs of different vertices.
 fn pair_count(vertex_count: u64) -> u64 {
     vertex_count * vertex_count.saturating_sub(1)
 }
@@ -54,8 +55,9 @@ impl Generator for ErdosRenyi {
     fn fill(&self, first: u64, edges: &mut [Edge]) {
         let pair_count = pair_count(self.vertex_count);
         for (number, edge) in (first..).zip(edges) {
-            // Walking the permutation's cycle until it is back in range keeps it a permutation of the range;
-            // the range is at least half of the permutation's, so that takes less than two steps on average.
+            // Following the permutation's cycle until it is back in range gives a permutation of
+            // the range. The range is at least half of `0..2^bits`, so this takes less than two
+            // steps on average.
             let mut pair = self.scramble.apply(number);
             while pair >= pair_count {
                 pair = self.scramble.apply(pair);
@@ -72,7 +74,7 @@ mod tests {
     use crate::edges;
 
     #[test]
-    fn arcs_are_distinct_and_no_loops() {
+    fn arcs_are_distinct_and_none_is_a_loop() {
         let mut arcs = edges(&ErdosRenyi::new(1000, 200_000, 3).unwrap());
         assert!(
             arcs.iter().all(|&(source, target)| source != target && source < 1000 && target < 1000)
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_complete_graph_is_reached_and_not_exceeded() {
+    fn the_complete_graph_is_the_largest_graph() {
         let mut arcs = edges(&ErdosRenyi::new(5, 20, 3).unwrap());
         arcs.sort_unstable();
         arcs.dedup();
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_are_those_of_a_uniform_graph() {
+    fn degrees_follow_a_uniform_graph() {
         let mut out_degrees = vec![0u32; 1000];
         let mut in_degrees = vec![0u32; 1000];
         for (source, target) in edges(&ErdosRenyi::new(1000, 100_000, 9).unwrap()) {
@@ -103,7 +105,8 @@ mod tests {
             in_degrees[target as usize] += 1;
         }
         for degrees in [out_degrees, in_degrees] {
-            // Mean 100, standard deviation 9.5: variance 90, estimated from 1000 vertices to within 4 or so.
+            // Mean 100, standard deviation 9.5: the variance is 90, estimated from 1000 vertices to
+            // within about 4.
             let variance: f64 =
                 degrees.iter().map(|&degree| (f64::from(degree) - 100.0).powi(2)).sum::<f64>()
                     / 1000.0;

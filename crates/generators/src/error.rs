@@ -1,8 +1,8 @@
-//! What is wrong with the parameters of a graph.
+//! The error for invalid parameters of a graph.
 
 use std::fmt;
 
-/// A parameter is out of its range; the message names the parameter, its value and the range.
+/// A parameter is out of its range. The message names the parameter, its value and the range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterError(String);
 

@@ -1,9 +1,9 @@
-//! A two-dimensional grid: long diameter, degree at most 4, every answer known in closed form.
+//! A two-dimensional grid: a large diameter, degrees of at most 4, and answers in closed form.
 
 use crate::{Edge, Generator, ParameterError};
 
-/// A grid of `width * height` vertices, numbered row by row, each joined to its right and lower neighbour.
-/// Undirected: each edge is listed once.
+/// A grid of `width * height` vertices, numbered row by row. Each vertex is joined to its right and
+/// lower neighbours. Undirected: each edge is listed once.
 #[derive(Debug, Clone)]
 pub struct Grid {
     width: u64,
@@ -11,7 +11,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid of at most 2^62 vertices; either side may be 0.
+    /// Makes a grid of at most 2^62 vertices; either side may be 0.
     pub fn new(width: u64, height: u64) -> Result<Self, ParameterError> {
         match width.checked_mul(height) {
             Some(vertices) if vertices <= 1 << 62 => Ok(Self { width, height }),
@@ -19,7 +19,7 @@ impl Grid {
         }
     }
 
-    /// Edges to the right come first, then those downwards.
+    /// Returns the number of edges to the right, which come before the edges downwards.
     fn edges_to_the_right(&self) -> u64 {
         self.width.saturating_sub(1) * self.height
     }

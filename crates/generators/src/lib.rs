@@ -1,8 +1,8 @@
-//! Synthetic graphs, deterministic for a seed whatever the number of threads.
+//! Synthetic graphs. A seed determines the graph, with any number of threads.
 //!
-//! Every generator is a function of an edge's number: edge `i` depends on the parameters, the seed and
-//! `i` alone, never on the edges before it. So any range of edges can be made at any time, on any thread,
-//! and graphs larger than memory are streamed, not held ([`write()`]).
+//! Every generator is a function of the edge's number: edge `i` depends only on the parameters, the
+//! seed and `i`, never on earlier edges. So any thread can make any range of edges at any time, and
+//! graphs larger than memory are streamed ([`write()`]).
 //!
 //! | generator | model | source |
 //! | --- | --- | --- |

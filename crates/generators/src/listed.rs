@@ -1,4 +1,4 @@
-//! Edges already in memory, to be used where a generator is asked for.
+//! A generator for edges that are already in memory.
 
 use crate::{Edge, Generator};
 
@@ -10,7 +10,7 @@ pub struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// A graph of these edges; its vertices end with the largest id that an edge names.
+    /// Makes a graph of these edges. Its vertices end with the largest id in the edges.
     ///
     /// # Panics
     /// If an edge names the id `u64::MAX`, which no vertex count can exceed.

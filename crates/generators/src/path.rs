@@ -1,8 +1,8 @@
-//! A path: the longest diameter that a graph can have.
+//! A path: the largest diameter that a graph can have.
 
 use crate::{Edge, Generator};
 
-/// Vertices `0, 1, .. n - 1`, each with an edge to the next.
+/// A path of the vertices `0, 1, .. n - 1`, each with an edge to the next.
 #[derive(Debug, Clone)]
 pub struct Path {
     /// The number of vertices.

@@ -1,31 +1,32 @@
-//! Random words addressed by their number.
+//! Random words with random access by number.
 //!
-//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) is a counter put through a mixer, so its `i`-th word
-//! costs the same as its next one. That is what lets every edge be made on its own.
+//! SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) passes a counter through a mixer, so its `i`-th
+//! word costs the same as its next one. So every edge can be made on its own.
 
 /// 2^64 divided by the golden ratio: SplitMix64's step.
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A stream of random words: the words of different seeds or purposes are unrelated.
+/// A stream of random words. Streams of different seeds or purposes are unrelated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RandomWords {
     start: u64,
 }
 
 impl RandomWords {
-    /// The stream for `seed` and a purpose: any name that no other stream of the same seed has.
+    /// Makes the stream for `seed` and a purpose: any name that no other stream of the same seed
+    /// has.
     pub(crate) fn new(seed: u64, purpose: &[u8; 8]) -> Self {
         Self { start: mix(mix(seed.wrapping_add(GOLDEN_GAMMA)) ^ u64::from_le_bytes(*purpose)) }
     }
 
-    /// Word number `index`, uniform in 64 bits.
+    /// Returns word number `index`, uniform in 64 bits.
     #[inline]
     pub(crate) fn word(self, index: u64) -> u64 {
         mix(self.start.wrapping_add(index.wrapping_mul(GOLDEN_GAMMA)))
     }
 }
 
-/// SplitMix64's output function, a bijection of the 64-bit words.
+/// SplitMix64's output function, a bijection on 64-bit words.
 #[inline]
 fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -33,26 +34,28 @@ fn mix(mut word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// A uniform number in `0..bound` from a random word; the bias is below `bound / 2^64` (Lemire 2019).
+/// Maps a random word to a uniform number in `0..bound`. The bias is below `bound / 2^64` (Lemire
+/// 2019).
 #[inline]
 pub(crate) fn below(word: u64, bound: u64) -> u64 {
     ((u128::from(word) * u128::from(bound)) >> 64) as u64
 }
 
-/// A uniform number in `[0, 1)` from a random word.
+/// Maps a random word to a uniform number in `[0, 1)`.
 #[inline]
 pub(crate) fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (-53f64).exp2()
 }
 
-/// The weight of an edge by its number: uniform in `(0, 1]`, a multiple of 2^-24, the same for any generator.
+/// Returns the weight of edge number `edge`: uniform in `(0, 1]`, a multiple of 2^-24, the same for
+/// any generator.
 #[inline]
 pub fn weight(seed: u64, edge: u64) -> f32 {
     positive_unit(RandomWords::new(seed, b"weights.").word(edge))
 }
 
-/// A uniform multiple of 2^-24 in `(0, 1]` from a random word: 1 where its highest 24 bits are 0, as not every
-/// algorithm takes a weight of 0, and else these.
+/// Maps a random word to a uniform multiple of 2^-24 in `(0, 1]`, given by its highest 24 bits. If
+/// these are 0, the result is 1, because some algorithms take no weight of 0.
 #[inline]
 fn positive_unit(word: u64) -> f32 {
     let bits = word >> 40;

@@ -1,21 +1,23 @@
 //! R-MAT: a recursive matrix with skewed degrees (Chakrabarti, Zhan and Faloutsos, SDM 2004).
 //!
-//! The adjacency matrix is quartered `scale` times; each time an edge falls into one of the four quadrants
-//! with probabilities a, b, c, d. Loops and duplicates occur and stay, as in Graph500.
+//! The adjacency matrix is divided into quadrants `scale` times. Each time, an edge falls into one
+//! of them with the probabilities a, b, c, d. Loops and duplicates occur and are kept, as in
+//! Graph500.
 
 use crate::random::RandomWords;
 use crate::{Edge, Generator, ParameterError, Scramble};
 
-/// Levels that one random word decides: one in each of its four lanes of 16 bits.
+/// Levels that one random word decides: one in each of its four 16-bit lanes.
 const LANES: u32 = 4;
-/// Random bits that decide a level; the lane's highest bit is left for the comparison.
+/// Random bits that decide a level. The lane's highest bit is reserved for the comparison.
 const LEVEL_BITS: u32 = 15;
 /// 1 in every lane.
 const ONES: u64 = 0x0001_0001_0001_0001;
 /// The highest bit of every lane.
 const HIGHEST: u64 = ONES << LEVEL_BITS;
 
-/// The probabilities of three quadrants; the fourth has the rest. They are rounded to multiples of 2^-15.
+/// The probabilities of three quadrants; the fourth one has the rest. They are rounded to multiples
+/// of 2^-15.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Probabilities {
     /// Both ends in the lower half.
@@ -27,17 +29,17 @@ pub struct Probabilities {
 }
 
 impl Probabilities {
-    /// Graph500's: 0.57, 0.19, 0.19 and so 0.05.
+    /// Graph500's probabilities: 0.57, 0.19, 0.19, which leaves 0.05.
     pub const GRAPH500: Self = Self { a: 0.57, b: 0.19, c: 0.19 };
 }
 
-/// An R-MAT graph of `2^scale` vertices and `edge_factor * 2^scale` edges.
+/// An R-MAT graph with `2^scale` vertices and `edge_factor * 2^scale` edges.
 #[derive(Debug, Clone)]
 pub struct Rmat {
     scale: u32,
     edge_count: u64,
     words: RandomWords,
-    /// Upper ends of the quadrants a, b and c in 2^-15ths, in every lane.
+    /// Cumulative probabilities of the quadrants a, b and c in units of 2^-15, in every lane.
     thresholds: [u64; 3],
     scramble: Option<Scramble>,
 }
@@ -48,7 +50,7 @@ impl Rmat {
     /// The largest scale.
     pub const SCALE_MAX: u32 = 48;
 
-    /// A graph with Graph500's probabilities and scrambled ids; `scale` is in `0..=48`.
+    /// Makes a graph with Graph500's probabilities and scrambled ids. `scale` is in `0..=48`.
     pub fn new(scale: u32, edge_factor: u64, seed: u64) -> Result<Self, ParameterError> {
         if scale > Self::SCALE_MAX {
             return Err(ParameterError::new(format!(
@@ -70,20 +72,22 @@ impl Rmat {
         })
     }
 
-    /// The same graph with other probabilities.
+    /// Returns the same graph with other probabilities.
     pub fn with_probabilities(self, probabilities: Probabilities) -> Result<Self, ParameterError> {
         Ok(Self { thresholds: thresholds(probabilities)?, ..self })
     }
 
-    /// The same graph with the ids as the recursion makes them: small ids have the most edges.
+    /// Returns the same graph with the original ids of the recursion: small ids have the most
+    /// edges.
     pub fn unscrambled(self) -> Self {
         Self { scramble: None, ..self }
     }
 
-    /// Descends the levels of one edge, four at a time. Levels are alike and independent, so it does not
-    /// matter which lane decides which bit of the ids.
+    /// Descends the levels of one edge, four at a time. Levels are alike and independent, so any
+    /// lane may decide any bit of the ids.
     ///
-    /// 20 operations for four levels and no branch on random bits: 18 ns per edge at scale 22, scrambling included.
+    /// Takes 20 operations for four levels and no branch on random bits: 18 ns per edge at scale
+    /// 22, including scrambling.
     #[inline]
     fn edge(&self, number: u64) -> Edge {
         let words = self.words_per_edge();
@@ -91,8 +95,9 @@ impl Rmat {
         let (mut source, mut target) = (0, 0);
         for index in 0..u64::from(words) {
             let drawn = self.words.word(first.wrapping_add(index)) | HIGHEST;
-            // A lane's highest bit survives the subtraction if it drew at least the threshold. Quadrants a, b,
-            // c and d pass 0, 1, 2 and 3 of the thresholds; the source is upper in c and d, the target in b and d.
+            // A lane's highest bit survives the subtraction if the lane drew at least the
+            // threshold. Quadrants a, b, c and d pass 0, 1, 2 and 3 of the thresholds. The source
+            // is upper in c and d, the target in b and d.
             let [past_a, past_b, past_c] = self.thresholds.map(|threshold| drawn - threshold);
             source = source << 1 | (past_b & HIGHEST) >> LEVEL_BITS;
             target = target << 1 | ((past_a ^ past_b ^ past_c) & HIGHEST) >> LEVEL_BITS;
@@ -104,7 +109,7 @@ impl Rmat {
         self.scale.div_ceil(LANES)
     }
 
-    /// Closes the gaps between the lanes' bits, of which the first levels suffice.
+    /// Closes the gaps between the lanes' bits, and keeps the lowest `scale` bits.
     #[inline]
     fn id(&self, lanes: u64) -> u64 {
         let width = self.words_per_edge();
@@ -113,7 +118,7 @@ impl Rmat {
     }
 }
 
-/// The quadrants' upper ends in every lane, once the probabilities are checked.
+/// Checks the probabilities, and returns their cumulative sums in every lane.
 fn thresholds(Probabilities { a, b, c }: Probabilities) -> Result<[u64; 3], ParameterError> {
     let valid = |probability| (0.0..=1.0).contains(&probability);
     if !(valid(a) && valid(b) && valid(c) && a + b + c <= 1.0 + 1e-9) {
@@ -122,7 +127,7 @@ fn thresholds(Probabilities { a, b, c }: Probabilities) -> Result<[u64; 3], Para
         )));
     }
     let one = f64::from(1u32 << LEVEL_BITS);
-    // Rounding must not take the sum of probabilities beyond 1, lest lanes borrow from each other.
+    // Rounding must not take the sum beyond 1, or lanes would borrow from each other.
     Ok([a, a + b, a + b + c].map(|end| (end.min(1.0) * one).round() as u64 * ONES))
 }
 
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn scrambling_moves_the_degrees_and_changes_none() {
+    fn scrambling_permutes_the_degrees() {
         let graph = Rmat::new(10, 16, 1).unwrap();
         let (mut scrambled, mut plain) = (out_degrees(&graph), out_degrees(&graph.unscrambled()));
         assert_eq!(plain.iter().max(), plain.first());

@@ -1,15 +1,17 @@
-//! Scale-free: vertices attach themselves to those that have many edges (Barabasi and Albert, Science 286, 1999).
+//! A scale-free graph by preferential attachment (Barabasi and Albert, Science 286, 1999).
 
 use crate::random::{RandomWords, below};
 use crate::{Edge, Generator, ParameterError};
 
-/// Vertices that come one after the other, each with `edges_per_vertex` edges to ends of edges that are there already,
-/// drawn uniformly: so to a vertex in proportion to its degree. The number of vertices of degree `k` falls with `k^-3`.
-/// Undirected: each edge is listed once. Edges may be listed twice; there is no loop.
+/// A graph whose vertices arrive one after the other. Each brings `edges_per_vertex` edges. Each
+/// edge leads to a uniformly drawn end of the existing edges, so to a vertex with a probability in
+/// proportion to its degree. The number of vertices of degree `k` falls with `k^-3`. Undirected:
+/// each edge is listed once. There may be duplicates, but no loops.
 ///
-/// The end that an edge draws may be one that another edge has drawn. It is found by drawing that one again, as its
-/// number tells what it drew (Sanders and Schulz, *Scalable generation of scale-free graphs*, Information Processing
-/// Letters 116, 2016): two steps on average, as each is over with probability 1/2.
+/// The drawn end may be the target of an earlier edge, which is itself a draw. The number of that
+/// edge determines its draw, so it is drawn again (Sanders and Schulz, *Scalable generation of
+/// scale-free graphs*, Information Processing Letters 116, 2016). This takes two steps on average,
+/// as each step is the last with probability 1/2.
 #[derive(Debug, Clone)]
 pub struct ScaleFree {
     vertex_count: u64,
@@ -18,10 +20,11 @@ pub struct ScaleFree {
 }
 
 impl ScaleFree {
-    /// `vertex_count` vertices, all but the first of which bring `edges_per_vertex` edges.
+    /// Makes a graph of `vertex_count` vertices, each of which, except the first, brings
+    /// `edges_per_vertex` edges.
     ///
     /// # Errors
-    /// Too many edges.
+    /// Refuses sizes at which the number of edges overflows.
     pub fn new(
         vertex_count: u64,
         edges_per_vertex: u64,
@@ -37,7 +40,7 @@ impl ScaleFree {
         Ok(Self { vertex_count, edges_per_vertex, words: RandomWords::new(seed, b"scalefre") })
     }
 
-    /// The vertex that brings an edge.
+    /// Returns the vertex that brings an edge.
     fn source(&self, number: u64) -> u64 {
         1 + number / self.edges_per_vertex
     }
@@ -90,14 +93,15 @@ mod tests {
     }
 
     #[test]
-    fn the_degrees_are_those_of_preferential_attachment() {
+    fn degrees_follow_preferential_attachment() {
         let vertices = 200_000;
         let mut degrees = vec![0u64; vertices];
         for (source, target) in edges(&ScaleFree::new(vertices as u64, 4, 1).unwrap()) {
             degrees[source as usize] += 1;
             degrees[target as usize] += 1;
         }
-        // Of m edges a vertex, a share of m (m + 1) / (k (k + 1)) has a degree of k or more.
+        // With m edges per vertex, the share of vertices of degree k or more is m (m + 1) / (k (k +
+        // 1)).
         for (degree, share) in [(8, 0.2778), (16, 0.0735), (64, 0.0048)] {
             let found = degrees.iter().filter(|&&own| own >= degree).count() as f64;
             let found = found / vertices as f64;
@@ -111,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_graphs_are_there_and_the_largest_are_refused() {
+    fn the_smallest_graphs_are_made_and_too_large_ones_are_refused() {
         assert_eq!(edges(&ScaleFree::new(0, 4, 1).unwrap()), []);
         assert_eq!(edges(&ScaleFree::new(1, 4, 1).unwrap()), []);
         assert_eq!(edges(&ScaleFree::new(2, 2, 1).unwrap()), [(1, 0), (1, 0)]);

@@ -1,13 +1,13 @@
-//! A keyed bijection of `0..2^bits`, so that ids carry no trace of how they were made.
+//! A keyed bijection of `0..2^bits`, which hides how ids were made.
 
 use crate::random::RandomWords;
 
 const ROUNDS: usize = 3;
 
-/// A pseudo-random permutation of `0..2^bits`: rounds of adding a key, multiplying by an odd number and
-/// folding the upper half onto the lower, each of which is a bijection modulo `2^bits`.
+/// A pseudo-random permutation of `0..2^bits`. A round adds a key, multiplies by an odd number and
+/// folds the upper half onto the lower one. Each of these is a bijection modulo `2^bits`.
 ///
-/// Graph500 calls this scrambling; without it an R-MAT vertex's degree can be read off its id.
+/// Graph500 calls this scrambling. Without it, the id of an R-MAT vertex reveals its degree.
 #[derive(Debug, Clone)]
 pub struct Scramble {
     mask: u64,
@@ -16,7 +16,7 @@ pub struct Scramble {
 }
 
 impl Scramble {
-    /// The permutation of `0..2^bits` for this seed; `bits` above 64 count as 64.
+    /// Makes the permutation of `0..2^bits` for this seed. `bits` above 64 count as 64.
     pub fn new(bits: u32, seed: u64) -> Self {
         let bits = bits.min(64);
         let words = RandomWords::new(seed, b"scramble");
@@ -30,7 +30,7 @@ impl Scramble {
         }
     }
 
-    /// The image of `id`, which must be below `2^bits`.
+    /// Returns the image of `id`, which must be below `2^bits`.
     #[inline]
     pub fn apply(&self, mut id: u64) -> u64 {
         for (summand, factor) in self.rounds {
@@ -56,17 +56,17 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_torn_apart() {
+    fn most_neighbours_are_separated() {
         let scramble = Scramble::new(20, 5);
         let close = (0..(1 << 20) - 1)
             .filter(|&id| scramble.apply(id).abs_diff(scramble.apply(id + 1)) < 1 << 10)
             .count();
-        // A random permutation has 2^20 * 2 * 2^10 / 2^20 of them.
+        // In a random permutation, about 2^20 * 2 * 2^10 / 2^20 pairs stay close.
         assert!(close < 4096, "{close} pairs of neighbours stayed close");
     }
 
     #[test]
-    fn the_full_word_is_allowed() {
+    fn a_permutation_of_all_64_bit_words_is_allowed() {
         let scramble = Scramble::new(64, 5);
         assert_ne!(scramble.apply(u64::MAX), scramble.apply(0));
     }

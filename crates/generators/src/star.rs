@@ -1,8 +1,8 @@
-//! A star: the heaviest vertex that a graph can have.
+//! A star: the highest degree that a graph can have.
 
 use crate::{Edge, Generator};
 
-/// Vertex 0 with an edge to each of `1, .. n - 1`.
+/// A star with edges from vertex 0 to each of `1, .. n - 1`.
 #[derive(Debug, Clone)]
 pub struct Star {
     /// The number of vertices.

@@ -1,4 +1,4 @@
-//! Writing numbers as decimal text, faster than the formatting machinery of the standard library.
+//! Writes numbers as decimal text, faster than the standard library's formatting.
 
 /// The decimal digits of `0..100`.
 const PAIRS: [[u8; 2]; 100] = {
@@ -11,7 +11,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Appends `number` in decimal, two digits at a time: under 2 ns per digit.
+/// Appends `number` in decimal, two digits at a time, in under 2 ns per digit.
 pub(crate) fn append_decimal(mut number: u64, text: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut start = digits.len();
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_back() {
+    fn numbers_are_written_as_the_standard_library_does() {
         let powers = (0..20).map(|exponent| 10u64.pow(exponent));
         for number in powers.flat_map(|power| [power - 1, power, power + 1]).chain([u64::MAX]) {
             let mut text = Vec::new();

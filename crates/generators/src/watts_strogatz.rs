@@ -3,10 +3,11 @@
 use crate::random::{RandomWords, below, unit};
 use crate::{Edge, Generator, ParameterError};
 
-/// A ring of vertices, each joined to its `neighbours` nearest ones, every edge then rewired with
-/// probability `rewiring` to a uniform target. Undirected: each edge is listed once.
+/// A ring in which each vertex is joined to its `neighbours` nearest ones. Then each edge is
+/// rewired to a uniform target with probability `rewiring`. Undirected: each edge is listed once.
 ///
-/// Every edge is rewired on its own, so that a rewired edge may, rarely, duplicate another; it is never a loop.
+/// Edges are rewired independently, so a rewired edge may, rarely, duplicate another. It is never a
+/// loop.
 #[derive(Debug, Clone)]
 pub struct WattsStrogatz {
     vertex_count: u64,
@@ -17,8 +18,8 @@ pub struct WattsStrogatz {
 }
 
 impl WattsStrogatz {
-    /// A ring of `vertex_count` vertices of degree `neighbours` (even, below `vertex_count`), rewired with
-    /// a probability in `0..=1`.
+    /// Makes a ring of `vertex_count` vertices of degree `neighbours` (even, below `vertex_count`).
+    /// `rewiring` is a probability.
     pub fn new(
         vertex_count: u64,
         neighbours: u64,
@@ -86,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn without_rewiring_it_is_the_ring_lattice() {
+    fn without_rewiring_the_graph_is_the_ring_lattice() {
         let ring = edges(&WattsStrogatz::new(100, 6, 0.0, 1).unwrap());
         assert_eq!(degrees(&ring, 100), vec![6; 100]);
         assert!(ring.iter().all(|&(u, v)| (v + 100 - u) % 100 <= 3 && u != v));
     }
 
     #[test]
-    fn rewiring_moves_its_share_of_the_targets_and_makes_no_loop() {
+    fn rewiring_moves_the_given_share_of_targets_and_makes_no_loop() {
         let graph = edges(&WattsStrogatz::new(10_000, 10, 0.2, 1).unwrap());
         assert_eq!(graph.len(), 50_000);
         assert!(graph.iter().all(|&(u, v)| u != v && v < 10_000));

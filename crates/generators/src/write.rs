@@ -1,4 +1,4 @@
-//! Writing a graph as an edge list file, in parallel and in little memory.
+//! Writes a graph as an edge list file, in parallel and in little memory.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use crate::text::append_decimal;
 use crate::{BLOCK_EDGES, Edge, Generator, weight};
 
-/// Blocks that are encoded before they are written: some 64 MiB of text at most, for any graph.
+/// Blocks that are encoded before they are written: at most about 64 MiB of text, for any graph.
 const BLOCKS_PER_GROUP: u64 = 32;
 
-/// How an edge list is written.
+/// The format of an edge list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A line `source target` or `source target weight` per edge.
@@ -21,12 +21,13 @@ pub enum Format {
     Binary64,
 }
 
-/// Writes all edges of `generator` in the order of their numbers; with a seed for the weights, each edge
-/// has its [`weight()`]. `advance` is told how many more edges were written, now and then.
+/// Writes all edges of `generator` in the order of their numbers. `weights` is the seed of the
+/// weights: with it, each edge has its [`weight()`]. From time to time, calls `advance` with the
+/// number of edges written since the last call.
 ///
 /// # Errors
-/// Those of `out`; and [`io::ErrorKind::InvalidInput`] if binary pairs should hold weights, or 32 bits
-/// ids above `u32::MAX`.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] for a binary format with weights, or for ids
+/// above `u32::MAX` in 32 bits.
 pub fn write(
     generator: &dyn Generator,
     format: Format,
@@ -56,7 +57,7 @@ pub fn write(
     out.flush()
 }
 
-/// Refuses what a format cannot hold.
+/// Refuses a graph that the format cannot hold.
 fn check(generator: &dyn Generator, format: Format, weights: Option<u64>) -> io::Result<()> {
     let refuse = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     if format != Format::Text && weights.is_some() {

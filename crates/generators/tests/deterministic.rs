@@ -1,4 +1,4 @@
-//! A graph is the same whatever the threads, the order and the pieces in which it is made.
+//! A graph does not depend on the threads, the order or the pieces in which it is made.
 
 use std::sync::Mutex;
 
@@ -8,7 +8,7 @@ use tegula_generators::{
     for_each_block, weight,
 };
 
-/// Graphs of more than one block each, from one seed.
+/// Graphs of one seed, each of more than one block.
 fn generators(seed: u64) -> Vec<(&'static str, Box<dyn Generator>)> {
     vec![
         ("r-mat", Box::new(Rmat::new(13, 16, seed).unwrap())),
@@ -33,7 +33,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn pieces_are_cut_from_the_whole() {
+fn any_range_of_edges_equals_that_of_the_whole() {
     for (name, generator) in generators(1) {
         let whole = edges(&*generator);
         assert_eq!(whole.len() as u64, generator.edge_count(), "{name}");
@@ -59,7 +59,7 @@ fn ids_are_below_the_vertex_count() {
 }
 
 #[test]
-fn the_seed_makes_the_graph() {
+fn different_seeds_make_different_graphs() {
     for ((name, one), (_, two)) in generators(1).iter().zip(&generators(2)).take(3) {
         assert_ne!(edges(&**one), edges(&**two), "{name}");
     }
@@ -79,7 +79,7 @@ fn blocks_cover_every_edge_once() {
 }
 
 #[test]
-fn listed_edges_come_back() {
+fn listed_edges_are_returned_unchanged() {
     let list = [(3, 4), (0, 9), (3, 4)];
     let listed = Listed::new(&list);
     assert_eq!((listed.vertex_count(), edges(&listed)), (10, list.to_vec()));
@@ -87,8 +87,9 @@ fn listed_edges_come_back() {
 }
 
 #[test]
-fn released_graphs_stay_what_they_are() {
-    // A published measurement names a scale and a seed; a change of these numbers makes another graph of it.
+fn released_graphs_never_change() {
+    // Published measurements name a scale and a seed. A change of these numbers would give another
+    // graph.
     let mut rmat = [(0, 0); 2];
     Rmat::new(20, 16, 1).unwrap().fill(1_000_000, &mut rmat);
     let mut erdos_renyi = [(0, 0); 2];

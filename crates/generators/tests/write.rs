@@ -1,4 +1,4 @@
-//! Edge list files say what the generator says.
+//! Edge list files hold the edges of the generator.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -35,7 +35,7 @@ fn weights_read_back_exactly() {
 }
 
 #[test]
-fn binary_is_little_endian_pairs() {
+fn a_binary_file_has_little_endian_pairs() {
     let narrow = written(&graph(), Format::Binary32, None);
     let (ids, _) = narrow.as_chunks::<4>();
     let pairs = ids
@@ -51,7 +51,7 @@ fn binary_is_little_endian_pairs() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_refused() {
+fn a_graph_that_the_format_cannot_hold_is_refused() {
     let refused = |generator: &dyn Generator, format, weights| {
         let mut out = Vec::new();
         let error = write(generator, format, weights, &mut out, &mut |_| {}).unwrap_err();

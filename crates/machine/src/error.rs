@@ -1,5 +1,6 @@
-//! The one error type of this crate, of the store and of the import. Each message says what happened and where,
-//! and what to do unless that takes an option: [`Error::hints`] says which.
+//! The one error type of this crate, of the store and of the import. A message says what happened,
+//! where, and what to do about it. Advice that names an option is not in the message but in
+//! [`Error::hints`].
 
 use std::fmt;
 use std::io;
@@ -17,7 +18,7 @@ pub enum Error {
     /// The operating system refused an operation on a file.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as an infinitive: "read", "create", "sync".
+        /// What failed, as an infinitive: "read", "create", "sync".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -29,7 +30,7 @@ pub enum Error {
     BadInput {
         /// File and line, row or byte.
         place: Place,
-        /// What is wrong there, what was expected, and what may be done about it.
+        /// What is wrong there, what was expected, and what can be done about it.
         problem: Diagnostic,
     },
     /// A file of a graph directory does not hold what was written to it.
@@ -37,69 +38,69 @@ pub enum Error {
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// The part of it: "tile 17", "block 3", "header".
+        /// The damaged part: "tile 17", "block 3", "header".
         part: String,
-        /// What does not fit.
+        /// What is wrong with that part.
         detail: String,
     },
-    /// The path is no graph directory, or one that was never finished.
+    /// The path is not a graph directory, or the directory was never finished.
     #[error("{} is not a graph directory: {detail}", path.display())]
     NotAGraph {
         /// The path given.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing there.
         detail: String,
     },
-    /// The graph, or a file of it, was written by a tegula of another version of the format.
+    /// A tegula of another format version wrote the graph, or a file in it.
     #[error("{} has format version {found}, but this tegula reads version {supported}; {}", path.display(), way_out(*found, *supported))]
     UnsupportedVersion {
         /// The graph directory.
         path: PathBuf,
-        /// Version in its manifest.
+        /// The version in its manifest.
         found: u32,
         /// The version that this build reads.
         supported: u32,
     },
-    /// The work needs a layout that the graph was not given.
+    /// The work needs a layout that the graph does not have.
     #[error("{} has no layout `{layout}`", path.display())]
     MissingLayout {
         /// The graph directory.
         path: PathBuf,
-        /// The layout.
+        /// The missing layout.
         layout: &'static str,
     },
-    /// Another graph has taken the place of one that was open, or it was moved away.
+    /// The open graph was replaced by another one, or moved away.
     #[error("{} was replaced while it was being read; run again", path.display())]
     Replaced {
         /// The graph directory.
         path: PathBuf,
     },
-    /// The output was to be replaced, but something in it would be lost.
+    /// The caller asked to replace the output, but that would destroy something in it.
     #[error("{} {found}, so it is not replaced; move that away, or choose another name", path.display())]
     NotReplaced {
         /// The path given.
         path: PathBuf,
-        /// What is in the way, as it follows the path.
+        /// What is in the way, worded to follow the path.
         found: String,
     },
-    /// The output exists and was not to be replaced.
+    /// The output exists, and the caller did not ask to replace it.
     #[error("{} exists already; choose another name", path.display())]
     AlreadyExists {
         /// The path given.
         path: PathBuf,
     },
-    /// A run cannot go on from what a folder holds, or would lose it.
+    /// A run cannot go on from what the folder holds, or would overwrite it.
     #[error("{} {why}", path.display())]
     NotResumable {
         /// The folder.
         path: PathBuf,
-        /// What it holds.
+        /// Why not.
         why: Unresumable,
     },
     /// The work cannot be done within the memory budget.
     #[error("{}", over_budget(what, Bytes::told_apart(*needed, *budget)))]
     OverBudget {
-        /// What was to be done.
+        /// The work that was refused.
         what: String,
         /// Bytes it needs.
         needed: u64,
@@ -119,7 +120,7 @@ pub enum Error {
     /// The caller cancelled the work.
     #[error("interrupted")]
     Cancelled,
-    /// A worker died; the work it belonged to cannot be completed.
+    /// A worker died, so its work cannot be completed.
     #[error("a worker failed: {detail}")]
     WorkerFailed {
         /// The panic's message.
@@ -131,39 +132,40 @@ fn over_budget(what: &str, [needed, budget]: [String; 2]) -> String {
     format!("{what} needs {needed} but the budget is {budget}")
 }
 
-/// What to do about a graph of another version of the format.
+/// Says what to do about a graph of another format version.
 fn way_out(found: u32, supported: u32) -> &'static str {
     if found > supported { "use a newer tegula" } else { "import its edge list again" }
 }
 
-/// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there, as it follows the path.
+/// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there. Each text is
+/// worded to follow the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresumable {
     /// There is nothing to go on from.
     #[error("holds no checkpoint that is whole")]
     NoCheckpoint,
-    /// There are checkpoints, which would be lost.
+    /// The folder has checkpoints, which would be lost.
     #[error("holds checkpoints already; go on from them, or name another folder")]
     Checkpoints,
-    /// Another process has it.
+    /// Another process uses the folder.
     #[error("is where another run keeps its checkpoints; wait for its end, or name another folder")]
     InUse,
-    /// The checkpoint is of another run.
+    /// The checkpoint belongs to another run.
     #[error("holds a checkpoint of `{found}`, but this is `{wanted}`")]
     OtherRun {
-        /// Which one that is.
+        /// The run that the checkpoint belongs to.
         found: String,
-        /// The one that was to go on.
+        /// The run that was to go on.
         wanted: String,
     },
-    /// The checkpoint is of something else.
+    /// The checkpoint belongs to something else, which this says.
     #[error("holds {0}")]
     Other(String),
 }
 
 impl Error {
-    /// The same error, told of the `whole` budget, where it was met within a share of it: both figures grow
-    /// by what the other shares take.
+    /// Restates an error from within a share of the budget in terms of the `whole` budget: both
+    /// figures grow by what the other shares take.
     pub fn of_whole(self, whole: u64) -> Error {
         match self {
             Error::OverBudget { what, needed, budget } if budget < whole => {
@@ -173,12 +175,12 @@ impl Error {
         }
     }
 
-    /// [`Error::BadInput`] at a place.
+    /// Makes an [`Error::BadInput`].
     pub fn bad_input(place: Place, problem: impl Into<Diagnostic>) -> Error {
         Error::BadInput { place, problem: problem.into() }
     }
 
-    /// What may be done about it beside what the message says: any of these.
+    /// Returns what can be done about it besides what the message says: any one of these.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Error::BadInput { problem, .. } => problem.hints.clone(),
@@ -200,12 +202,12 @@ impl Error {
         }
     }
 
-    /// [`Error::Replaced`], by the path of the graph directory.
+    /// Makes an [`Error::Replaced`] from the path of the graph directory.
     pub fn replaced(path: &Path) -> Error {
         Error::Replaced { path: path.to_owned() }
     }
 
-    /// The name of its variant, for programs. It stays what it is.
+    /// Returns a name of the variant for programs. These names never change.
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Io { .. } => "io",
@@ -225,8 +227,8 @@ impl Error {
         }
     }
 
-    /// Wraps an operating system error: `.map_err(Error::io("read", path))`. An error of this type
-    /// that came as one of the operating system, through `Read` or `Write`, is unwrapped.
+    /// Wraps an operating system error: `.map_err(Error::io("read", path))`. Unwraps an error of
+    /// this type that came through `Read` or `Write` as an `io::Error`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
         move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
@@ -267,14 +269,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// A byte count that prints with a binary unit: `1.5 GiB`, or with another precision `1.500 GiB`.
+/// A byte count that prints with a binary unit: `1.5 GiB`, or `1.500 GiB` with another precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// Two byte counts in words, with enough digits that different counts print differently.
+    /// Formats two byte counts, with enough digits that different counts print differently.
     pub fn told_apart(one: u64, other: u64) -> [String; 2] {
-        // 17 digits tell any two floats apart.
+        // 17 digits distinguish any two floats.
         let told = |digits: usize| [one, other].map(|size| format!("{:.digits$}", Bytes(size)));
         (1..17).map(told).find(|[one, other]| one != other).unwrap_or_else(|| told(1))
     }
@@ -302,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_sizes_of_a_refusal_never_print_alike() {
+    fn different_sizes_in_one_message_print_differently() {
         for (needed, budget, told) in [
             (2 << 20, 1 << 20, "it needs 2.0 MiB but the budget is 1.0 MiB"),
             ((55 << 20) + 4096, 55 << 20, "it needs 55.004 MiB but the budget is 55.000 MiB"),

@@ -1,19 +1,19 @@
-//! What may be done about something, for faces that have words of their own for options: a command line, a
-//! service, a language.
+//! What can be done about a problem. Each face (command line, service, language) words this for its
+//! own options.
 
 use std::fmt;
 
-/// What somebody should know, and what may be done about it.
+/// Something the user should know, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong, or less than may have been expected. It names no option.
+    /// What is wrong, or less than the user may expect. It names no option.
     pub message: String,
-    /// What may be done: any of these.
+    /// What can be done: any one of these.
     pub hints: Vec<Hint>,
 }
 
 impl Diagnostic {
-    /// The same with one more hint, if there is one.
+    /// Adds a hint, if there is one.
     pub fn hint(mut self, hint: impl Into<Option<Hint>>) -> Diagnostic {
         self.hints.extend(hint.into());
         self
@@ -38,33 +38,34 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// What may be done. Every face has words for every action.
+/// Something that can be done. Every face has words for every action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// What.
+    /// What to do.
     pub action: Action,
-    /// When, why or how, as the end of a sentence that begins with the action: "if the ids are names".
+    /// When, why or how to do it, as the end of a sentence that begins with the action: "if the ids
+    /// are names".
     pub detail: Option<&'static str>,
 }
 
-/// What is done with options.
+/// Something that can be done, mostly with an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Give options other values, all of these.
+    /// Give all of these options other values.
     Set(Vec<Setting>),
     /// Give an option a greater value.
     Raise {
-        /// The option, as it is named in the struct of options.
+        /// The option's name in the struct of options.
         option: &'static str,
     },
     /// Leave an option out.
     LeaveOut {
-        /// The option, as it is named in the struct of options.
+        /// The option's name in the struct of options.
         option: &'static str,
     },
     /// Make a graph of an edge list first.
     MakeGraph,
-    /// Export the edges of the graph, and import them together with other files: so edges are added to it.
+    /// To add edges to a graph: export its edges, and import them together with the new ones.
     ExportGraph,
     /// Import the graph with an option.
     Import(Setting),
@@ -80,27 +81,27 @@ pub enum Action {
 }
 
 impl Hint {
-    /// Give options other values, all of these.
+    /// Hints at giving all of these options other values.
     pub fn set(settings: impl Into<Vec<Setting>>) -> Hint {
         Action::Set(settings.into()).into()
     }
 
-    /// Give an option a greater value.
+    /// Hints at giving an option a greater value.
     pub fn raise(option: &'static str) -> Hint {
         Action::Raise { option }.into()
     }
 
-    /// Leave an option out.
+    /// Hints at leaving an option out.
     pub fn leave_out(option: &'static str) -> Hint {
         Action::LeaveOut { option }.into()
     }
 
-    /// Import the graph with an option.
+    /// Hints at importing the graph with an option.
     pub fn import(setting: Setting) -> Hint {
         Action::Import(setting).into()
     }
 
-    /// The same, and when, why or how: the end of its sentence.
+    /// Adds when, why or how: the end of the hint's sentence.
     pub fn detail(self, detail: &'static str) -> Hint {
         Hint { detail: Some(detail), ..self }
     }
@@ -112,28 +113,28 @@ impl From<Action> for Hint {
     }
 }
 
-/// An option, and values that it may be given.
+/// An option, and the values it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// The option, as it is named in the struct of options.
+    /// The option's name in the struct of options.
     pub option: &'static str,
-    /// What it may be given.
+    /// The values it may take.
     pub value: SettingValue,
 }
 
-/// What an option may be given.
+/// The values that an option may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingValue {
-    /// Nothing: it is a switch, which is turned on.
+    /// None: the option is a switch, to be turned on.
     On,
-    /// Whatever it takes.
+    /// Any that the option accepts.
     Any,
     /// One of these.
     OneOf(&'static [&'static str]),
 }
 
 impl Setting {
-    /// A switch that is turned on.
+    /// Turns a switch on.
     pub const fn on(option: &'static str) -> Setting {
         Setting { option, value: SettingValue::On }
     }

@@ -1,4 +1,4 @@
-//! What a run takes of the machine: memory, threads, and the disk.
+//! What a run uses of the machine: memory, threads and the disk.
 
 mod error;
 mod hint;

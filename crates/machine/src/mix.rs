@@ -1,7 +1,7 @@
-//! Spreading what differs over all bits.
+//! A mixing function, which spreads differences over all bits.
 
-/// The output of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) for a state: neighbouring numbers become
-/// unrelated ones, and different numbers different ones.
+/// Returns the output of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) for a state. Neighbouring
+/// numbers become unrelated ones, and different numbers stay different.
 pub fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,6 +1,6 @@
 //! Counts as people read them.
 
-/// A whole number with separators: `1,234,567`.
+/// Formats a whole number with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A number and its noun: `1 batch`, `2 batches`.
+/// Formats a number with its noun: `1 batch`, `2 batches`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }

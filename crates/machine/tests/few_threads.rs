@@ -1,4 +1,4 @@
-//! Whichever threads the system refuses, the work is done by those that there are.
+//! If the system refuses some threads, the remaining ones do all the work.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,14 +12,14 @@ use tegula_machine::threads::{
     workers_within_limit,
 };
 
-/// Threads are refused for the whole process: one test at a time does so.
+/// Threads are refused for the whole process, so one test at a time does it.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[test]
-fn workers_that_do_not_start_leave_their_work_to_the_others() {
+fn the_started_workers_do_the_work_of_the_refused_ones() {
     let _alone = alone();
     let sum = || {
         let sum = AtomicUsize::new(0);
@@ -36,7 +36,7 @@ fn workers_that_do_not_start_leave_their_work_to_the_others() {
 }
 
 #[test]
-fn the_fewest_workers_are_told_and_why_there_are_no_more() {
+fn the_shortage_reports_the_fewest_workers_and_the_reason() {
     let _alone = alone();
     let scope = |count| Workers::scope(count, |workers| workers.count());
     refuse(0..0);
@@ -58,7 +58,7 @@ fn the_fewest_workers_are_told_and_why_there_are_no_more() {
 }
 
 #[test]
-fn a_process_has_no_more_workers_than_it_has_mappings_for() {
+fn the_workers_of_a_process_are_limited_by_its_mappings() {
     let _alone = alone();
     refuse(0..0);
     assert_eq!([0, 1, WORKERS_MAX].map(workers_within_limit), [1, 1, WORKERS_MAX]);
@@ -70,7 +70,7 @@ fn a_process_has_no_more_workers_than_it_has_mappings_for() {
 }
 
 #[test]
-fn without_threads_of_their_own_reads_and_writes_are_done_all_the_same() {
+fn without_background_threads_the_callers_read_and_write() {
     let _alone = alone();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("file");

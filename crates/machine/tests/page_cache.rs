@@ -1,4 +1,5 @@
-//! Pages read ahead: what is got is what is in the file, within the capacity, each page once.
+//! The page cache: ranges have the bytes of the file, within the capacity, and each page is read
+//! once.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -129,7 +130,7 @@ fn rows(file: &Pages, len: u64) -> Vec<Range<u64>> {
 }
 
 #[test]
-fn every_range_has_the_bytes_of_the_file_whatever_the_capacity() {
+fn every_range_has_the_bytes_of_the_file_at_any_capacity() {
     let file = Pages::new(200 * PAGE + 777);
     for backend in file.backends() {
         for capacity_pages in [0, 1, 2, 5, 16, 300] {
@@ -150,7 +151,7 @@ fn every_range_has_the_bytes_of_the_file_whatever_the_capacity() {
 }
 
 #[test]
-fn several_threads_share_a_cache_of_a_few_pages_and_none_waits_for_ever() {
+fn several_threads_share_a_small_cache_and_none_waits_forever() {
     let file = Pages::new(300 * PAGE + 5);
     for backend in file.backends() {
         for capacity in [2 * PAGE, 9 * PAGE, 100 * PAGE] {
@@ -188,7 +189,7 @@ fn each_page_is_read_once_where_all_fit() {
 }
 
 #[test]
-fn what_pages_are_found_by_is_part_of_the_capacity() {
+fn the_page_table_is_part_of_the_capacity() {
     let file = Pages::new(256 * PAGE);
     let [_, _, memory] = file.backends();
     let cache_of = |pages: u64| file.cache(memory.clone(), pages * PAGE, &single_pages());
@@ -226,7 +227,7 @@ fn a_filled_cache_reads_nothing_more() {
         assert!(cache.fits());
         cache.fill(&Cancel::default()).expect("all of it");
         let filled = cache.statistics();
-        // A quarter of the capacity a request.
+        // Each request takes a quarter of the capacity.
         assert_eq!((filled.requests, filled.bytes_read), (4, file.len()));
         let ranges = Dice(8).ranges(1000, file.len(), 9000);
         file.assert_got(&cache, &ranges, &mut Pinned::default());
@@ -333,9 +334,9 @@ fn a_prefetch_that_nobody_needs_leaves_no_trace() {
     for backend in file.backends() {
         let failing = FaultPlan::new().nth(3, Fault::Errno(EIO)).nth(4, Fault::Errno(EIO));
         let cache = file.cache(backend.with_faults(&failing), 20 * PAGE, &single_pages());
-        // Opening took two reads; so both failures strike pages that nobody asks for.
+        // Opening took two reads, so both faults strike pages that nobody asks for.
         assert!(cache.prefetch((0..20).map(|page| page * PAGE..page * PAGE + 1)) >= 2);
-        // They give way to what is needed, and their errors are nobody's.
+        // Needed pages evict them, and nobody gets their errors.
         let ranges: Vec<Range<u64>> = rows(&file, PAGE).split_off(20);
         for _ in 0..3 {
             file.assert_run_ahead(&cache, &ranges, 4);
@@ -350,7 +351,7 @@ fn a_prefetch_that_nobody_needs_leaves_no_trace() {
 }
 
 #[test]
-fn a_range_that_does_not_lie_in_the_file_is_the_error_of_who_needs_it() {
+fn a_range_outside_of_the_file_fails_only_when_it_is_needed() {
     let file = Pages::new(10 * PAGE);
     let [_, _, memory] = file.backends();
     let cache = file.cache(memory, 10 * PAGE, &Targets::default());
@@ -365,7 +366,8 @@ fn a_range_that_does_not_lie_in_the_file_is_the_error_of_who_needs_it() {
     assert_eq!(cache.get(0..1, &mut pinned).expect("a byte"), &file.bytes[..1]);
 }
 
-/// Reads a file with run-ahead on a disk with faults; tells how many times it had to ask again.
+/// Reads a file with run-ahead on a disk with faults, and returns the errors; each of them is
+/// followed by another attempt.
 fn errors_under(file: &Pages, backend: Backend, plan: &FaultPlan) -> Vec<Error> {
     let targets = Targets { request_bytes_max: 4 * PAGE, ..Targets::default() };
     let cache = file.cache(backend.with_faults(plan), 12 * PAGE, &targets);
@@ -392,7 +394,7 @@ fn errors_under(file: &Pages, backend: Backend, plan: &FaultPlan) -> Vec<Error> 
 }
 
 #[test]
-fn a_read_that_fails_fails_once_whichever_it_is_and_a_second_attempt_succeeds() {
+fn any_failed_read_fails_once_and_its_second_attempt_succeeds() {
     let file = Pages::new(40 * PAGE);
     for backend in file.backends() {
         for fault in [Fault::Errno(EIO), Fault::Lose, Fault::FlipBit(99_999)] {
@@ -403,7 +405,7 @@ fn a_read_that_fails_fails_once_whichever_it_is_and_a_second_attempt_succeeds() 
                 if plan.struck() == 0 {
                     break;
                 }
-                // None, where the page was never needed.
+                // No error, where the page was never needed.
                 assert!(errors.len() <= 1, "{errors:?}");
                 failed += errors.len();
                 for error in errors {
@@ -421,7 +423,7 @@ fn a_read_that_fails_fails_once_whichever_it_is_and_a_second_attempt_succeeds() 
 }
 
 #[test]
-fn many_faults_and_many_threads_hang_nobody() {
+fn many_faults_and_many_threads_cause_no_hang() {
     let file = Pages::new(60 * PAGE);
     for backend in file.backends() {
         let plan = FaultPlan::new()
@@ -453,7 +455,7 @@ fn many_faults_and_many_threads_hang_nobody() {
     }
 }
 
-/// Whether a range was read; its bytes are right if it was.
+/// Returns whether a range was read; if so, checks its bytes.
 fn got(file: &Pages, cache: &PageCache, range: &Range<u64>, pinned: &mut Pinned) -> bool {
     match cache.get(range.clone(), pinned) {
         Ok(bytes) => {

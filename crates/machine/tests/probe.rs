@@ -1,5 +1,5 @@
-//! Probing a device: plausible curves, targets from them, nothing left behind, a memory that bears
-//! damage.
+//! Probing a device: the curves and targets are plausible, nothing is left behind, and damaged
+//! profiles are replaced.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -60,13 +60,13 @@ fn a_file_is_probed_and_left_as_it_was() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_probed() {
+fn a_missing_path_cannot_be_probed() {
     let error = probed(&folder().path().join("none"), &Backend::Auto).expect_err("not there");
     assert!(matches!(error, Error::Io { action: "open", .. }), "{error}");
 }
 
 #[test]
-fn a_probe_that_is_cancelled_leaves_nothing() {
+fn a_cancelled_probe_leaves_nothing() {
     let folder = folder();
     let cancel = Cancel::default();
     cancel.cancel();
@@ -77,7 +77,7 @@ fn a_probe_that_is_cancelled_leaves_nothing() {
 }
 
 #[test]
-fn devices_are_remembered_and_a_damaged_memory_is_replaced() {
+fn devices_are_remembered_and_a_damaged_file_is_replaced() {
     let folder = folder();
     let known = KnownDevices::within(&folder.path().join("cache/tegula"));
     assert_eq!(known.profile_of(folder.path()), None);

@@ -1,4 +1,4 @@
-//! Block files: what was written is what is read, and any damage is found.
+//! Block files: the payload is read back as written, and any damage is found.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use tegula_machine::disk::{
     OutputFile, Pool, Reader,
 };
 
-/// The smallest blocks there are.
+/// The smallest possible blocks.
 const LOG2: u32 = 12;
 
 fn payload(len: usize) -> Vec<u8> {
@@ -42,7 +42,7 @@ impl OutputFile for &mut Bytes {
 fn encoded(payload: &[u8]) -> (Vec<u8>, BlockFileSummary) {
     let mut bytes = Bytes::default();
     let mut writer = BlockFileWriter::new(&mut bytes, "in memory", LOG2);
-    // In uneven pieces, so that blocks are both gathered and passed through.
+    // In uneven pieces, so that some blocks are gathered and others pass through.
     let mut rest = payload;
     for len in (1..).map(|i| i * 2711 % 9000) {
         let (piece, after) = rest.split_at(rest.len().min(len));
@@ -77,7 +77,7 @@ fn open_and_verify(bytes: Vec<u8>) -> tegula_machine::Result<()> {
 }
 
 #[test]
-fn what_was_written_is_read_for_every_length_around_a_block() {
+fn payloads_of_any_length_around_a_block_are_read_back() {
     for len in [0, 1, 4095, 4096, 4097, 8192, 50_000] {
         let payload = payload(len);
         let (bytes, summary) = encoded(&payload);
@@ -90,7 +90,7 @@ fn what_was_written_is_read_for_every_length_around_a_block() {
 }
 
 #[test]
-fn any_range_is_read_and_none_outside() {
+fn any_range_is_read_and_none_outside_of_the_payload() {
     let payload = payload(20_000);
     let file = open(encoded(&payload).0, &FaultPlan::new()).expect("a block file");
     for (start, end) in [
@@ -196,7 +196,7 @@ fn a_bit_flipped_on_the_way_names_its_block_and_ends_the_stream() {
 }
 
 #[test]
-fn a_newer_version_is_told_from_damage() {
+fn a_newer_version_is_not_reported_as_damage() {
     let (mut bytes, _) = encoded(b"payload");
     let (footer, trailer) = (7, 11);
     bytes[trailer + 8] = 2;
@@ -226,7 +226,7 @@ fn a_write_that_fails_at_any_step_is_an_error_and_leaves_no_readable_file() {
         let mut bytes = Bytes::default();
         let mut writer = BlockFileWriter::new(FaultyOutput::new(&mut bytes, n), "in memory", LOG2);
         let written = writer.write_all(&payload);
-        // Whoever ignores the failure of a write learns of it at the end.
+        // A caller that ignores the failure of a write gets an error at the end.
         let finished = writer.finish();
         assert!(written.is_ok() || finished.is_err());
         if finished.is_ok() {
@@ -235,15 +235,15 @@ fn a_write_that_fails_at_any_step_is_an_error_and_leaves_no_readable_file() {
             break;
         }
         assert!(matches!(finished, Err(Error::Io { action: "write", .. })));
-        // Flush and sync come last, when all bytes are out; before that, nothing opens.
+        // Flush and sync come last, when all bytes are written. Before that, nothing opens.
         assert!(open_and_verify(bytes.0).is_err() || n > 6, "step {n}");
     }
-    // Five blocks, the footer, flush and sync, and one that is not reached.
+    // Five blocks, the footer, flush, sync, and one step that is not reached.
     assert_eq!(steps, 9);
 }
 
 #[test]
-fn files_on_disk_with_blocks_of_a_mebibyte() {
+fn a_file_on_disk_with_blocks_of_a_mebibyte_is_read_back() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let path: &Path = &folder.path().join("array");
     let payload = payload((5 << 20) + 12_345);

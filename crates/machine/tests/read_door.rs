@@ -1,4 +1,4 @@
-//! The reading door: what comes out is what is in the file, within the budget, whoever reads.
+//! The reader: frames hold the bytes of the file, within the budget, with every backend.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -18,12 +18,12 @@ use tegula_testkit::XorShift;
 const MIB: u64 = 1 << 20;
 const EINVAL: i32 = 22;
 
-/// Bytes that tell where they are from.
+/// Bytes that depend on their offset.
 fn pattern(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }
 
-/// A file on disk that is gone with its folder.
+/// A file on disk in a temporary folder.
 struct OnDisk {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -63,7 +63,8 @@ fn threads(count: usize) -> Backend {
     Backend::Threads(NonZeroUsize::new(count).expect("some threads"))
 }
 
-/// For each backend and each caching: a reader with a fresh pool, and the file opened by it.
+/// Calls `check` for each backend and each caching, with a reader with a fresh pool, and the file
+/// opened by it.
 fn each_reader(file: &OnDisk, budget: u64, check: impl Fn(&Reader, &FileHandle)) {
     for backend in backends(file) {
         for caching in [Caching::Direct, Caching::PageCache] {
@@ -76,7 +77,7 @@ fn each_reader(file: &OnDisk, budget: u64, check: impl Fn(&Reader, &FileHandle))
     }
 }
 
-/// Called off reads may take a moment to return their memory.
+/// Waits until all memory is back: cancelled reads may take a moment to return theirs.
 fn returns_all_memory(pool: &Pool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while pool.available() != pool.frames_max() {
@@ -127,7 +128,7 @@ fn a_request_past_the_end_names_file_and_byte() {
             let error = reader.read(handle, offset, len).wait().expect_err("it is past the end");
             assert!(is_corrupt_at(&error, &file.path, byte), "{error}");
         }
-        // Neighbours in a batch are not harmed.
+        // Its neighbours in a batch succeed.
         let good = Request { file: handle, offset: 0, len: 100 };
         let batch = reader.read_batch(&[good, Request { offset: 10_000, len: 1, ..good }, good]);
         let answers: Vec<bool> = batch.into_iter().map(|pending| pending.wait().is_ok()).collect();
@@ -151,7 +152,7 @@ fn a_file_that_shrinks_after_it_was_opened_is_an_error() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_an_error() {
+fn a_missing_file_or_a_folder_cannot_be_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let reader = Reader::open(Backend::Auto, Pool::new(MIB)).expect("a reader");
     for path in [folder.path().join("missing"), folder.path().to_owned()] {
@@ -185,7 +186,7 @@ fn a_file_system_that_refuses_direct_io_is_read_through_the_page_cache() {
 }
 
 #[test]
-fn more_than_the_budget_is_refused_and_all_of_it_is_not() {
+fn a_read_of_more_than_the_whole_budget_is_refused() {
     let file = OnDisk::new(64 * 1024);
     each_reader(&file, 16 * 1024, |reader, handle| {
         assert!(reader.read(handle, 0, 16 * 1024).wait().is_ok());
@@ -212,7 +213,7 @@ fn a_batch_far_above_the_budget_streams_through_it() {
 }
 
 #[test]
-fn a_try_gets_all_or_nothing_and_never_queues() {
+fn try_read_batch_gets_all_or_nothing_and_never_queues() {
     let file = OnDisk::new(64 * 1024);
     each_reader(&file, 16 * 1024, |reader, handle| {
         let page = |i: u64| Request { file: handle, offset: i * 4096, len: 4096 };
@@ -264,7 +265,7 @@ fn many_threads_stay_within_the_budget_and_none_starves() {
 }
 
 #[test]
-fn dropped_pendings_are_called_off_and_return_their_memory() {
+fn dropped_reads_are_cancelled_and_return_their_memory() {
     let file = OnDisk::new(1 << 20);
     each_reader(&file, 64 * 1024, |reader, handle| {
         let request = |i: u64| Request { file: handle, offset: i * 977, len: 20_000 };
@@ -280,7 +281,7 @@ fn dropped_pendings_are_called_off_and_return_their_memory() {
 }
 
 #[test]
-fn who_gives_up_at_the_head_of_the_queue_lets_those_behind_pass() {
+fn a_cancelled_request_at_the_head_of_the_queue_lets_others_pass() {
     let file = OnDisk::new(64 * 1024);
     each_reader(&file, 16 * 1024, |reader, handle| {
         let kept = reader.read(handle, 0, 8192).wait().expect("a frame");
@@ -294,7 +295,7 @@ fn who_gives_up_at_the_head_of_the_queue_lets_those_behind_pass() {
 }
 
 #[test]
-fn frames_and_pendings_outlive_the_reader() {
+fn frames_and_pending_reads_outlive_the_reader() {
     let file = OnDisk::new(200_000);
     for backend in backends(&file) {
         let pool = Pool::new(60 * 1024);

@@ -1,5 +1,4 @@
-//! Faults behind the reading door: each surfaces once, at the request that it struck, and hangs
-//! nobody.
+//! Faults behind the reader: each surfaces once, at the request that it struck, and nothing hangs.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -39,7 +38,8 @@ fn read_pieces(reader: &Reader, path: &Path, check: impl FnMut((usize, Result<Fr
     batch.into_iter().map(|pending| pending.wait()).enumerate().for_each(check);
 }
 
-/// Runs the pieces under a plan on every backend; `check` sees number, answer and true bytes.
+/// Reads the pieces under a plan on every backend. `check` gets the number, the answer and the true
+/// bytes.
 fn under(plan: impl Fn() -> FaultPlan, check: impl Fn(u64, Result<Frame>, &[u8])) {
     let (_folder, path, bytes) = file();
     for backend in backends(&path, &bytes) {
@@ -56,7 +56,7 @@ fn under(plan: impl Fn() -> FaultPlan, check: impl Fn(u64, Result<Frame>, &[u8])
 }
 
 #[test]
-fn each_read_that_fails_fails_alone_and_once() {
+fn each_failing_read_fails_alone_and_once() {
     let (_folder, path, bytes) = file();
     for backend in backends(&path, &bytes) {
         for n in 1..=READS {
@@ -81,7 +81,7 @@ fn each_read_that_fails_fails_alone_and_once() {
 }
 
 #[test]
-fn every_read_may_fail() {
+fn all_reads_may_fail() {
     under(
         || FaultPlan::new().every(1, Fault::Errno(EIO)),
         |_, answer, _| assert!(matches!(answer, Err(Error::Io { .. }))),
@@ -132,7 +132,7 @@ fn a_flipped_bit_changes_one_bit_of_one_frame() {
 }
 
 #[test]
-fn seeded_faults_strike_the_same_reads_again() {
+fn the_same_seed_strikes_the_same_reads() {
     let failures = || {
         let (_folder, path, bytes) = file();
         let plan = FaultPlan::new().one_in(5, 7, Fault::Errno(EIO));

@@ -1,8 +1,9 @@
-//! Times the yardstick: PageRank iterations along plain compressed sparse columns, in memory.
+//! Times the yardstick for PageRank: iterations along plain compressed sparse columns, in memory.
 //!
-//! `csc_pull rmat|uniform SCALE` builds a graph of 16 edges a vertex and prints two lines of JSON: what was built, and
-//! the times of ten iterations. With `--on-request` it runs one round for every line on standard input, a number of
-//! iterations, so that rounds can alternate with those of something else.
+//! `csc_pull rmat|uniform SCALE` builds a graph of 16 edges per vertex and prints two lines of
+//! JSON: the graph, and the times of ten iterations. With `--on-request`, it reads a number of
+//! iterations from each line of standard input and runs a round of them. So rounds can alternate
+//! with those of another program.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -13,7 +14,7 @@ use tegula_testkit::csc_pull::{CscPull, Isolated};
 
 const DAMPING: f32 = 0.85;
 const ITERATIONS_DEFAULT: usize = 10;
-/// As `tegula generate rmat` without `--seed`.
+/// The default seed of `tegula generate rmat`.
 const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -48,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs PageRank from the start; returns the times of the iterations and the sum of the ranks.
+/// Runs PageRank from the start. Returns the times of the iterations and the sum of the ranks.
 fn round(columns: &mut CscPull, iterations: usize) -> String {
     let mut ranks = columns.initial_ranks();
     let mut seconds = Vec::with_capacity(iterations);

@@ -1,9 +1,10 @@
-//! Times the yardstick for shortest paths: delta-stepping along plain compressed sparse rows, in memory.
+//! Times the yardstick for shortest paths: delta-stepping along plain compressed sparse rows, in
+//! memory.
 //!
-//! `delta_stepping rmat SCALE SOURCE` or `delta_stepping grid WIDTH SOURCE` builds a graph, read without
-//! directions, prints what was built, and then for each line on standard input, the width of a bucket, how
-//! long a search from the source took and what it found. So rounds can alternate with those of something
-//! else.
+//! `delta_stepping rmat SCALE SOURCE` or `delta_stepping grid WIDTH SOURCE` builds an undirected
+//! graph and prints its size. Then it reads the width of a bucket from each line of standard input,
+//! and prints the time and the result of a search from the source. So rounds can alternate with
+//! those of another program.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -12,7 +13,7 @@ use std::time::Instant;
 use tegula_generators::{Generator, Grid, Rmat};
 use tegula_testkit::DeltaStepping;
 
-/// As `tegula generate` without `--seed`, for edges and for weights.
+/// The default seed of `tegula generate`, for edges and for weights.
 const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {

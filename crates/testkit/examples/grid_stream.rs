@@ -1,8 +1,9 @@
-//! Times the yardstick of an import: PageRank along a grid of blocks of raw edges on disk.
+//! Times the yardstick for an import: PageRank along a grid of blocks of raw edges on disk.
 //!
-//! `grid_stream PAIRS FOLDER VERTICES CONNECTED` partitions a file of pairs of 32-bit ids below `VERTICES`, of which
-//! `CONNECTED` have an edge, into an empty folder, and prints how long that took. Then for each line on standard input,
-//! a number of iterations, it prints how long these took and what was found.
+//! `grid_stream PAIRS FOLDER VERTICES CONNECTED` partitions a file of pairs of 32-bit ids into an
+//! empty folder, and prints the time. Ids are below `VERTICES`, and `CONNECTED` of them have an
+//! edge. Then it reads a number of iterations from each line of standard input, and prints their
+//! times and the result.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};

@@ -1,8 +1,10 @@
-//! Times the yardstick of one thread: PageRank and components along a list of edges in the order of a Hilbert curve.
+//! Times the yardstick of one thread: PageRank and components along a list of edges in the order of
+//! a Hilbert curve.
 //!
-//! `hilbert_loop SCALE FILE` builds an R-MAT graph of 16 edges a vertex, in memory and in the file, and prints what was
-//! built. Then for each line on standard input, `memory|disk pagerank|wcc ITERATIONS`, it prints how long that took and
-//! what was found. So rounds can alternate with those of something else.
+//! `hilbert_loop SCALE FILE` builds an R-MAT graph of 16 edges per vertex, in memory and in the
+//! file, and prints its size. For each line of standard input, `memory|disk pagerank|wcc
+//! ITERATIONS`, it prints the time and the result. So rounds can alternate with those of another
+//! program.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -13,7 +15,7 @@ use tegula_generators::Rmat;
 use tegula_testkit::HilbertLoop;
 
 const DAMPING: f32 = 0.85;
-/// As `tegula generate rmat` without `--seed`.
+/// The default seed of `tegula generate rmat`.
 const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs PageRank from the start; returns the times of the iterations and the greatest rank.
+/// Runs PageRank from the start. Returns the times of the iterations and the greatest rank.
 fn ranks(edges: &mut HilbertLoop, iterations: usize) -> io::Result<String> {
     let mut ranks = edges.initial_ranks();
     let mut seconds = Vec::with_capacity(iterations);

@@ -1,7 +1,9 @@
-//! Times the yardstick for triangles: lists that are merged, along plain compressed sparse rows, in memory.
+//! Times the yardstick for triangles: merged adjacency lists in plain compressed sparse rows, in
+//! memory.
 //!
-//! `merge_count SCALE` builds an R-MAT graph, prints what was built, and then for each line on standard input how long
-//! a count took and what it found. So rounds can alternate with those of something else.
+//! `merge_count SCALE` builds an R-MAT graph and prints its size. For each line of standard input,
+//! it prints the time and the result of a count. So rounds can alternate with those of another
+//! program.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -10,7 +12,7 @@ use std::time::Instant;
 use tegula_generators::Rmat;
 use tegula_testkit::MergeCount;
 
-/// As `tegula generate` without `--seed`.
+/// The default seed of `tegula generate`.
 const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,8 +1,9 @@
-//! Times the yardstick for breadth-first search: direction-optimising, along plain compressed sparse rows, in memory.
+//! Times the yardstick for breadth-first search: direction-optimising, along plain compressed
+//! sparse rows, in memory.
 //!
-//! `plain_bfs rmat|grid|list SCALE|WIDTH|FILE directed|undirected SOURCE` builds a graph, prints what was built, and
-//! then for each line on standard input how long a search from the source took and what it found. So rounds can
-//! alternate with those of something else.
+//! `plain_bfs rmat|grid|list SCALE|WIDTH|FILE directed|undirected SOURCE` builds a graph and prints
+//! its size. For each line of standard input, it prints the time and the result of a search from
+//! the source. So rounds can alternate with those of another program.
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -12,7 +13,7 @@ use std::time::Instant;
 use tegula_generators::{Generator, Grid, Listed, Rmat};
 use tegula_testkit::{PlainBfs, data};
 
-/// As `tegula generate` without `--seed`.
+/// The default seed of `tegula generate`.
 const SEED: u64 = 1;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use crate::matching::same_vertices;
 use crate::{EdgeList, Table};
 
-/// The hops from `source` to every vertex, none where it cannot be reached.
+/// Returns the hops from `source` to every vertex, `None` where it cannot be reached.
 pub fn bfs(graph: &EdgeList, source: u64) -> Table<Option<u64>> {
     let compact = graph.compact();
     let rows = compact.out_edges();
@@ -26,13 +26,15 @@ pub fn bfs(graph: &EdgeList, source: u64) -> Table<Option<u64>> {
     compact.table(distances)
 }
 
-/// Checks distances, and parents if there are any, by what makes them right, without another search:
+/// Checks distances, and parents if given, by the properties that define them, without another
+/// search:
 ///
 /// * the source, and nothing else, has distance 0;
-/// * no edge leads more than one hop further, nor from a reached vertex to an unreached one;
-/// * every other reached vertex has an edge from a vertex one hop closer: its parent, if parents are given.
+/// * no edge leads more than one hop farther, or from a reached vertex to an unreached one;
+/// * every other reached vertex has an edge from a vertex one hop closer, which is its parent if
+///   parents are given.
 ///
-/// So a distance is neither too large nor too small. The parent of the source is none or itself, and
+/// So no distance is too large or too small. The parent of the source is none or itself, and
 /// unreached vertices have none.
 pub fn verify_bfs(
     graph: &EdgeList,

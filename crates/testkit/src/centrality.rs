@@ -1,13 +1,14 @@
-//! Centralities that are fixed points of a matrix, in double precision.
+//! Oracles of centralities that are fixed points of a matrix, in double precision.
 
 use std::collections::BTreeMap;
 
 use crate::{EdgeList, Table};
 
-/// Iterations after which nothing changes any more on the graphs of the tests.
+/// Iterations after which values no longer change on the graphs of the tests.
 const ITERATIONS: usize = 2000;
 
-/// Repeats `x = step(x, A'x)` from ones, scaled to the norm 1 each time where asked for, and in the end.
+/// Repeats `x = step(x, A'x)`, starting from ones. Scales `x` to the norm 1 after each iteration if
+/// `is_scaled`, and always at the end.
 fn iterate(arcs: &EdgeList, is_scaled: bool, step: impl Fn(f64, f64) -> f64) -> Table<f64> {
     let mut values: BTreeMap<u64, f64> =
         arcs.vertices().into_iter().map(|vertex| (vertex, 1.0)).collect();
@@ -28,7 +29,7 @@ fn iterate(arcs: &EdgeList, is_scaled: bool, step: impl Fn(f64, f64) -> f64) -> 
     values.into_iter().collect()
 }
 
-/// Hubs and authorities of the sum 1, by so many iterations from equal hubs.
+/// Returns hubs and authorities, each of sum 1, after `iterations` from equal hubs.
 pub fn hits(arcs: &EdgeList, iterations: usize) -> (Table<f64>, Table<f64>) {
     let vertices = arcs.vertices();
     let mut hubs: BTreeMap<u64, f64> =
@@ -55,12 +56,12 @@ fn scale(values: &mut BTreeMap<u64, f64>) {
     values.values_mut().for_each(|value| *value /= norm);
 }
 
-/// Eigenvector centrality by the power method on `A' + 1`, of norm 1.
+/// Returns the eigenvector centrality by the power method on `A' + 1`, with norm 1.
 pub fn eigenvector(arcs: &EdgeList) -> Table<f64> {
     iterate(arcs, true, |value, sum| value + sum)
 }
 
-/// Katz centrality, of norm 1.
+/// Returns the Katz centrality, with norm 1.
 pub fn katz(arcs: &EdgeList, alpha: f64) -> Table<f64> {
     iterate(arcs, false, |_, sum| 1.0 + alpha * sum)
 }

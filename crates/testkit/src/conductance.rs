@@ -1,4 +1,4 @@
-//! How well sets of vertices are separated from the rest.
+//! Conductance: how well sets of vertices are separated from the rest.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,9 +7,9 @@ use crate::EdgeList;
 /// A set: its number, its vertices, its volume, its cut.
 pub type SetRow = (u64, u64, u64, u64);
 
-/// The figures of sets that are given as `(vertex, set)`, by number. The volume of a set counts the ends of
-/// edges in it, its cut the edges with one end in it. A loop has one end in an undirected graph. A vertex may
-/// be in several sets.
+/// Returns the figures of sets, ascending by number. `sets` has rows `(vertex, set)`. The volume of
+/// a set counts the ends of edges in it; its cut counts the edges with one end in it. A loop has
+/// one end in an undirected graph. A vertex may be in several sets.
 pub fn conductance(graph: &EdgeList, undirected: bool, sets: &[(u64, u64)]) -> Vec<SetRow> {
     let mut sets_of: HashMap<u64, BTreeSet<u64>> = HashMap::new();
     for &(vertex, set) in sets {
@@ -33,10 +33,11 @@ pub fn conductance(graph: &EdgeList, undirected: bool, sets: &[(u64, u64)]) -> V
     rows.into_iter().map(|(set, (vertices, volume, cut))| (set, vertices, volume, cut)).collect()
 }
 
-/// A set by weights: its number, its vertices, its volume, its cut, its conductance if it has one.
+/// A weighted set: its number, its vertices, its volume, its cut, and its conductance if it has
+/// one.
 pub type WeighedSetRow = (u64, u64, f64, f64, Option<f64>);
 
-/// The same as [`conductance`] where edges count as much as they weigh, each set by itself.
+/// Like [`conductance`], but edges count by their weights. Computes each set separately.
 pub fn weighted_conductance(
     graph: &EdgeList,
     undirected: bool,
@@ -68,8 +69,7 @@ pub fn weighted_conductance(
     rows.collect()
 }
 
-/// Checks the figures of each set by itself: of the ends of edges in it, those that are not at the cut belong
-/// to edges within it.
+/// Checks the figures of each set separately: volume = cut + ends of edges within the set.
 pub fn verify_conductance(
     graph: &EdgeList,
     undirected: bool,

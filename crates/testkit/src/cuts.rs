@@ -1,16 +1,16 @@
-//! Bridges and articulation points: each edge and each vertex is taken away in turn.
+//! Oracles of bridges and articulation points: remove each edge and each vertex in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{EdgeList, Table};
 
-/// The edges of the simple undirected graph beneath these arcs, the smaller end first.
+/// Returns the edges of the simple undirected graph of these arcs, the smaller end first.
 fn edges(arcs: &EdgeList) -> BTreeSet<(u64, u64)> {
     let edges = arcs.edges.iter().filter(|(source, target)| source != target);
     edges.map(|&(source, target)| (source.min(target), source.max(target))).collect()
 }
 
-/// How many components these vertices have by these edges.
+/// Returns the number of components of these vertices with these edges.
 fn components(vertices: &[u64], edges: impl Iterator<Item = (u64, u64)>) -> usize {
     let mut neighbours: BTreeMap<u64, Vec<u64>> =
         vertices.iter().map(|&vertex| (vertex, Vec::new())).collect();
@@ -30,7 +30,8 @@ fn components(vertices: &[u64], edges: impl Iterator<Item = (u64, u64)>) -> usiz
     count
 }
 
-/// The edges without which there are more components, ascending, the smaller end first.
+/// Returns the edges whose removal increases the number of components, ascending, the smaller end
+/// first.
 pub fn bridges(arcs: &EdgeList) -> Vec<(u64, u64)> {
     let (vertices, edges) = (arcs.vertices(), edges(arcs));
     let before = components(&vertices, edges.iter().copied());
@@ -40,7 +41,8 @@ pub fn bridges(arcs: &EdgeList) -> Vec<(u64, u64)> {
     edges.iter().copied().filter(is_bridge).collect()
 }
 
-/// The vertices without which there are more components, and of how many parts each is one of.
+/// Returns the vertices whose removal increases the number of components, each with the number of
+/// parts that it joins.
 pub fn articulation_points(arcs: &EdgeList) -> Table<u64> {
     let (vertices, edges) = (arcs.vertices(), edges(arcs));
     let before = components(&vertices, edges.iter().copied());

@@ -1,8 +1,8 @@
-//! Finding and reading real graphs.
+//! Finds and reads real graphs.
 //!
-//! Graphs whose licence allows it lie in `data/` of the repository, so tests of these run on every clone. Others lie
-//! in a folder that `TEGULA_DATA` names. A test without its data is skipped and says so:
-//! `let Some(path) = data::find("wiki-Vote.txt.zst") else { return };`
+//! Graphs whose licence allows it lie in `data/` of the repository, so their tests run on every
+//! clone. Others lie in the folder in `TEGULA_DATA`. A test without its data is skipped and says
+//! so: `let Some(path) = data::find("wiki-Vote.txt.zst") else { return };`
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,8 +11,8 @@ use std::str::FromStr;
 
 use crate::EdgeList;
 
-/// The folders with data, in the order in which a file is looked for: `data/` of the repository, then `TEGULA_DATA`,
-/// by default `../shared/data` as seen from the repository.
+/// Returns the folders with data, in search order: `data/` of the repository, then `TEGULA_DATA`,
+/// by default `../shared/data` relative to the repository.
 fn folders() -> [PathBuf; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let beside = root.join("../shared/data");
@@ -20,7 +20,8 @@ fn folders() -> [PathBuf; 2] {
     [root.join("data"), named]
 }
 
-/// The path of a file or folder of the data, or none and a notice that a test is skipped.
+/// Returns the path of a file or folder of the data. If it is missing, says that a test is skipped
+/// and returns `None`.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = path_of(name);
     if path.is_none() {
@@ -29,7 +30,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     path
 }
 
-/// The path of a file or folder of the data, or none.
+/// Returns the path of a file or folder of the data, if it exists.
 pub(crate) fn path_of(name: &str) -> Option<PathBuf> {
     folders().into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
@@ -43,7 +44,7 @@ pub fn skip(reason: &str) {
     eprintln!("SKIPPED: {reason}");
 }
 
-/// The whole text of a file, decompressed if its name ends in `.zst`.
+/// Reads the whole text of a file, and decompresses it if its name ends in `.zst`.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut text = String::new();
@@ -55,8 +56,8 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Reads lines of `source target` or `source target weight`; `#` begins a comment. Either all lines have
-/// a weight or the graph has none.
+/// Reads lines of `source target` or `source target weight`; `#` begins a comment. Either all lines
+/// have a weight, or none has.
 pub fn read_edge_list(path: &Path) -> io::Result<EdgeList> {
     let mut graph = EdgeList::default();
     let mut weights = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn for_each_row(
     Ok(())
 }
 
-/// The value of a field, which must be there.
+/// Parses a field, which must exist.
 pub(crate) fn field<T: FromStr>(text: Option<&str>) -> io::Result<T> {
     let text = text.ok_or_else(|| invalid("a field is missing".into()))?;
     text.parse().map_err(|_| invalid(format!("{text:?} is not a {}", std::any::type_name::<T>())))

@@ -1,11 +1,12 @@
-//! The yardstick for shortest paths: delta-stepping (Meyer, Sanders, *Journal of Algorithms* 2003) along
-//! plain compressed sparse rows, in memory, in single precision.
+//! The yardstick for shortest paths: delta-stepping (Meyer, Sanders, *Journal of Algorithms* 2003)
+//! along plain compressed sparse rows, in memory, in single precision.
 //!
-//! It does what the implementation of the GAP benchmark suite does (Beamer, Asanovic, Patterson,
-//! arXiv:1508.03619): every thread has buckets of its own, a vertex is put into a bucket again rather than
-//! moved, whoever is in a later bucket than it was put into is left out, and a thread whose share of the
-//! present bucket is small goes on with it by itself instead of waiting for the others (bucket fusion:
-//! Zhang et al., CGO 2020). 8 bytes an edge, 8 a vertex of index and 4 of distance.
+//! It works like the implementation in the GAP benchmark suite (Beamer, Asanovic, Patterson,
+//! arXiv:1508.03619). Every thread has its own buckets. A vertex is added to a bucket again rather
+//! than moved; an entry is skipped if its vertex was already settled in an earlier bucket. A thread
+//! whose share of the present bucket is small goes on with it alone instead of waiting for the
+//! others (bucket fusion: Zhang et al., CGO 2020). It takes 8 bytes per edge, and per vertex 8 of
+//! index and 4 of distance.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, PoisonError, RwLock};
@@ -22,37 +23,37 @@ const FUSED_MAX: usize = 1000;
 /// No bucket.
 const NONE: usize = usize::MAX;
 
-/// A graph in weighted compressed sparse rows, for as many threads.
+/// A graph in weighted compressed sparse rows, for a number of threads.
 pub struct DeltaStepping {
     rows: PlainRows,
     threads: usize,
 }
 
 impl DeltaStepping {
-    /// The rows of a graph with fewer than 2^32 vertices, read without directions, with the weights of
-    /// [`tegula_generators::weight`] for a seed.
+    /// Builds the rows of a graph with fewer than 2^32 vertices, read as undirected. Weights are
+    /// those of [`tegula_generators::weight`] for `seed`.
     ///
     /// # Panics
     /// If there are more vertices, or threads cannot be started.
     pub fn new(generator: &dyn Generator, seed: u64, threads: usize) -> Self {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        // An edge is its target and above it the bits of its weight.
+        // An edge has its target in the lower half, and the bits of its weight in the upper half.
         let bits = |number| weight(seed, number).to_bits();
         let rows = pool.install(|| PlainRows::new(generator, Ends::Both, bits));
         DeltaStepping { rows, threads }
     }
 
-    /// The number of vertices, those without an edge included.
+    /// Returns the number of vertices, including those without an edge.
     pub fn vertex_count(&self) -> usize {
         self.rows.vertex_count()
     }
 
-    /// The number of edges, each direction counted.
+    /// Returns the number of edges, counting each direction.
     pub fn edge_count(&self) -> usize {
         self.rows.edges.len()
     }
 
-    /// The distance of every vertex from a source; infinite where there is no path.
+    /// Returns the distance of every vertex from a source; infinite where there is no path.
     ///
     /// # Panics
     /// If there is no such source, or `delta` is not above 0.
@@ -84,13 +85,13 @@ impl DeltaStepping {
     }
 }
 
-/// What the threads have in common.
+/// The state that the threads share.
 struct Shared {
-    /// The present bucket, as the threads have brought it together.
+    /// The present bucket: the parts that the threads contributed.
     frontier: RwLock<Vec<Vec<u32>>>,
-    /// Vertices of it that somebody has taken.
+    /// Its vertices that a thread has taken.
     taken: AtomicUsize,
-    /// The next one.
+    /// The next bucket.
     next: Mutex<Vec<Vec<u32>>>,
     next_bucket: AtomicUsize,
     barrier: Barrier,
@@ -99,7 +100,7 @@ struct Shared {
 /// A thread.
 struct Worker<'g> {
     rows: &'g PlainRows,
-    /// The bits of floats of at least 0 are in the order of the floats.
+    /// Bits of non-negative floats, which have the same order as the floats.
     distances: &'g [AtomicU32],
     inverse_delta: f32,
     buckets: Vec<Vec<u32>>,
@@ -130,7 +131,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Relaxes the edges of the vertices that nobody else takes.
+    /// Relaxes the edges of the vertices that this thread takes.
     fn take_shares(&mut self, shared: &Shared, present: usize) {
         let frontier = shared.frontier.read().unwrap_or_else(PoisonError::into_inner);
         let count: usize = frontier.iter().map(Vec::len).sum();
@@ -146,7 +147,7 @@ impl Worker<'_> {
                 let own = &own[..own.len().min(rest)];
                 for &vertex in own {
                     let distance = f32::from_bits(self.distances[vertex as usize].load(Relaxed));
-                    // Else it was in an earlier bucket too, and is done with.
+                    // Otherwise it was also in an earlier bucket, and is settled.
                     if self.bucket_of(distance) >= present {
                         self.relax(vertex);
                     }
@@ -157,7 +158,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Goes on with the vertices of the present bucket that were found meanwhile, while they are few.
+    /// Goes on with the vertices newly added to the present bucket, while they are few.
     fn fuse(&mut self, present: usize) {
         while let Some(bucket) = self.buckets.get_mut(present)
             && (1..FUSED_MAX).contains(&bucket.len())
@@ -168,7 +169,7 @@ impl Worker<'_> {
         }
     }
 
-    /// One random read of 4 bytes an edge, and a write where the target comes nearer.
+    /// Takes one random read of 4 bytes per edge, and a write where the target comes nearer.
     #[inline]
     fn relax(&mut self, source: u32) {
         let distance = f32::from_bits(self.distances[source as usize].load(Relaxed));

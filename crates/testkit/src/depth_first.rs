@@ -3,14 +3,14 @@
 /// The vertices in two orders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EnteredAndLeft {
-    /// As they are entered.
+    /// In the order in which they are entered.
     pub entered: Vec<u32>,
-    /// As they are left.
+    /// In the order in which they are left.
     pub left: Vec<u32>,
 }
 
-/// Visits all vertices, of which each has a list of neighbours; roots by ascending id. For graphs of some thousand
-/// vertices: it recurses as deep as their paths are long.
+/// Visits all vertices along their adjacency lists, with roots by ascending id. For graphs of some
+/// thousand vertices: the recursion is as deep as the paths are long.
 pub fn depth_first(neighbours: &[Vec<u32>]) -> EnteredAndLeft {
     let mut found = EnteredAndLeft::default();
     let mut is_entered = vec![false; neighbours.len()];

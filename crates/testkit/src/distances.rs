@@ -1,14 +1,14 @@
-//! What follows from the distances between all vertices: closeness, harmonic centrality, betweenness. Sets of ids, a
-//! search from each vertex.
+//! Oracles from the distances between all vertices: closeness, harmonic centrality, betweenness.
+//! They use sets of ids, and a search from each vertex.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{EdgeList, Table};
 
-/// How far each vertex is from one, and over how many shortest paths.
+/// The distance of each vertex from one source, and the number of shortest paths.
 type Reached = BTreeMap<u64, (u64, f64)>;
 
-/// That of every vertex, in the simple graph of the arcs.
+/// Searches from every vertex, in the simple graph of the arcs.
 fn from_each(arcs: &EdgeList) -> BTreeMap<u64, Reached> {
     let mut targets: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for &(source, target) in arcs.edges.iter().filter(|(source, target)| source != target) {
@@ -37,8 +37,8 @@ fn search(targets: &BTreeMap<u64, BTreeSet<u64>>, source: u64) -> Reached {
     reached
 }
 
-/// The greatest distance between two vertices of the largest component, whatever the direction of edges. Of components
-/// that are as large the one with the smallest id counts.
+/// Returns the greatest distance between two vertices of the largest component, with edges read as
+/// undirected. Of equally large components, the one with the smallest id counts.
 pub fn diameter(arcs: &EdgeList) -> u64 {
     let all = from_each(&arcs.undirected());
     let largest =
@@ -48,7 +48,7 @@ pub fn diameter(arcs: &EdgeList) -> u64 {
     farthest.max().unwrap_or(0)
 }
 
-/// The vertices within so many hops of any of the sources, and how many it takes.
+/// Returns the vertices within `hops` hops of any source, and their distances.
 pub fn within(arcs: &EdgeList, sources: &[u64], hops: u64) -> Table<u64> {
     let all = from_each(arcs);
     let nearest = |vertex: u64| {
@@ -71,7 +71,7 @@ pub fn closeness(arcs: &EdgeList) -> Table<f64> {
     all.keys().map(|&vertex| (vertex, of(vertex))).collect()
 }
 
-/// The sum of the inverse distances to each vertex.
+/// Returns the sum of the inverse distances to each vertex.
 pub fn harmonic(arcs: &EdgeList) -> Table<f64> {
     let all = from_each(arcs);
     let of = |vertex: u64| {
@@ -82,14 +82,14 @@ pub fn harmonic(arcs: &EdgeList) -> Table<f64> {
     all.keys().map(|&vertex| (vertex, of(vertex))).collect()
 }
 
-/// For each vertex the part of the shortest paths between all ordered pairs of others that lead through it. A path
-/// is as long as it has arcs.
+/// Returns for each vertex the share of shortest paths through it, summed over all ordered pairs of
+/// other vertices. The length of a path is its number of arcs.
 pub fn betweenness(arcs: &EdgeList) -> Table<f64> {
     lead_through(&from_each(arcs))
 }
 
-/// The same where a path is as long as the weights of its arcs add up to, which are whole numbers above 0. Of several
-/// arcs the lightest counts.
+/// Like [`betweenness`], but the length of a path is the sum of its weights, which are integers
+/// above 0. Of parallel arcs, the lightest counts.
 pub fn weighted_betweenness(arcs: &EdgeList) -> Table<f64> {
     let weights = arcs.weights.as_ref().expect("weights");
     let mut lightest: BTreeMap<(u64, u64), u64> = BTreeMap::new();
@@ -103,7 +103,7 @@ pub fn weighted_betweenness(arcs: &EdgeList) -> Table<f64> {
     lead_through(&all.collect())
 }
 
-/// Looks at all arcs until no distance changes any more, then counts paths, the nearest first.
+/// Relaxes all arcs until no distance changes, then counts paths, the nearest vertices first.
 fn relax(lightest: &BTreeMap<(u64, u64), u64>, source: u64) -> Reached {
     let mut distances = BTreeMap::from([(source, 0)]);
     loop {

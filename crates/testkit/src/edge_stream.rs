@@ -1,7 +1,7 @@
-//! Edges that lie in files, read past the page cache and ahead of whoever takes them, for yardsticks that work from
-//! disk.
+//! Edges in files, read ahead and past the page cache, for yardsticks that work from disk.
 //!
-//! An edge is 8 bytes, its source and its target in 4 little-endian bytes each: `bin32`, as `tegula generate` has it.
+//! An edge has 8 bytes, its source and its target in 4 little-endian bytes each: the format `bin32`
+//! of `tegula generate`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error, ErrorKind};
@@ -15,16 +15,16 @@ use zerocopy::{FromBytes, IntoBytes};
 
 /// Bytes of a read.
 const CHUNK: usize = 4 << 20;
-/// Threads that read, one chunk each, and buffers of each of them.
+/// Threads that read, one chunk each at a time, and the buffers of each.
 const READERS: usize = 2;
 const BUFFERS: usize = 2;
-/// Bytes that what is read past the page cache is aligned to.
+/// Alignment of reads past the page cache, in bytes.
 const ALIGNMENT: usize = 4096;
 
 /// Source and target.
 pub type Pair = [u32; 2];
 
-/// A part of a file that is read at once.
+/// A part of a file for a single read.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'f> {
     file: &'f File,
@@ -32,20 +32,18 @@ pub struct Chunk<'f> {
     bytes: usize,
 }
 
-/// Opens a file of edges past the page cache, or through it where the file system cannot do that.
-///
-/// # Errors
-/// Those of opening.
+/// Opens a file of edges to be read past the page cache, or through it where the file system has no
+/// direct I/O.
 pub fn open(path: &Path) -> io::Result<File> {
     let direct = i32::try_from(OFlags::DIRECT.bits()).unwrap_or(0);
     let opened = OpenOptions::new().read(true).custom_flags(direct).open(path);
     opened.or_else(|_| File::open(path))
 }
 
-/// The chunks of a file, in order.
+/// Returns the chunks of a file, in order.
 ///
 /// # Errors
-/// When the length of the file cannot be told, or is no whole number of edges.
+/// When the length of the file is unknown, or not a multiple of an edge's length.
 pub fn chunks(file: &File) -> io::Result<impl Iterator<Item = Chunk<'_>>> {
     let length = file.metadata()?.len();
     if !length.is_multiple_of(size_of::<Pair>() as u64) {
@@ -58,10 +56,7 @@ pub fn chunks(file: &File) -> io::Result<impl Iterator<Item = Chunk<'_>>> {
     }))
 }
 
-/// Shows the edges of chunks in order, while threads read those that follow.
-///
-/// # Errors
-/// Those of reading.
+/// Calls `visit` with the edges of chunks in order, while threads read the following chunks.
 pub fn for_each_pairs(chunks: &[Chunk<'_>], mut visit: impl FnMut(&[Pair])) -> io::Result<()> {
     thread::scope(|scope| {
         let start_reader = |first: usize| {
@@ -83,7 +78,7 @@ pub fn for_each_pairs(chunks: &[Chunk<'_>], mut visit: impl FnMut(&[Pair])) -> i
         for (filled, give_back) in readers.iter().cycle().take(chunks.len()) {
             let buffer = filled.recv().map_err(Error::other)??;
             visit(buffer.pairs());
-            // A reader that is done takes none back.
+            // A reader that is done takes no buffer back.
             let _ = give_back.send(buffer);
         }
         Ok(())
@@ -108,7 +103,7 @@ impl Buffer {
         let bytes = words.as_mut_bytes();
         let mut done = 0;
         while done < chunk.bytes {
-            // Whole blocks are asked for, also where the file ends within one.
+            // Requests whole blocks, even where the file ends within one.
             match chunk.file.read_at(&mut bytes[done..], chunk.offset + done as u64)? {
                 0 => return Err(ErrorKind::UnexpectedEof.into()),
                 read => done += read,
@@ -130,7 +125,7 @@ mod tests {
     use crate::Scratch;
 
     #[test]
-    fn edges_come_in_the_order_of_the_files() {
+    fn edges_arrive_in_the_order_of_the_files() {
         let scratch = Scratch::new();
         let per_chunk = CHUNK as u32 / 8;
         let lengths = [5 * per_chunk + 3, 0, 1, per_chunk];

@@ -1,18 +1,18 @@
-//! What is known about the graphs of the data folder.
+//! Known answers for the graphs of the data folder.
 //!
-//! Published numbers where there are some, all reproduced by an independent scan; breadth-first search and
-//! PageRank were computed independently.
+//! Published numbers where they exist, all reproduced by an independent scan. Breadth-first search
+//! and PageRank were computed independently.
 
 use crate::EdgeList;
 use crate::data;
 
-/// Breadth-first search from the vertex of largest out-degree (the smallest id on ties), along the direction
-/// of directed graphs.
+/// Breadth-first search from the vertex of largest out-degree (the smallest id on ties), along the
+/// direction of the edges in directed graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bfs {
-    /// Where it starts.
+    /// The start.
     pub source: u64,
-    /// Vertices reached, with the source.
+    /// Vertices reached, including the source.
     pub reached: u64,
     /// The largest distance.
     pub depth: u64,
@@ -23,9 +23,9 @@ pub struct Bfs {
 /// One graph of the data folder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
-    /// The file is `NAME.txt.zst`.
+    /// The name; the file is `NAME.txt.zst`.
     pub name: &'static str,
-    /// Whether a line is an arc; else it is an undirected edge.
+    /// Whether a line is an arc; otherwise, it is an undirected edge.
     pub directed: bool,
     /// Vertices with an edge.
     pub vertices: u64,
@@ -35,7 +35,7 @@ pub struct Facts {
     pub loops: u64,
     /// Weakly connected components.
     pub components: u64,
-    /// Vertices of the largest of them.
+    /// Vertices of the largest component.
     pub largest_component: u64,
     /// Triangles of the simple undirected graph.
     pub triangles: u64,
@@ -43,25 +43,27 @@ pub struct Facts {
     pub average_clustering: f64,
     /// A breadth-first search.
     pub bfs: Bfs,
-    /// The three largest ranks after 10 rounds of PageRank with damping 0.85, to 10 digits; none if unknown.
+    /// The three largest ranks after 10 rounds of PageRank with damping 0.85, to 10 digits; empty
+    /// if unknown.
     pub top_ranks: &'static [(u64, f64)],
 }
 
 impl Facts {
-    /// What is known about the graph of this name.
+    /// Returns the facts about the graph of this name.
     ///
     /// # Panics
-    /// If nothing is.
+    /// If there are none.
     pub fn of(name: &str) -> &'static Self {
         ALL.iter()
             .find(|facts| facts.name == name)
             .unwrap_or_else(|| panic!("no facts about {name}"))
     }
 
-    /// The arcs on which these facts hold: the lines of a directed file; every line of an undirected one in
-    /// both directions, a loop once. (`ca-HepPh` lists both directions itself, so it has each arc twice.)
+    /// Returns the arcs to which these facts apply: the lines of a directed file, or every line of
+    /// an undirected one in both directions, a loop once. (`ca-HepPh` itself lists both directions,
+    /// so each arc comes twice.)
     ///
-    /// None, with a notice, if the file is missing.
+    /// Returns `None`, with a notice, if the file is missing.
     ///
     /// # Panics
     /// If the file cannot be read.

@@ -4,25 +4,25 @@ use rayon::prelude::*;
 
 use crate::XorShift;
 
-/// A list of edges between original ids, in file order; loops and duplicates count as given.
+/// A list of edges between original ids, in file order. Loops and duplicates count as given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeList {
     /// `(source, target)`.
     pub edges: Vec<(u64, u64)>,
-    /// One weight per edge, or none at all.
+    /// One weight per edge, if the graph has weights.
     pub weights: Option<Vec<f32>>,
-    /// Vertices that need not occur in an edge, as a Graphalytics `.v` file names them; may repeat.
+    /// Vertices that need not have an edge, as in a Graphalytics `.v` file; may repeat.
     pub isolated: Vec<u64>,
 }
 
 impl EdgeList {
-    /// An unweighted graph of these edges.
+    /// Makes an unweighted graph of these edges.
     pub fn new(edges: Vec<(u64, u64)>) -> Self {
         Self { edges, ..Self::default() }
     }
 
-    /// The same edges with weights that are the same in every run: whole and broken ones, small and great
-    /// ones, and 0.
+    /// Returns the same edges with weights that are the same in every run: integers and fractions,
+    /// small and large ones, and 0.
     pub fn weighted(&self, seed: u64) -> Self {
         let mut random = XorShift::new(seed);
         let mut weigh = || match random.below(8) {
@@ -36,7 +36,7 @@ impl EdgeList {
         Self { weights: Some(weights), ..self.clone() }
     }
 
-    /// All ids, ascending, each once.
+    /// Returns all ids, ascending, each once.
     pub fn vertices(&self) -> Vec<u64> {
         let ends = self.edges.iter().flat_map(|&(source, target)| [source, target]);
         let mut vertices: Vec<u64> = ends.chain(self.isolated.iter().copied()).collect();
@@ -45,7 +45,7 @@ impl EdgeList {
         vertices
     }
 
-    /// The graph with every edge in both directions, a loop once.
+    /// Returns the graph with every edge in both directions, a loop once.
     pub fn undirected(&self) -> Self {
         let reverse = |edge: usize| {
             let (source, target) = self.edges[edge];
@@ -64,7 +64,7 @@ impl EdgeList {
         undirected
     }
 
-    /// The same graph over dense ids in the order of the original ones.
+    /// Returns the same graph over dense ids, which here are in the order of the original ids.
     ///
     /// # Panics
     /// If there are 2^32 vertices or more.
@@ -81,36 +81,37 @@ impl EdgeList {
 /// A graph over the dense ids `0..vertices.len()`.
 #[derive(Debug, Clone)]
 pub struct Compact {
-    /// The original id of each dense one, ascending.
+    /// The original id of each dense id, ascending.
     pub vertices: Vec<u64>,
     /// `(source, target)` in dense ids, in the order of the edge list.
     pub edges: Vec<(u32, u32)>,
-    /// One weight per edge, or none at all.
+    /// One weight per edge, if the graph has weights.
     pub weights: Option<Vec<f32>>,
 }
 
 impl Compact {
-    /// The dense id of an original one.
+    /// Returns the dense id of an original id.
     pub fn dense(&self, vertex: u64) -> Option<u32> {
         self.vertices.binary_search(&vertex).ok().map(|dense| dense as u32)
     }
 
-    /// Compressed sparse rows: the targets of each source.
+    /// Returns compressed sparse rows: the targets of each source.
     pub fn out_edges(&self) -> Adjacency {
         self.adjacency(|edge| edge)
     }
 
-    /// Compressed sparse columns: the sources of each target.
+    /// Returns compressed sparse columns: the sources of each target.
     pub fn in_edges(&self) -> Adjacency {
         self.adjacency(|(source, target)| (target, source))
     }
 
-    /// A table of one value per vertex, given in dense order.
+    /// Makes a table of one value per vertex, given in dense order.
     pub fn table<T>(&self, values: impl IntoIterator<Item = T>) -> crate::Table<T> {
         self.vertices.iter().copied().zip(values).collect()
     }
 
-    /// Counting sort by the first of `(vertex, neighbour)`; stable, so neighbours keep the list's order.
+    /// Sorts by the first of `(vertex, neighbour)`, by counting. The sort is stable, so neighbours
+    /// keep the list's order.
     fn adjacency(&self, oriented: impl Fn((u32, u32)) -> (u32, u32)) -> Adjacency {
         let mut offsets = vec![0; self.vertices.len() + 1];
         for &edge in &self.edges {
@@ -135,7 +136,7 @@ impl Compact {
     }
 }
 
-/// The neighbours of every vertex, one list after the other.
+/// The adjacency lists of all vertices, one after the other.
 #[derive(Debug, Clone)]
 pub struct Adjacency {
     /// Vertex `v` has the entries `offsets[v]..offsets[v + 1]`.
@@ -147,17 +148,18 @@ pub struct Adjacency {
 }
 
 impl Adjacency {
-    /// The neighbours of a vertex.
+    /// Returns the neighbours of a vertex.
     pub fn of(&self, vertex: u32) -> &[u32] {
         &self.neighbours[self.entries(vertex)]
     }
 
-    /// The entries of a vertex in [`neighbours`](Self::neighbours) and [`weights`](Self::weights).
+    /// Returns the entries of a vertex in [`neighbours`](Self::neighbours) and
+    /// [`weights`](Self::weights).
     pub fn entries(&self, vertex: u32) -> std::ops::Range<usize> {
         self.offsets[vertex as usize]..self.offsets[vertex as usize + 1]
     }
 
-    /// The number of neighbours of a vertex.
+    /// Returns the number of neighbours of a vertex.
     pub fn degree(&self, vertex: u32) -> usize {
         self.entries(vertex).len()
     }
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubling_keeps_loops_once_and_weights_beside_their_edges() {
+    fn undirected_keeps_loops_once_and_weights_with_their_edges() {
         let graph = EdgeList {
             edges: vec![(7, 7), (9, u64::MAX)],
             weights: Some(vec![0.5, 0.25]),
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn adjacency_lists_what_the_edges_say() {
+    fn adjacency_lists_have_the_neighbours_of_the_edges() {
         let mut graph = EdgeList::new(vec![(10, 30), (30, 10), (10, 20), (10, 30)]);
         graph.weights = Some(vec![1.0, 2.0, 3.0, 4.0]);
         let compact = graph.compact();

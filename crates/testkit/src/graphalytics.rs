@@ -1,4 +1,5 @@
-//! LDBC Graphalytics' files: a graph as `.v` and `.e`, and reference outputs of `vertex value` lines.
+//! Files of LDBC Graphalytics: a graph as `.v` and `.e`, and reference outputs of `vertex value`
+//! lines.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use crate::{EdgeList, Table};
 /// The distance of a vertex that breadth-first search does not reach.
 pub const UNREACHED: u64 = i64::MAX as u64;
 
-/// The graph `STEM.v` and `STEM.e` of the data folder (or the same with `.zst`), for example
-/// `graphalytics/example-directed`. An undirected graph comes with both directions of its edges.
+/// Returns the graph of `STEM.v` and `STEM.e` in the data folder (or the same with `.zst`), for
+/// example `graphalytics/example-directed`. An undirected graph has both directions of its edges.
 ///
-/// None, with a notice, if it is missing.
+/// Returns `None`, with a notice, if it is missing.
 ///
 /// # Panics
 /// If it cannot be read.
@@ -23,9 +24,10 @@ pub fn graph(stem: &str, directed: bool) -> Option<EdgeList> {
     Some(if directed { graph } else { graph.undirected() })
 }
 
-/// A reference output of the data folder, for example `p2p-Gnutella31/p2p-31-BFS` (or the same with `.zst`).
+/// Returns a reference output from the data folder, for example `p2p-Gnutella31/p2p-31-BFS` (or the
+/// same with `.zst`).
 ///
-/// None, with a notice, if it is missing.
+/// Returns `None`, with a notice, if it is missing.
 ///
 /// # Panics
 /// If it cannot be read.
@@ -33,7 +35,7 @@ pub fn reference<T: FromStr>(file: &str) -> Option<Table<T>> {
     Some(read_table(&find(file)?).unwrap_or_else(|error| panic!("{file}: {error}")))
 }
 
-/// Reads a graph; the edges as they are listed, and all vertices of the `.v` file as
+/// Reads a graph: the edges as they are listed, and all vertices of the `.v` file as
 /// [`isolated`](EdgeList::isolated) ones.
 pub fn read_graph(vertices: &Path, edges: &Path) -> io::Result<EdgeList> {
     let mut graph = read_edge_list(edges)?;

@@ -1,12 +1,13 @@
-//! The yardstick for what an import is worth: a grid of blocks of raw edges, as GridGraph has it (Zhu, Han, Chen,
-//! *GridGraph: large-scale graph processing on a single machine using 2-level hierarchical partitioning*, USENIX ATC
-//! 2015).
+//! The yardstick for the value of an import: a grid of blocks of raw edges, as in GridGraph (Zhu,
+//! Han, Chen, *GridGraph: large-scale graph processing on a single machine using 2-level
+//! hierarchical partitioning*, USENIX ATC 2015).
 //!
-//! Preprocessing is one pass that appends each edge to the block of its ends' chunks, through buffers, and ends when
-//! the blocks are safely on disk, as an import does. An iteration of PageRank streams the blocks column by column, with
-//! arrays over the vertices in memory. A column is one thread's, which is kinder than what is published, where threads
-//! share columns and add up by compare-and-swap. 8 bytes an edge in [files](mod@crate::edge_stream); in memory 16 a
-//! vertex and some 50 MiB of buffers.
+//! Preprocessing is one pass that appends each edge, through buffers, to the block of its ends'
+//! chunks. It ends when the blocks are safely on disk, as an import does. An iteration of PageRank
+//! streams the blocks column by column, with arrays over the vertices in memory. Each column
+//! belongs to one thread. This favours the yardstick over the published system, in which threads
+//! share columns and add by compare-and-swap. It takes 8 bytes per edge in
+//! [files](mod@crate::edge_stream); in memory, 16 bytes per vertex and some 50 MiB of buffers.
 
 use std::fs::File;
 use std::io;
@@ -20,14 +21,14 @@ use zerocopy::IntoBytes;
 
 use crate::edge_stream::{self, Chunk, Pair};
 
-/// log2 of the vertices of a chunk, whose sums are 4 MiB and stay in a cache, and of the most chunks: each two have
-/// a file.
+/// log2 of the vertices of a chunk, whose sums take 4 MiB and stay in a cache; and of the most
+/// chunks, where each pair of chunks has a file.
 const CHUNK_LOG2: u32 = 20;
 const CHUNKS_LOG2_MAX: u32 = 4;
 /// Edges that a thread collects for a block before it writes them.
 const BUFFER: usize = 1 << 12;
 
-/// log2 of the vertices of a chunk for so many ids.
+/// Returns log2 of the vertices of a chunk for `vertices` ids.
 pub fn chunk_log2(vertices: u32) -> u32 {
     let log2 = u32::BITS - vertices.saturating_sub(1).leading_zeros();
     CHUNK_LOG2.max(log2.saturating_sub(CHUNKS_LOG2_MAX))
@@ -36,7 +37,7 @@ pub fn chunk_log2(vertices: u32) -> u32 {
 /// A graph as a grid of files.
 #[derive(Debug)]
 pub struct GridStream {
-    /// For each column of targets the blocks of all rows of sources.
+    /// For each column of targets, the blocks of all rows of sources.
     columns: Vec<Vec<File>>,
     chunk_log2: u32,
     threads: usize,
@@ -46,14 +47,14 @@ pub struct GridStream {
     next: Vec<f32>,
 }
 
-/// A block that is being written.
+/// A block being written.
 struct Block {
     file: File,
     bytes: AtomicU64,
 }
 
 impl Block {
-    /// Appends edges, of which several threads may have some.
+    /// Appends edges. Several threads may append at the same time.
     fn append(&self, pairs: &mut Vec<Pair>) -> io::Result<()> {
         let bytes = pairs.as_bytes();
         let offset = self.bytes.fetch_add(bytes.len() as u64, Relaxed);
@@ -64,11 +65,9 @@ impl Block {
 }
 
 impl GridStream {
-    /// Partitions the edges of a file among ids below `vertices` into files in an empty folder, by chunks of
-    /// `2^chunk_log2`, and counts out-degrees on the way. `connected` vertices have an edge: others are none.
-    ///
-    /// # Errors
-    /// Those of reading and writing.
+    /// Partitions the edges of a file into files in an empty folder, by chunks of `2^chunk_log2`
+    /// ids, and counts out-degrees on the way. Ids are below `vertices`; only `connected` of them
+    /// have an edge and count as vertices.
     ///
     /// # Panics
     /// If an id is too large.
@@ -123,10 +122,10 @@ impl GridStream {
         })
     }
 
-    /// Sets ranks of 1/V, and returns the sum of those of dangling vertices, with which iterations begin.
+    /// Sets all ranks to 1/V. Returns the sum of the dangling ranks, for the first iteration.
     ///
     /// # Panics
-    /// If `ranks` has not one rank per id.
+    /// If the length of `ranks` is not the number of ids.
     pub fn start(&mut self, ranks: &mut [f32]) -> f64 {
         assert_eq!(ranks.len(), self.out_degrees.len());
         let rank = 1.0 / self.connected as f32;
@@ -139,15 +138,12 @@ impl GridStream {
         f64::from(self.connected - sources) / f64::from(self.connected)
     }
 
-    /// One iteration of PageRank by Graphalytics' rule (see [`pagerank`](mod@crate::pagerank)): returns the new sum of
-    /// ranks of dangling vertices. An edge takes a read and an addition, each of 4 bytes. Ids without an edge have a
-    /// rank of 0.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Computes one iteration of PageRank by Graphalytics' rule (see
+    /// [`pagerank`](mod@crate::pagerank)). Returns the new sum of the dangling ranks. An edge takes
+    /// a read and an addition, each of 4 bytes. Ids without an edge get a rank of 0.
     ///
     /// # Panics
-    /// If `ranks` has not one rank per id.
+    /// If the length of `ranks` is not the number of ids.
     pub fn iterate(&mut self, damping: f32, dangling: f64, ranks: &mut [f32]) -> io::Result<f64> {
         assert_eq!(ranks.len(), self.out_degrees.len());
         let base = f64::from(1.0 - damping) + f64::from(damping) * dangling;
@@ -192,7 +188,7 @@ fn contribution_of(rank: f32, degree: u32) -> f32 {
     if degree == 0 { 0.0 } else { rank / degree as f32 }
 }
 
-/// Does several things at the same time.
+/// Runs each work in a thread of its own.
 fn in_threads<W: FnOnce() -> io::Result<()> + Send>(
     works: impl Iterator<Item = W>,
 ) -> io::Result<()> {

@@ -1,14 +1,16 @@
-//! The yardstick for what the parts of a system cost: one thread that goes through a list of edges (McSherry, Isard,
-//! Murray, *Scalability! But at what COST?*, HotOS 2015).
+//! The yardstick for the overheads of a system: one thread that loops over a list of edges
+//! (McSherry, Isard, Murray, *Scalability! But at what COST?*, HotOS 2015).
 //!
-//! Edges are in the order of a Hilbert curve over their sources and targets, so that those that follow one another have
-//! ends near each other. PageRank pushes along each edge, in single precision; weakly connected components are
-//! union-find in one pass, by Rem's algorithm, the fastest of those that Patwary, Blair and Manne compare (*Experiments
-//! on union-find algorithms for the disjoint-set data structure*, SEA 2010). 8 bytes an edge, in memory or in a
-//! [file](mod@crate::edge_stream), and 12 a vertex.
+//! Edges are in the order of a Hilbert curve over sources and targets, so that consecutive edges
+//! have nearby ends. PageRank pushes along each edge, in single precision. Weakly connected
+//! components use union-find in one pass, by Rem's algorithm, the fastest in the comparison by
+//! Patwary, Blair and Manne (*Experiments on union-find algorithms for the disjoint-set data
+//! structure*, SEA 2010). It takes 8 bytes per edge, in memory or in a
+//! [file](mod@crate::edge_stream), and 12 bytes per vertex.
 //!
-//! On R-MAT of scale 22 an edge takes PageRank 2.1 ns and union-find 3.3 ns (processor time, memory). Without checks of
-//! bounds PageRank would take 0.93 times as long, and with ids by degree instead of ids as given 0.85 times.
+//! On R-MAT of scale 22, PageRank takes 2.1 ns per edge and union-find 3.3 ns (processor time,
+//! memory). PageRank would take 0.93 times as long without bounds checks, and 0.85 times with ids
+//! by degree instead of ids as given.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,7 +25,7 @@ use zerocopy::IntoBytes;
 use crate::csc_pull::Degrees;
 use crate::edge_stream::{self, Chunk};
 
-/// A graph as a list of edges, vertices without an edge left out.
+/// A graph as a list of edges, without isolated vertices.
 #[derive(Debug)]
 pub struct HilbertLoop {
     edges: Edges,
@@ -32,7 +34,7 @@ pub struct HilbertLoop {
     contributions: Vec<f32>,
 }
 
-/// Edges, the source of each in the lower half of a word.
+/// Edges, with the source in the lower half of a word.
 #[derive(Debug)]
 enum Edges {
     Memory(Vec<u64>),
@@ -40,7 +42,7 @@ enum Edges {
 }
 
 impl Edges {
-    /// Visits the source and the target of each, in order.
+    /// Visits the source and the target of each edge, in order.
     #[inline(always)]
     fn for_each(&self, mut visit: impl FnMut(u32, u32)) -> io::Result<()> {
         match self {
@@ -59,8 +61,8 @@ impl Edges {
 }
 
 impl HilbertLoop {
-    /// The list of a graph with fewer than 2^32 - 1 vertices, in memory. Making it takes all cores, and is no part of
-    /// what is measured.
+    /// Makes the list of a graph with fewer than 2^32 - 1 vertices, in memory. This takes all
+    /// cores, and is not part of the measurement.
     ///
     /// # Panics
     /// If there are more vertices.
@@ -90,10 +92,7 @@ impl HilbertLoop {
         HilbertLoop { edges: Edges::Memory(words), inverse_out_degrees, contributions }
     }
 
-    /// The same list in a file, which is read in each pass.
-    ///
-    /// # Errors
-    /// Those of writing, and of opening the file once more.
+    /// Writes the list to a file, which each pass then reads.
     ///
     /// # Panics
     /// If the list lies in a file already.
@@ -108,24 +107,21 @@ impl HilbertLoop {
         })
     }
 
-    /// The number of vertices that have an edge.
+    /// Returns the number of vertices with an edge.
     pub fn vertex_count(&self) -> usize {
         self.inverse_out_degrees.len()
     }
 
-    /// A rank of 1/V for every vertex.
+    /// Returns a rank of 1/V for every vertex.
     pub fn initial_ranks(&self) -> Vec<f32> {
         vec![1.0 / self.vertex_count() as f32; self.vertex_count()]
     }
 
-    /// One iteration of PageRank by Graphalytics' rule (see [`pagerank`](mod@crate::pagerank)): an edge takes a read
-    /// and an addition, each of 4 bytes.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Computes one iteration of PageRank by Graphalytics' rule (see
+    /// [`pagerank`](mod@crate::pagerank)). An edge takes a read and an addition, each of 4 bytes.
     ///
     /// # Panics
-    /// If `ranks` has not one rank per vertex.
+    /// If the length of `ranks` is not the number of vertices.
     pub fn iterate(&mut self, damping: f32, ranks: &mut [f32]) -> io::Result<()> {
         let HilbertLoop { edges, inverse_out_degrees, contributions } = self;
         assert_eq!(ranks.len(), contributions.len());
@@ -145,11 +141,8 @@ impl HilbertLoop {
         Ok(())
     }
 
-    /// How many weakly connected components there are: union-find in one pass over the edges, two random reads for most
-    /// of them.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the number of weakly connected components, by union-find in one pass over the edges,
+    /// with two random reads for most edges.
     pub fn component_count(&self) -> io::Result<usize> {
         let mut parents: Vec<u32> = (0..self.vertex_count() as u32).collect();
         let mut count = parents.len();
@@ -160,8 +153,9 @@ impl HilbertLoop {
     }
 }
 
-/// Joins the components of two vertices; whether they were two. No parent is greater than its child: the walk goes up
-/// from the end with the greater parent, and hangs what it passes below the smaller one.
+/// Joins the components of two vertices, and returns whether they were different. No parent is
+/// greater than its child. The walk goes up from the end with the greater parent, and makes the
+/// smaller parent the parent of each vertex it passes.
 fn unite(parents: &mut [u32], mut one: u32, mut other: u32) -> bool {
     loop {
         let (mut high, mut low) = (parents[one as usize], parents[other as usize]);

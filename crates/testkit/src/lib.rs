@@ -1,26 +1,28 @@
-//! What tests and benches share: oracles, verifiers, known graphs and scratch folders.
+//! Shared by tests and benches: oracles, verifiers, known graphs and scratch folders.
 //!
-//! Independent of the engine on purpose: an oracle here is the shortest correct program over plain
-//! vectors, and none of its code is the code that it checks. Results are tables of `(original id, value)`
+//! Deliberately independent of the engine: an oracle is the shortest correct program over plain
+//! vectors, and shares no code with what it checks. Results are tables of `(original id, value)`
 //! ordered by id, as the engine returns them.
 //!
-//! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency, and a family of odd cases;
-//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc), [`mis`](mod@mis),
-//!   [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and a verifier each;
-//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first), [`centrality`]:
-//!   oracles;
+//! * [`graph`], [`small_graphs`](mod@small_graphs): edge lists, adjacency lists, and a family of
+//!   odd cases;
+//! * [`pagerank`](mod@pagerank), [`bfs`](mod@bfs), [`sssp`](mod@sssp), [`wcc`](mod@wcc),
+//!   [`mis`](mod@mis), [`conductance`](mod@conductance), [`mst`](mod@mst), [`path`]: an oracle and
+//!   a verifier each;
+//! * [`spmv`](mod@spmv), [`neighbourhoods`], [`scc`](mod@scc), [`depth_first`](mod@depth_first),
+//!   [`centrality`]: oracles;
 //! * [`matching`]: when two tables agree;
-//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`], [`grid_stream`]: yardsticks for
-//!   speed;
-//! * [`edge_stream`]: edges in files, for those that work from disk;
+//! * [`csc_pull`], [`delta_stepping`], [`plain_bfs`], [`merge_count`], [`hilbert_loop`],
+//!   [`grid_stream`]: yardsticks for speed;
+//! * [`edge_stream`]: edges in files, for yardsticks that work from disk;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
 //! * [`memory_group`]: limits of memory that the kernel enforces;
 //! * [`power_loss`]: what a crash may leave of a folder;
-//! * [`manifest`]: manifests that are changed on purpose;
+//! * [`manifest`]: manifests with deliberate changes;
 //! * [`random`]: numbers that are the same in every run.
 //!
-//! Tests only: broken expectations panic.
+//! For tests only: broken expectations panic.
 
 pub mod bfs;
 pub mod centrality;
@@ -85,5 +87,5 @@ pub use spmv::spmv;
 pub use sssp::{sssp, verify_sssp};
 pub use wcc::{verify_wcc, wcc};
 
-/// A result: `(original id, value)`, ordered by id, one row per vertex.
+/// A result: `(original id, value)`, ordered by id, with one row per vertex.
 pub type Table<T> = Vec<(u64, T)>;

@@ -1,20 +1,21 @@
-//! Manifests of graph directories, changed by somebody who knows how their checksum is made.
+//! Deliberate changes of the manifests of graph directories, with a matching checksum.
 
 use std::fs;
 use std::path::Path;
 
-/// What stands before the checksum.
+/// The text before the checksum.
 const SEAL: &str = ",\n  \"crc32c\": \"";
 
-/// The text of a manifest whose object is `body` without its last brace.
+/// Returns the text of a manifest whose object is `body` without its last brace.
 pub fn sealed(body: &str) -> String {
     format!("{body}{SEAL}{:08x}\"\n}}\n", crc32c(body.as_bytes()))
 }
 
-/// Changes the object of a manifest, without its checksum and its last brace, and makes the checksum right.
+/// Changes the object of a manifest (without its checksum and its last brace), and updates the
+/// checksum.
 ///
 /// # Panics
-/// Where there is no manifest, or none with a checksum.
+/// If there is no manifest with a checksum.
 pub fn edit_manifest(directory: &Path, change: impl FnOnce(&str) -> String) {
     let path = directory.join("manifest.json");
     let text = fs::read_to_string(&path).expect("a manifest");
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_that_of_rfc_3720() {
+    fn the_checksum_matches_rfc_3720() {
         assert_eq!(crc32c(&[0; 32]), 0x8A91_36AA);
         assert_eq!(crc32c(b"123456789"), 0xE306_9283);
     }

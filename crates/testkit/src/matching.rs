@@ -1,7 +1,7 @@
-//! When two result tables agree: LDBC Graphalytics' three rules.
+//! Rules by which two result tables agree: the three rules of LDBC Graphalytics.
 //!
-//! All of them ask for the same vertices on both sides first. Tables are ordered by vertex. An error names
-//! the first vertex at which they disagree.
+//! All rules first require the same vertices on both sides. Tables are ordered by vertex. An error
+//! names the first vertex at which they disagree.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use std::fmt::Debug;
 /// Graphalytics' relative tolerance for PageRank, LCC and SSSP.
 pub const GRAPHALYTICS_EPSILON: f64 = 1e-4;
 
-/// Equal values (BFS, CDLP).
+/// Checks for equal values (BFS, CDLP).
 pub fn exact<T: PartialEq + Debug>(
     expected: &[(u64, T)],
     actual: &[(u64, T)],
@@ -18,8 +18,8 @@ pub fn exact<T: PartialEq + Debug>(
     compare(expected, actual, |expected, actual| expected == actual)
 }
 
-/// `|expected - actual| <= tolerance * |expected|`: an expected 0 must be 0, an infinity only matches itself
-/// (PageRank, LCC, SSSP).
+/// Checks that `|expected - actual| <= tolerance * |expected|`. An expected 0 must be 0, and an
+/// infinity only matches itself (PageRank, LCC, SSSP).
 pub fn epsilon(
     expected: &[(u64, f64)],
     actual: &[(u64, f64)],
@@ -32,7 +32,7 @@ pub fn epsilon(
     })
 }
 
-/// The same partition of the vertices, whatever the labels (WCC).
+/// Checks for the same partition of the vertices, with any labels (WCC).
 pub fn equivalent<T: PartialEq + Debug + Copy + Eq + std::hash::Hash>(
     expected: &[(u64, T)],
     actual: &[(u64, T)],
@@ -45,7 +45,7 @@ pub fn equivalent<T: PartialEq + Debug + Copy + Eq + std::hash::Hash>(
     })
 }
 
-/// Both tables have one row for each of the same vertices, in order.
+/// Checks that both tables have one row for each of the same vertices, in order.
 pub fn same_vertices<A, B>(expected: &[(u64, A)], actual: &[(u64, B)]) -> Result<(), String> {
     if let Some(row) =
         expected.iter().zip(actual).position(|(expected, actual)| expected.0 != actual.0)

@@ -1,4 +1,4 @@
-//! Control groups of processes, which the kernel keeps within a limit of memory.
+//! Control groups with a memory limit that the kernel enforces.
 
 use std::fs;
 use std::io;
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A control group. The kernel keeps its processes within a limit: it takes the page cache that they have filled
-/// first, and then kills. It is removed with this value, once it is empty.
+/// A control group with a memory limit. At the limit, the kernel first takes the page cache of its
+/// processes, and then kills. Dropping this value removes the group, once it is empty.
 #[derive(Debug)]
 pub struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
-    /// Makes one with a limit in bytes.
+    /// Makes a group with a limit in bytes.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why the group could not be made.
     pub fn new(limit: u64) -> Result<MemoryGroup, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("tegula-test-{}-{number}", std::process::id());
-        // The second version of control groups has one tree for all controllers, the first one each.
+        // Version 2 of control groups has one tree for all controllers; version 1 has one for each.
         let is_unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
         let (parent, limit_file) = if is_unified {
             ("/sys/fs/cgroup", "memory.max")
@@ -30,10 +30,10 @@ impl MemoryGroup {
         let path = Path::new(parent).join(name);
         fs::create_dir(&path).map_err(refused(&path))?;
         let group = MemoryGroup(path);
-        // A group of the second version may have no controller of memory.
+        // A version 2 group may lack the memory controller.
         let limit_path = group.0.join(limit_file);
         fs::write(&limit_path, limit.to_string()).map_err(refused(&limit_path))?;
-        // Where there is swap, it would stand in for memory. The first version counts both together.
+        // Swap would replace memory beyond the limit. Version 1 counts both together.
         let (swap_file, swap_limit) = if is_unified {
             ("memory.swap.max", "0".to_owned())
         } else {
@@ -46,7 +46,7 @@ impl MemoryGroup {
         }
     }
 
-    /// The same call, made within the group.
+    /// Returns a command that runs `command` within the group.
     #[must_use]
     pub fn enclose(&self, command: &Command) -> Command {
         let mut enclosed = Command::new("sh");
@@ -58,10 +58,10 @@ impl MemoryGroup {
         enclosed
     }
 
-    /// Does some work of this process within the group.
+    /// Runs `work` with this process in the group.
     ///
     /// # Errors
-    /// Why it cannot enter or leave.
+    /// Why the process cannot enter or leave the group.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
         let move_to = |group: &Path| {
             let processes = group.join("cgroup.procs");
@@ -78,7 +78,7 @@ fn refused(path: &Path) -> impl FnOnce(io::Error) -> String {
     move |error| format!("no memory limit by the kernel, {} is refused: {error}", path.display())
 }
 
-/// Whether there is any: the list of it has a header.
+/// Returns whether there is swap: the list has a header line.
 fn has_swap() -> bool {
     fs::read_to_string("/proc/swaps").is_ok_and(|list| list.lines().count() > 1)
 }

@@ -1,9 +1,10 @@
-//! The yardstick for triangles: lists of neighbours along plain compressed sparse rows are merged, in memory.
+//! The yardstick for triangles: merges adjacency lists in plain compressed sparse rows, in memory.
 //!
-//! It does what `tc` of the GAP benchmark suite does (arXiv:1508.03619): vertices are numbered anew by descending
-//! degree, each keeps its neighbours of lower numbers, and for each of these the lists of both are merged. That is part
-//! of what is timed, as there. It counts triangles in all, not at each vertex. 8 bytes for each end of an edge while it
-//! builds, then 4, and 2 more for lists.
+//! It works like `tc` of the GAP benchmark suite (arXiv:1508.03619): it renumbers vertices by
+//! descending degree, keeps each vertex's neighbours of lower numbers, and merges the lists of both
+//! ends of each remaining edge. All of this is timed, as in GAP. It counts all triangles, not those
+//! at each vertex. It takes 8 bytes for each end of an edge while it builds, then 4, and 2 more for
+//! lists.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,7 +12,7 @@ use tegula_generators::Generator;
 
 use crate::plain_rows::{Ends, PlainRows};
 
-/// The simple undirected graph beneath a graph, in compressed sparse rows.
+/// The simple undirected graph of a graph's edges, in compressed sparse rows.
 pub struct MergeCount {
     offsets: Vec<usize>,
     neighbours: Vec<u32>,
@@ -19,7 +20,8 @@ pub struct MergeCount {
 }
 
 impl MergeCount {
-    /// The rows of a graph with fewer than 2^32 vertices: without loops, and with each neighbour once.
+    /// Builds the rows of a graph with fewer than 2^32 vertices: without loops, and with each
+    /// neighbour once.
     ///
     /// # Panics
     /// If there are more vertices, or threads cannot be started.
@@ -41,7 +43,7 @@ impl MergeCount {
         MergeCount { offsets, neighbours, pool }
     }
 
-    /// The number of edges between two different vertices.
+    /// Returns the number of edges between two different vertices.
     pub fn edge_count(&self) -> usize {
         self.neighbours.len() / 2
     }
@@ -60,7 +62,8 @@ impl MergeCount {
         })
     }
 
-    /// For each vertex, by its place in the order of descending degree, its neighbours of lower places, ascending.
+    /// Returns, for each vertex by its place in the order of descending degree, its neighbours with
+    /// lower places, ascending.
     fn lists(&self) -> Lists {
         let degree =
             |vertex: u32| self.offsets[vertex as usize + 1] - self.offsets[vertex as usize];
@@ -104,7 +107,7 @@ struct Lists {
     targets: Vec<u32>,
 }
 
-/// How many members two ascending lists share. About a step for each member of either.
+/// Counts the common members of two ascending lists. Takes about one step per member.
 fn in_both(one: &[u32], other: &[u32]) -> u64 {
     let (mut at, mut at_other, mut count) = (0, 0, 0);
     while at < one.len() && at_other < other.len() {

@@ -1,13 +1,13 @@
-//! Maximal independent sets of the undirected graph of the edges; loops do not count.
+//! Maximal independent sets of the undirected graph of the edges, without loops.
 
 use std::collections::HashMap;
 
 use crate::matching::same_vertices;
 use crate::{EdgeList, Table};
 
-/// The set that a greedy pass finds: vertices by ascending random number, each taken unless a neighbour
-/// was. The number of a vertex is the one that SplitMix64, begun with `seed`, gives after as many as there
-/// are smaller vertices.
+/// Returns the set that a greedy pass finds: it visits vertices by ascending random number, and
+/// takes each one without a taken neighbour. The i-th vertex by ascending id gets the i-th number
+/// of SplitMix64, started with `seed`.
 pub fn mis(graph: &EdgeList, seed: u64) -> Table<bool> {
     let vertices = graph.vertices();
     let mut state = seed;
@@ -28,7 +28,7 @@ pub fn mis(graph: &EdgeList, seed: u64) -> Table<bool> {
     vertices.into_iter().map(|vertex| (vertex, is_member[&vertex])).collect()
 }
 
-/// The next number of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Returns the next number of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let one = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -36,7 +36,8 @@ fn split_mix(state: &mut u64) -> u64 {
     two ^ (two >> 31)
 }
 
-/// Checks that no edge has both ends in the set, and that every vertex outside has a neighbour inside.
+/// Checks that no edge has both ends in the set, and that every vertex outside of it has a
+/// neighbour inside.
 pub fn verify_mis(graph: &EdgeList, members: &[(u64, bool)]) -> Result<(), String> {
     same_vertices(&graph.compact().table(std::iter::repeat(())), members)?;
     let is_member: HashMap<u64, bool> = members.iter().copied().collect();

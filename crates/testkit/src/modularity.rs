@@ -1,11 +1,11 @@
-//! Modularity, and whether communities hang together.
+//! Modularity, and whether communities are connected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{EdgeList, Table};
 
-/// The modularity of communities in the undirected graph of these edges, each given once; the weight of a loop counts
-/// from both of its ends. 0 without weights.
+/// Returns the modularity of communities in the undirected graph of these edges, each given once.
+/// The weight of a loop counts at both of its ends. 0 if all weights are 0 or there are no edges.
 pub fn modularity(edges: &EdgeList, communities: &Table<u64>, resolution: f64) -> f64 {
     let community: BTreeMap<u64, u64> = communities.iter().copied().collect();
     let weight =
@@ -22,7 +22,7 @@ pub fn modularity(edges: &EdgeList, communities: &Table<u64>, resolution: f64) -
     if total == 0.0 { 0.0 } else { (within - resolution * expected) / total }
 }
 
-/// Whether there is a path within it between any two vertices of each community, whatever the direction of edges.
+/// Returns whether each community is connected, with edges read as undirected.
 pub fn are_connected(edges: &EdgeList, communities: &Table<u64>) -> bool {
     let community: BTreeMap<u64, u64> = communities.iter().copied().collect();
     let mut around: BTreeMap<u64, Vec<u64>> = BTreeMap::new();

@@ -7,15 +7,15 @@ use crate::EdgeList;
 /// An edge of a forest: its smaller end, its greater end, its weight.
 pub type WeightedEdge = (u64, u64, f32);
 
-/// The edges once each, smaller end first, without loops; 1 where there are no weights.
+/// Returns the edges with the smaller end first, without loops. An unweighted edge weighs 1.
 fn normalised(graph: &EdgeList) -> Vec<WeightedEdge> {
     let weight = |edge: usize| graph.weights.as_ref().map_or(1.0, |weights| weights[edge]);
     let edges = graph.edges.iter().enumerate().filter(|(_, (one, other))| one != other);
     edges.map(|(edge, &(one, other))| (one.min(other), one.max(other), weight(edge))).collect()
 }
 
-/// The forest, by ascending ends (Kruskal). Of edges of equal weight the one with the smaller ends comes
-/// first, so there is only one. Weights are numbers.
+/// Returns the forest, by ascending ends (Kruskal). Of edges of equal weight, the one with the
+/// smaller ends comes first, so the forest is unique. Weights must not be NaN.
 pub fn mst(graph: &EdgeList) -> Vec<WeightedEdge> {
     let mut edges = normalised(graph);
     edges.sort_by(|one, other| {
@@ -43,8 +43,8 @@ pub fn mst(graph: &EdgeList) -> Vec<WeightedEdge> {
     forest
 }
 
-/// Checks a forest by what makes it one of least weight: its edges are edges of the graph, there is no cycle
-/// among them, and every other edge joins two vertices that have a path in the forest without a heavier edge.
+/// Checks that a forest has least weight: its edges are edges of the graph, it has no cycle, and
+/// for every other edge, the path between its ends in the forest has no heavier edge.
 pub fn verify_mst(graph: &EdgeList, forest: &[WeightedEdge]) -> Result<(), String> {
     let edges = normalised(graph);
     let known: HashSet<(u64, u64, u32)> =
@@ -57,7 +57,7 @@ pub fn verify_mst(graph: &EdgeList, forest: &[WeightedEdge]) -> Result<(), Strin
         neighbours.entry(one).or_default().push((other, weight));
         neighbours.entry(other).or_default().push((one, weight));
     }
-    // Each vertex hangs below another one by an edge; a vertex that is met twice closes a cycle.
+    // Each vertex hangs below another one by an edge. Meeting a vertex twice means a cycle.
     let mut above: HashMap<u64, (u64, f32, usize)> = HashMap::new();
     for start in graph.vertices() {
         if above.contains_key(&start) {
@@ -91,7 +91,7 @@ pub fn verify_mst(graph: &EdgeList, forest: &[WeightedEdge]) -> Result<(), Strin
     Ok(())
 }
 
-/// The greatest weight on the path between two vertices.
+/// Returns the greatest weight on the path between two vertices, if there is a path.
 fn heaviest_between(
     above: &HashMap<u64, (u64, f32, usize)>,
     mut one: u64,

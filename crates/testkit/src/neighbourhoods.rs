@@ -1,12 +1,12 @@
-//! What depends on the neighbours of each vertex: triangles, clustering, cores, labels. Sets of ids, one vertex after
-//! the other.
+//! Oracles from the neighbours of each vertex: triangles, clustering, cores, labels. They use sets
+//! of ids, one vertex after the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use crate::{EdgeList, Table};
 
-/// The neighbours of each vertex in the simple undirected graph beneath these arcs.
+/// Returns the neighbours of each vertex in the simple undirected graph of these arcs.
 fn neighbours(arcs: &EdgeList) -> BTreeMap<u64, BTreeSet<u64>> {
     let mut neighbours: BTreeMap<u64, BTreeSet<u64>> =
         arcs.vertices().into_iter().map(|vertex| (vertex, BTreeSet::new())).collect();
@@ -17,7 +17,7 @@ fn neighbours(arcs: &EdgeList) -> BTreeMap<u64, BTreeSet<u64>> {
     neighbours
 }
 
-/// The triangles at each vertex: pairs of its neighbours that are neighbours.
+/// Returns the triangles at each vertex: pairs of its neighbours that are neighbours of each other.
 pub fn triangles(arcs: &EdgeList) -> Table<u64> {
     let all = neighbours(arcs);
     let at = |own: &BTreeSet<u64>| {
@@ -33,8 +33,8 @@ pub fn triangles(arcs: &EdgeList) -> Table<u64> {
     all.iter().map(|(&vertex, own)| (vertex, at(own))).collect()
 }
 
-/// The local clustering coefficient of LDBC Graphalytics: arcs between neighbours, of all that there could be. An
-/// undirected graph comes with both arcs of each edge.
+/// Returns the local clustering coefficient of LDBC Graphalytics: the share of possible arcs
+/// between neighbours that exist. An undirected graph has both arcs of each edge.
 pub fn lcc(arcs: &EdgeList) -> Table<f64> {
     let all = neighbours(arcs);
     let mut targets: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
@@ -52,7 +52,7 @@ pub fn lcc(arcs: &EdgeList) -> Table<f64> {
     all.iter().map(|(&vertex, own)| (vertex, coefficient(own))).collect()
 }
 
-/// Core numbers: takes a vertex with the fewest neighbours away, again and again.
+/// Returns core numbers: repeatedly removes a vertex with the fewest neighbours.
 pub fn kcore(arcs: &EdgeList) -> Table<u64> {
     let mut left = neighbours(arcs);
     let (mut cores, mut core) = (Table::new(), 0);
@@ -67,8 +67,9 @@ pub fn kcore(arcs: &EdgeList) -> Table<u64> {
     cores
 }
 
-/// Community detection by label propagation of LDBC Graphalytics. Of an undirected graph, which comes with both arcs
-/// of each edge, the arcs from a vertex lead to its neighbours; of a directed one those to it do, too.
+/// Detects communities by label propagation as in LDBC Graphalytics. In an undirected graph, which
+/// has both arcs of each edge, only out-arcs lead to neighbours. In a directed graph, in-arcs do,
+/// too.
 pub fn cdlp(arcs: &EdgeList, is_directed: bool, iterations: u64) -> Table<u64> {
     let mut ends: BTreeMap<u64, Vec<u64>> =
         arcs.vertices().into_iter().map(|vertex| (vertex, Vec::new())).collect();

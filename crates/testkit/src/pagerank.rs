@@ -1,14 +1,14 @@
 //! PageRank by LDBC Graphalytics' rule, in double precision.
 //!
-//! Ranks start at 1/V; then in each round
-//! `rank'(v) = (1 - d)/V + d * sum over edges u -> v of rank(u)/outdegree(u) + d/V * sum of dangling ranks`,
-//! where a dangling vertex is one without out-edges. Duplicate edges and loops count as given.
+//! Ranks start at 1/V. Each round computes `rank'(v) = (1 - d)/V + d * sum over edges u -> v of
+//! rank(u)/outdegree(u) + d/V * sum of dangling ranks`, where a dangling vertex has no out-edges.
+//! Duplicate edges and loops count as given.
 //!
-//! Personalized, `1/V` is `weight(v)/sum of weights` in both terms that have it; ranks start at 1/V all the
-//! same.
+//! Personalized ranks replace `1/V` by `weight(v)/sum of weights` in both terms. Ranks still start
+//! at 1/V.
 //!
-//! Weighted, `rank(u)/outdegree(u)` is `rank(u) * weight/W(u)`, `W(u)` being the sum of the weights of all edges of
-//! `u`; a vertex for which that is 0 is dangling.
+//! Weighted ranks replace `rank(u)/outdegree(u)` by `rank(u) * weight/W(u)`, where `W(u)` is the
+//! sum of the weights of all out-edges of `u`. A vertex with a sum of 0 is dangling.
 
 use rayon::prelude::*;
 
@@ -16,16 +16,17 @@ use crate::graph::Adjacency;
 use crate::matching::{epsilon, same_vertices};
 use crate::{Compact, EdgeList, Table};
 
-/// The relative error that a single-precision engine is allowed at every vertex, after the same number of
-/// rounds as the oracle.
+/// The relative error allowed to a single-precision engine at every vertex, after the same number
+/// of rounds as the oracle.
 pub const TOLERANCE: f64 = 1e-5;
 
-/// The ranks after exactly `iterations` rounds.
+/// Returns the ranks after exactly `iterations` rounds.
 pub fn pagerank(graph: &EdgeList, damping: f64, iterations: usize) -> Table<f64> {
     State::new(graph).ranks_after(damping, iterations)
 }
 
-/// The personalized ranks after exactly `iterations` rounds; of seeds that repeat, all weights count.
+/// Returns the personalized ranks after exactly `iterations` rounds. If a seed repeats, all its
+/// weights count.
 ///
 /// # Panics
 /// If a seed is no vertex.
@@ -45,8 +46,8 @@ pub fn personalized_pagerank(
     state.ranks_after(damping, iterations)
 }
 
-/// The ranks by weights after exactly `iterations` rounds, edge by edge. Without seeds all vertices are seeds alike,
-/// and without weights all edges weigh 1.
+/// Returns the weighted ranks after exactly `iterations` rounds, edge by edge. Without seeds, all
+/// vertices are equal seeds; without weights, all edges weigh 1.
 ///
 /// # Panics
 /// If a seed is no vertex.
@@ -85,8 +86,8 @@ pub fn weighted_pagerank(
     compact.table(ranks)
 }
 
-/// The ranks once a round changes them by at most `tolerance` in all (L1), or after `iterations_max`
-/// rounds; and the number of rounds done.
+/// Returns the ranks once a round changes them by at most `tolerance` in all (L1), or after
+/// `iterations_max` rounds; and the number of rounds done.
 pub fn pagerank_until(
     graph: &EdgeList,
     damping: f64,
@@ -104,7 +105,7 @@ pub fn pagerank_until(
     (state.compact.table(state.ranks), iterations)
 }
 
-/// Whether ranks are within [`TOLERANCE`] of the oracle's after exactly `iterations` rounds.
+/// Checks that ranks are within [`TOLERANCE`] of the oracle's after exactly `iterations` rounds.
 pub fn match_pagerank(
     graph: &EdgeList,
     damping: f64,
@@ -114,7 +115,7 @@ pub fn match_pagerank(
     epsilon(&pagerank(graph, damping, iterations), ranks, TOLERANCE)
 }
 
-/// The same for personalized ranks.
+/// Like [`match_pagerank`], for personalized ranks.
 pub fn match_personalized_pagerank(
     graph: &EdgeList,
     damping: f64,
@@ -125,7 +126,7 @@ pub fn match_personalized_pagerank(
     epsilon(&personalized_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
 }
 
-/// The same for ranks by weights.
+/// Like [`match_pagerank`], for weighted ranks.
 pub fn match_weighted_pagerank(
     graph: &EdgeList,
     damping: f64,
@@ -136,10 +137,10 @@ pub fn match_weighted_pagerank(
     epsilon(&weighted_pagerank(graph, damping, iterations, seeds), ranks, TOLERANCE)
 }
 
-/// Checks ranks after a round that changed them by at most `tolerance` in all (L1), which is where a run with
-/// a tolerance stops. Two tables of ranks are closer by the factor `damping` after a round, so the next one
-/// would change these by at most `damping * tolerance`: that is how far they may be from solving the equation
-/// of PageRank, beside [`ROUNDING`]. Without seeds all vertices are seeds alike.
+/// Checks ranks after a round that changed them by at most `tolerance` in all (L1), which is where
+/// a run with a tolerance stops. A round brings two tables of ranks closer by the factor `damping`,
+/// so the next round changes these by at most `damping * tolerance`. So much, plus [`ROUNDING`],
+/// may they miss the equation of PageRank. Without seeds, all vertices are equal seeds.
 pub fn verify_pagerank(
     graph: &EdgeList,
     damping: f64,
@@ -157,7 +158,7 @@ pub fn verify_pagerank(
     let edges: Vec<(usize, usize)> =
         graph.edges.iter().map(|&(source, target)| (place(source), place(target))).collect();
     edges.iter().for_each(|&(source, _)| out_degrees[source] += 1.0);
-    // From each rank takes what the vertex receives of all ranks.
+    // The residual: what each vertex receives, minus its rank.
     let mut residual: Vec<f64> = ranks.iter().map(|(_, rank)| -rank).collect();
     let mut jumping = 1.0 - damping;
     for (&(_, rank), &degree) in ranks.iter().zip(&out_degrees) {
@@ -180,7 +181,7 @@ pub fn verify_pagerank(
     Ok(())
 }
 
-/// What rounding all ranks, which sum up to 1, to single precision may change them by in a round.
+/// The most that rounding to single precision changes all ranks, whose sum is 1, in a round.
 const ROUNDING: f64 = 5e-7;
 
 struct State {
@@ -210,7 +211,7 @@ impl State {
         self.compact.table(self.ranks)
     }
 
-    /// One round; returns the L1 change.
+    /// Computes one round, and returns the L1 change.
     fn iterate(&mut self, damping: f64) -> f64 {
         let shares = self.ranks.iter().zip(&self.out_degrees);
         let dangling: f64 =

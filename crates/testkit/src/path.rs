@@ -2,11 +2,12 @@
 
 use crate::{Compact, EdgeList, Table, sssp, verify_sssp};
 
-/// The vertices of a shortest path and the sum of weights up to each; none where there is no path. An edge of
-/// a graph without weights counts 1. No weight is below 0.
+/// Returns the vertices of a shortest path, each with the sum of weights up to it; empty where
+/// there is no path. In an unweighted graph, an edge counts 1. Weights are not negative.
 ///
-/// Of several it is the one on which, seen from the target, each vertex comes from the smallest one that is
-/// nearer; or, where none is nearer, over the fewest edges of no length from one that has such a neighbour.
+/// Of several paths, it returns the following one. Going back from the target, each step takes the
+/// smallest neighbour that is nearer to the source. Where no neighbour is nearer, the path follows
+/// the fewest edges of weight 0 to a vertex that has such a neighbour.
 pub fn shortest_path(graph: &EdgeList, source: u64, target: u64) -> Table<f64> {
     let compact = graph.compact();
     let distances: Vec<f64> =
@@ -17,7 +18,7 @@ pub fn shortest_path(graph: &EdgeList, source: u64, target: u64) -> Table<f64> {
     if distances[target as usize].is_infinite() {
         return Vec::new();
     }
-    // Edges that are part of shortest paths, and whether they have a length.
+    // Edges on shortest paths, and whether they have a positive length.
     let mut tight = Vec::new();
     for (edge, &(from, to)) in compact.edges.iter().enumerate() {
         let (near, far) = (distances[from as usize], distances[to as usize]);
@@ -51,9 +52,9 @@ pub fn shortest_path(graph: &EdgeList, source: u64, target: u64) -> Table<f64> {
     path.into_iter().rev().map(row).collect()
 }
 
-/// Checks a path by what makes it one: it begins at the source with 0 and ends at the target, each step is
-/// along an edge of just that length, and no path is shorter. The distances that tell the last come from an
-/// oracle, but are not taken on trust: [`verify_sssp`] proves them.
+/// Checks a path: it begins at the source with 0 and ends at the target, each step follows an edge
+/// of exactly that length, and no path is shorter. The oracle's distances that prove the last point
+/// are themselves checked by [`verify_sssp`].
 pub fn verify_path(
     graph: &EdgeList,
     source: u64,

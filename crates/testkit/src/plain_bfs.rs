@@ -1,10 +1,12 @@
-//! The yardstick for breadth-first search: direction-optimising (Beamer, Asanovic, Patterson, *Direction-optimizing
-//! breadth-first search*, SC 2012) along plain compressed sparse rows, in memory.
+//! The yardstick for breadth-first search: direction-optimising (Beamer, Asanovic, Patterson,
+//! *Direction-optimizing breadth-first search*, SC 2012) along plain compressed sparse rows, in
+//! memory.
 //!
-//! It does what the implementation of the GAP benchmark suite does (arXiv:1508.03619): top down, the vertices of
-//! a level look for neighbours that nobody has found; once their edges are many, bottom up, all that are not
-//! found look for a neighbour of the level, through a bit for each vertex. A level with few vertices is one thread's:
-//! to share it takes longer. 4 bytes an edge in each direction, 8 a vertex of index and 4 of parents.
+//! It works like the implementation in the GAP benchmark suite (arXiv:1508.03619). Top-down, the
+//! vertices of a level look for unvisited neighbours. Once the level has many edges, it goes
+//! bottom-up: all unvisited vertices look for a neighbour in the level, which is a bit per vertex.
+//! One thread handles a level with few vertices, because sharing it takes longer. It takes 4 bytes
+//! per edge in each direction, and per vertex 8 of index and 4 of parents.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -14,19 +16,20 @@ use tegula_generators::Generator;
 
 use crate::plain_rows::{Ends, PlainRows};
 
-/// From top down to bottom up when the edges of a level are more than one in this number of those that are left.
+/// Switches to bottom-up when the edges of a level exceed one in this number of the remaining
+/// edges.
 const TO_BOTTOM_UP: usize = 15;
-/// And back when the vertices of a level are fewer than one in this number of all.
+/// Switches back when the vertices of a level are at most one in this number of all vertices.
 const TO_TOP_DOWN: usize = 18;
-/// Vertices of a level that one thread takes.
+/// Most vertices of a level that one thread handles alone.
 const SHARE: usize = 1024;
-/// Nobody has found it.
+/// The vertex is unvisited.
 const NONE: u32 = u32::MAX;
 
 /// A graph in compressed sparse rows, in both directions.
 pub struct PlainBfs {
     out: Rows,
-    /// The same where the graph is read without directions.
+    /// `None` for an undirected graph, where both are the same.
     incoming: Option<Rows>,
     pool: ThreadPool,
 }
@@ -48,7 +51,7 @@ impl Rows {
 }
 
 impl PlainBfs {
-    /// The rows of a graph with fewer than 2^32 - 1 vertices, read with directions or without.
+    /// Builds the rows of a graph with fewer than 2^32 vertices, directed or undirected.
     ///
     /// # Panics
     /// If there are more vertices, or threads cannot be started.
@@ -64,17 +67,17 @@ impl PlainBfs {
         PlainBfs { out, incoming, pool }
     }
 
-    /// The number of vertices, those without an edge included.
+    /// Returns the number of vertices, including those without an edge.
     pub fn vertex_count(&self) -> usize {
         self.out.offsets.len() - 1
     }
 
-    /// The number of edges, each direction counted.
+    /// Returns the number of edges, counting each direction.
     pub fn edge_count(&self) -> usize {
         self.out.targets.len()
     }
 
-    /// How many vertices each level has, from that of the source on.
+    /// Returns the number of vertices in each level, starting with the source's.
     ///
     /// # Panics
     /// If there is no such source.
@@ -101,7 +104,7 @@ impl PlainBfs {
         levels
     }
 
-    /// One random read of 4 bytes an edge, and a write for each vertex that is found.
+    /// Takes one random read of 4 bytes per edge, and a write for each vertex found.
     fn top_down(&self, frontier: &[u32], parents: &[AtomicU32]) -> Vec<u32> {
         let look = |frontier: &[u32]| {
             let mut found = Vec::new();
@@ -123,7 +126,7 @@ impl PlainBfs {
         frontier.par_chunks(SHARE / 8).map(look).collect::<Vec<_>>().concat()
     }
 
-    /// Goes on bottom up until a level has few vertices; returns those.
+    /// Goes bottom-up until a level has few vertices, and returns that level.
     fn bottom_up(
         &self,
         frontier: Vec<u32>,

@@ -1,31 +1,32 @@
-//! Plain compressed sparse rows for the yardsticks, by a counting sort: edges are generated once to count them and
-//! once to place them.
+//! Plain compressed sparse rows for the yardsticks, built by a counting sort: edges are generated
+//! once to count them and once to place them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 use tegula_generators::{Generator, for_each_block};
 
-/// For each vertex its edges: 8 bytes an edge, in the lower half the target, in the upper one what belongs to the
-/// edge.
+/// The edges of each vertex, with 8 bytes per edge: the target in the lower half, the value of the
+/// edge in the upper half.
 pub(crate) struct PlainRows {
     pub(crate) offsets: Vec<usize>,
     pub(crate) edges: Vec<u64>,
 }
 
-/// Which ends of an edge have it in their rows.
+/// The ends of an edge whose rows contain it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ends {
     /// The source.
     Sources,
-    /// The target: the edges are turned round.
+    /// The target: edges are reversed.
     Targets,
-    /// Both, as of an edge without a direction; a loop is in its row once.
+    /// Both, as in an undirected graph. A loop is in its row once.
     Both,
 }
 
 impl PlainRows {
-    /// The rows of a graph with fewer than 2^32 vertices; `value` tells by the number of an edge what belongs to it.
+    /// Builds the rows of a graph with fewer than 2^32 vertices. `value` returns the value of an
+    /// edge for its number.
     ///
     /// # Panics
     /// If there are more vertices.
@@ -72,13 +73,13 @@ impl PlainRows {
         PlainRows { offsets, edges }
     }
 
-    /// The number of vertices, those without an edge included.
+    /// Returns the number of vertices, including those without an edge.
     pub(crate) fn vertex_count(&self) -> usize {
         self.offsets.len() - 1
     }
 }
 
-/// Ascending targets in every row: the same for any threads, and kinder to the caches.
+/// Sorts each row by target: independent of the threads, and better for the caches.
 fn sort_rows(edges: &mut [u64], offsets: &[usize]) {
     let mut rows = Vec::with_capacity(offsets.len());
     let mut rest = edges;

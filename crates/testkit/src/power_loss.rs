@@ -1,10 +1,11 @@
-//! What a loss of power may leave of a folder, worked out from what was done to it and what was synced.
+//! The states in which a loss of power may leave a folder, computed from the steps and syncs of the
+//! work.
 //!
-//! [`record`] looks at the folder after every step of the work. The [`Trace`] tells, for the moment after each
-//! step, in which states a crash may have left the folder. A file has the content of its last sync, or
-//! all that was written to it. The names in a folder are those of its last sync, and of the changes since
-//! then either the earlier ones were made or the later ones, up to none and to all; those of one step are
-//! made together, as those of a rename are.
+//! [`record`] looks at the folder after every step of the work. For the moment after each step, the
+//! [`Trace`] computes the states in which a crash may have left the folder. A file has the content
+//! of its last sync, or all that was written to it. The names in a folder are those of its last
+//! sync, with some of the later changes: any number of the first ones, or any number of the last
+//! ones, from none to all. The changes of one step, as of a rename, are made together.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -20,19 +21,19 @@ use rustix::fs::{Mode, OFlags, fstat, open};
 
 use crate::scratch::Scratch;
 
-/// Is told of each step: of what was synced, or of nothing where names have changed.
+/// Receives each step: the file or folder that was synced, or `None` where names have changed.
 pub type Watcher = Box<dyn FnMut(Option<BorrowedFd<'_>>)>;
 
-/// The number of a file or folder, which no other gets while the [`Recorder`] holds it open.
+/// The number of a file or folder. No other gets it while the [`Recorder`] holds it open.
 type Inode = u64;
 type Names = BTreeMap<OsString, Inode>;
 type Content = Rc<Vec<u8>>;
 
-/// Does some work in a folder, of whose steps `watch` tells a watcher until it is given none. What is there at
-/// first is safely on disk.
+/// Runs `work` in a folder and records its steps. `watch` reports the steps to a watcher until it
+/// is called with `None`. The initial content counts as safely on disk.
 ///
 /// # Panics
-/// If the folder cannot be looked at.
+/// If the folder cannot be read.
 pub fn record(root: &Path, watch: fn(Option<Watcher>), work: impl FnOnce()) -> Trace {
     let recorder = Recorder { root: root.to_owned(), held: HashMap::new(), moments: Vec::new() };
     let recorder = Rc::new(RefCell::new(recorder));
@@ -47,7 +48,7 @@ pub fn record(root: &Path, watch: fn(Option<Watcher>), work: impl FnOnce()) -> T
     Trace { root, moments: std::mem::take(&mut recorder.moments) }
 }
 
-/// Looks at the folder.
+/// Records the folder after each step.
 #[derive(Debug)]
 struct Recorder {
     root: PathBuf,
@@ -55,7 +56,7 @@ struct Recorder {
     moments: Vec<Moment>,
 }
 
-/// The folder as it is after a step.
+/// The folder after a step.
 #[derive(Debug, Default)]
 struct Moment {
     folders: BTreeMap<Inode, Names>,
@@ -64,7 +65,7 @@ struct Moment {
 }
 
 impl Recorder {
-    /// A step has been done; if it was a sync, of this file or folder.
+    /// Records a step; `synced` is the file or folder if it was a sync.
     fn passed(&mut self, synced: Option<BorrowedFd<'_>>) {
         let synced = synced.map(|fd| fstat(fd).unwrap().st_ino);
         let mut moment = Moment { synced, ..Moment::default() };
@@ -72,7 +73,7 @@ impl Recorder {
         self.moments.push(moment);
     }
 
-    /// Adds a folder and all in it.
+    /// Adds a folder and its content.
     fn look(&mut self, folder: &Path, moment: &mut Moment) {
         let mut names = Names::new();
         for entry in fs::read_dir(folder).unwrap() {
@@ -98,7 +99,7 @@ impl Recorder {
     }
 }
 
-/// All moments of some work.
+/// All moments of the work.
 #[derive(Debug)]
 pub struct Trace {
     root: Inode,
@@ -110,29 +111,29 @@ pub struct Trace {
 pub enum Crash {
     /// During the work.
     Within,
-    /// After it has returned.
+    /// After the work has returned.
     Behind,
 }
 
-/// What a crash may leave.
+/// A state that a crash may leave.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Left {
     File(Content),
     Folder(BTreeMap<OsString, Left>),
 }
 
-/// What is safely on disk, and what was done since.
+/// The state safely on disk, and the changes since.
 struct Disk {
     files: BTreeMap<Inode, Content>,
-    /// Content that was written, of files that are no longer there too.
+    /// All content that was written, also of files that no longer exist.
     written: BTreeMap<Inode, Content>,
     folders: BTreeMap<Inode, Names>,
     changes: Vec<Change>,
-    /// Which of all numbers are those of folders.
+    /// The numbers of all folders.
     all_folders: BTreeSet<Inode>,
 }
 
-/// A name that stands for something else, or for nothing.
+/// A name that now stands for another file or folder, or for nothing.
 struct Change {
     moment: usize,
     folder: Inode,
@@ -145,10 +146,11 @@ impl Trace {
         (0..self.moments.len()).filter(|&at| self.moments[at].synced.is_some())
     }
 
-    /// That whatever a crash may leave passes a check, which is told of a folder and when the crash came.
+    /// Asserts that all states a crash may leave pass `check`, which gets a folder and the moment
+    /// of the crash.
     ///
     /// # Panics
-    /// If the check fails.
+    /// If a check fails.
     #[track_caller]
     pub fn assert_survived(&self, check: &dyn Fn(&Path, Crash) -> Result<(), String>) {
         let mut checked = Checked { check, known: HashMap::new() };
@@ -157,10 +159,11 @@ impl Trace {
         }
     }
 
-    /// The same, and that it fails if any one of the syncs is left out.
+    /// Like [`assert_survived`](Self::assert_survived). Also asserts that a check fails if any one
+    /// of the syncs is left out.
     ///
     /// # Panics
-    /// If it does not.
+    /// If a check fails, or a sync could be left out.
     #[track_caller]
     pub fn assert_survived_by_each_sync(&self, check: &dyn Fn(&Path, Crash) -> Result<(), String>) {
         self.assert_survived(check);
@@ -171,7 +174,7 @@ impl Trace {
         assert!(idle.is_empty(), "could be left out: {}", idle.join(", "));
     }
 
-    /// The first state that does not pass, as if one of the syncs had not been.
+    /// Returns the first state that fails the check, with the sync `ignored` left out.
     fn first_fault(
         &self,
         ignored: Option<usize>,
@@ -200,7 +203,7 @@ impl Trace {
         None
     }
 
-    /// What is synced at a moment.
+    /// Describes the sync at a moment.
     fn describe(&self, at: usize) -> String {
         let synced = self.moments[at].synced;
         let all = self.moments[at].folders.values().flatten();
@@ -211,7 +214,7 @@ impl Trace {
 }
 
 impl Disk {
-    /// Takes in what has changed from one moment to the next.
+    /// Adds the changes from one moment to the next.
     fn change(&mut self, moment: usize, before: &Moment, after: &Moment) {
         self.written.extend(after.files.iter().map(|(&inode, content)| (inode, content.clone())));
         let none = Names::new();
@@ -242,7 +245,7 @@ impl Disk {
         }
     }
 
-    /// All that a crash may leave now.
+    /// Returns all states that a crash may leave now.
     fn states(&self, root: Inode) -> HashSet<Left> {
         let mut cuts: BTreeSet<usize> = self.changes.iter().map(|change| change.moment).collect();
         cuts.insert(usize::MAX);
@@ -259,7 +262,7 @@ impl Disk {
         states
     }
 
-    /// The names in all folders, if these changes were made.
+    /// Returns the names in all folders, if exactly these changes were made.
     fn names(&self, is_made: &dyn Fn(&Change) -> bool) -> BTreeMap<Inode, Names> {
         let mut folders = self.folders.clone();
         for change in self.changes.iter().filter(|&change| is_made(change)) {
@@ -272,7 +275,7 @@ impl Disk {
         folders
     }
 
-    /// What is left of a file or folder: where nothing was synced of it, it is empty.
+    /// Returns what a crash leaves of a file or folder; a file that was never synced is empty.
     fn left(
         &self,
         inode: Inode,
@@ -289,7 +292,7 @@ impl Disk {
     }
 }
 
-/// A check, and how it has judged.
+/// A check, and its results so far.
 struct Checked<'a> {
     check: &'a dyn Fn(&Path, Crash) -> Result<(), String>,
     known: HashMap<(Crash, Left), Result<(), String>>,
@@ -351,7 +354,7 @@ mod tests {
         });
     }
 
-    /// Writes a file under another name, renames it, and syncs these on the way.
+    /// Writes a file under another name and renames it, with these syncs on the way.
     fn write(is_file_synced: bool, folder_syncs: usize) -> Trace {
         let scratch = Scratch::new();
         let (hidden, path) = (scratch.join("hidden"), scratch.join("file"));
@@ -373,7 +376,7 @@ mod tests {
         )
     }
 
-    /// That the file is whole or not there, and that it is there in the end.
+    /// Checks that the file is whole or missing, and that it exists in the end.
     fn check(folder: &Path, crash: Crash) -> Result<(), String> {
         match fs::read(folder.join("file")) {
             Ok(text) if text == b"text" => Ok(()),
@@ -383,30 +386,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_synced_and_then_renamed_and_synced_survives() {
+    fn a_synced_file_survives_a_rename_that_is_synced() {
         write(true, 1).assert_survived_by_each_sync(&check);
     }
 
     #[test]
     #[should_panic(expected = "file: 0 bytes")]
-    fn a_file_that_is_not_synced_may_be_empty() {
+    fn an_unsynced_file_may_be_empty() {
         write(false, 1).assert_survived(&check);
     }
 
     #[test]
     #[should_panic(expected = "NotFound")]
-    fn a_name_that_is_not_synced_may_be_gone() {
+    fn an_unsynced_name_may_be_lost() {
         write(true, 0).assert_survived(&check);
     }
 
     #[test]
     #[should_panic(expected = "could be left out")]
-    fn a_sync_too_many_is_found() {
+    fn a_redundant_sync_is_found() {
         write(true, 2).assert_survived_by_each_sync(&check);
     }
 
     #[test]
-    fn later_changes_may_survive_where_earlier_ones_do_not() {
+    fn later_changes_may_survive_without_earlier_ones() {
         let scratch = Scratch::new();
         let create = |name| {
             File::create(scratch.join(name)).unwrap();

@@ -1,20 +1,20 @@
 //! Random numbers that are the same in every run.
 
-/// Marsaglia's xorshift: enough to spread tests over what they try.
+/// Marsaglia's xorshift: good enough to vary the cases of tests.
 #[derive(Debug, Clone)]
 pub struct XorShift(u64);
 
 impl XorShift {
-    /// The numbers of a seed.
+    /// Starts the sequence of a seed.
     pub fn new(seed: u64) -> XorShift {
-        // Zero would stay zero; an odd factor keeps seeds apart.
+        // Zero would stay zero; multiplying by an odd factor keeps different seeds different.
         XorShift(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// The next number, in `0..end`.
+    /// Returns the next number, in `0..end`.
     ///
     /// # Panics
-    /// When there is no such number.
+    /// When `end` is 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -22,7 +22,7 @@ impl XorShift {
         self.0 % end
     }
 
-    /// The next fraction, in `0.0..1.0`.
+    /// Returns the next fraction, in `0.0..1.0`.
     pub fn fraction(&mut self) -> f64 {
         self.below(1 << 20) as f64 / f64::from(1 << 20)
     }

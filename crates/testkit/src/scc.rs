@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{EdgeList, Table};
 
-/// The smallest id of the component of each vertex.
+/// Returns the smallest id of the component of each vertex.
 pub fn scc(arcs: &EdgeList) -> Table<u64> {
     let (mut out, mut into): (HashMap<u64, Vec<u64>>, HashMap<u64, Vec<u64>>) = Default::default();
     for &(source, target) in &arcs.edges {
@@ -13,7 +13,7 @@ pub fn scc(arcs: &EdgeList) -> Table<u64> {
     }
     let mut components: HashMap<u64, u64> = HashMap::new();
     let vertices = arcs.vertices();
-    // Ids ascend, so the first of a component is its smallest.
+    // Ids ascend, so the first vertex of a component has its smallest id.
     for &vertex in &vertices {
         if !components.contains_key(&vertex) {
             let (after, before) = (reached(&out, vertex), reached(&into, vertex));

@@ -1,4 +1,4 @@
-//! Folders that vanish, and files that the page cache forgets.
+//! Temporary folders, and dropping files from the page cache.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, fadvise};
 
-/// A new, empty folder that is removed with all it holds when this value is dropped.
+/// A new, empty folder. Dropping this value removes it with its content.
 ///
 /// It lies under `TEGULA_SCRATCH` if that is set, else in the system's folder for temporary files.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Scratch {
     /// Makes the folder.
     ///
     /// # Panics
-    /// If it cannot be made.
+    /// If the folder cannot be made.
     #[expect(clippy::new_without_default, reason = "a folder on disk is no default value")]
     pub fn new() -> Self {
         let parent =
@@ -29,19 +29,19 @@ impl Scratch {
         )
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// The path of a file or folder in it, whether it exists or not.
+    /// Returns the path of a file or folder in it, which need not exist.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path().join(name)
     }
 }
 
-/// Writes a file's changes out and drops its pages from the page cache, so that the next read is cold.
-/// Pages that a process has mapped stay.
+/// Syncs a file and drops its pages from the page cache, so that the next read is cold. Pages that
+/// a process has mapped stay.
 pub fn drop_page_cache(file: &Path) -> io::Result<()> {
     let file = File::open(file)?;
     file.sync_all()?;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_is_there_and_then_gone() {
+    fn a_scratch_folder_is_removed_with_its_content() {
         let scratch = Scratch::new();
         let file = scratch.join("file");
         std::fs::write(&file, b"text").unwrap();

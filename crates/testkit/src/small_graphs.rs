@@ -1,10 +1,11 @@
-//! A family of small graphs, each with something that a program may have forgotten.
+//! A family of small graphs, each with a feature that a program may have missed.
 
 use tegula_generators::{ErdosRenyi, Generator, Grid, Path, Rmat, Star, WattsStrogatz, edges};
 
 use crate::EdgeList;
 
-/// Graphs of at most a few thousand edges, with a name each; the random ones differ by seed. None has weights.
+/// Returns named graphs of at most a few thousand edges. The random ones depend on the seed. None
+/// has weights.
 pub fn small_graphs(seed: u64) -> Vec<(&'static str, EdgeList)> {
     let mut graphs = odd_cases();
     let valid = "the parameters are valid";
@@ -48,7 +49,7 @@ fn odd_cases() -> Vec<(&'static str, EdgeList)> {
     .into()
 }
 
-/// Spreads ids over all of the 64-bit integers: odd factors are bijections of them.
+/// Spreads ids over all 64-bit integers: multiplying by an odd factor is a bijection.
 fn with_sparse_ids(edges: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let spread = |id: u64| u64::MAX - id.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     edges.iter().map(|&(source, target)| (spread(source), spread(target))).collect()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::{EdgeList, Table};
 
-/// `y(v) = sum over edges u -> v of weight * x(u)`, `iterations` times. Vertices that the vector does not name have 0;
-/// without a vector all have 1, and without weights every edge has.
+/// Computes `y(v) = sum over edges u -> v of weight * x(u)`, `iterations` times. Vertices missing
+/// in the vector have 0. Without a vector, all have 1; without weights, all edges weigh 1.
 pub fn spmv(graph: &EdgeList, vector: Option<&[(u64, f64)]>, iterations: usize) -> Table<f64> {
     let start = if vector.is_some() { 0.0 } else { 1.0 };
     let mut values: BTreeMap<u64, f64> =

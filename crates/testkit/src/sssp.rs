@@ -3,11 +3,12 @@
 use crate::matching::same_vertices;
 use crate::{Compact, EdgeList, Table};
 
-/// The distance of every vertex from `source`, infinite where no path leads (Bellman-Ford: all edges are
-/// looked at until nothing changes). An edge of a graph without weights counts 1. No weight is below 0.
+/// Returns the distance of every vertex from `source`, infinite where there is no path.
+/// Bellman-Ford: relaxes all edges until nothing changes. In an unweighted graph, an edge counts 1.
+/// Weights are not negative.
 ///
-/// Sums are of `f64`, from the source on. A longer path has no smaller sum, also when it is rounded; so the
-/// smallest sums are well defined, to the bit.
+/// Sums are `f64`, added from the source on. A longer path never has a smaller sum, even when
+/// rounded, so the smallest sums are well defined, to the bit.
 pub fn sssp(graph: &EdgeList, source: u64) -> Table<f64> {
     let compact = graph.compact();
     let mut distances = vec![f64::INFINITY; compact.vertices.len()];
@@ -28,12 +29,13 @@ pub fn sssp(graph: &EdgeList, source: u64) -> Table<f64> {
     compact.table(distances)
 }
 
-/// Checks distances by what makes them right, without another search:
+/// Checks distances by the properties that define them, without another search:
 ///
 /// * the source has distance 0;
-/// * no edge leads to a vertex that would be nearer by it, one that is unreached included;
-/// * tight edges, which make their target exactly as far as it is, lead from the source to every vertex that
-///   is reached. One tight edge a vertex would not do: around a cycle of weight 0 all may be tight.
+/// * no edge leads to a vertex that it would bring nearer, including an unreached one;
+/// * tight edges, which give their target exactly its distance, lead from the source to every
+///   reached vertex. One tight edge per vertex would not suffice: around a cycle of weight 0, all
+///   edges may be tight.
 pub fn verify_sssp(graph: &EdgeList, source: u64, distances: &[(u64, f64)]) -> Result<(), String> {
     let compact = graph.compact();
     same_vertices(&compact.table(std::iter::repeat(())), distances)?;
@@ -64,7 +66,7 @@ pub fn verify_sssp(graph: &EdgeList, source: u64, distances: &[(u64, f64)]) -> R
     Ok(())
 }
 
-/// Marks all that edges between dense ids lead to.
+/// Marks all vertices that these edges, between dense ids, reach from `start`.
 fn flood(edges: &EdgeList, start: u32, is_reached: &mut [bool]) {
     let mut targets = vec![Vec::new(); is_reached.len()];
     for &(from, to) in &edges.edges {

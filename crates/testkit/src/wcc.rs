@@ -3,7 +3,8 @@
 use crate::matching::same_vertices;
 use crate::{EdgeList, Table};
 
-/// The smallest original id in every vertex's component (union-find; the smaller root wins).
+/// Returns the smallest original id in every vertex's component (union-find, where the smaller root
+/// wins).
 pub fn wcc(graph: &EdgeList) -> Table<u64> {
     let compact = graph.compact();
     let mut parents: Vec<u32> = (0..compact.vertices.len() as u32).collect();
@@ -16,7 +17,7 @@ pub fn wcc(graph: &EdgeList) -> Table<u64> {
     compact.table(roots.into_iter().map(|root| compact.vertices[root as usize]))
 }
 
-/// The root of a vertex's tree; halves the path to it on the way.
+/// Returns the root of a vertex's tree, and halves the path to it on the way.
 fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
     while parents[vertex as usize] != vertex {
         parents[vertex as usize] = parents[parents[vertex as usize] as usize];
@@ -25,8 +26,9 @@ fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
     vertex
 }
 
-/// Checks component labels by flooding, as GAPBS' `CCVerifier` does: the smallest id of a component is its
-/// label, and whatever can be reached from there has it too. Labels of two components then differ.
+/// Checks component labels by flooding, like GAPBS' `CCVerifier`: the smallest id of a component is
+/// its label, and all vertices reachable from there have the same label. It follows that labels of
+/// different components differ.
 pub fn verify_wcc(graph: &EdgeList, components: &[(u64, u64)]) -> Result<(), String> {
     let compact = graph.undirected().compact();
     same_vertices(&compact.table(std::iter::repeat(())), components)?;
@@ -36,7 +38,7 @@ pub fn verify_wcc(graph: &EdgeList, components: &[(u64, u64)]) -> Result<(), Str
         if flooded[first] {
             continue;
         }
-        // Ascending ids: the first vertex of a component that comes along is its smallest.
+        // Ids ascend, so the first vertex seen of a component is its smallest.
         if label != vertex {
             return Err(format!(
                 "vertex {vertex} is the smallest of its component, but has label {label}"

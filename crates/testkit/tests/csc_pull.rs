@@ -1,4 +1,4 @@
-//! The yardstick computes the same ranks as the oracle, on any number of threads.
+//! The yardstick computes the ranks of the oracle, on any number of threads.
 
 use tegula_generators::{Generator, Listed, Rmat, edges};
 use tegula_testkit::csc_pull::{CscPull, Isolated};

@@ -1,4 +1,4 @@
-//! The yardstick finds the distances of Dijkstra's algorithm, whatever the threads and the buckets.
+//! The yardstick finds the distances of Dijkstra's algorithm, with any threads and buckets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use tegula_testkit::DeltaStepping;
 
 const SEED: u64 = 7;
 
-/// Sums of weights that are multiples of 2^-24 are exact in double precision.
+/// Sums are exact in double precision, since weights are multiples of 2^-24.
 fn dijkstra(generator: &dyn Generator, source: usize) -> Vec<f64> {
     let mut neighbours = vec![Vec::new(); generator.vertex_count() as usize];
     for (number, (one, other)) in (0..).zip(edges(generator)) {

@@ -60,7 +60,7 @@ fn wcc_matches_the_reference() {
 }
 
 #[test]
-fn matching_accepts_and_refuses_as_upstream_does() {
+fn matching_agrees_with_graphalytics() {
     let labels = |file: &str| reference::<u64>(&format!("graphalytics/matching/{file}.csv"));
     let numbers = |file: &str| reference::<f64>(&format!("graphalytics/matching/{file}.csv"));
     let Some(expected) = labels("exact_expected") else {
@@ -79,7 +79,7 @@ fn matching_accepts_and_refuses_as_upstream_does() {
 }
 
 #[test]
-fn matching_asks_for_the_same_vertices() {
+fn matching_requires_the_same_vertices() {
     let expected = [(1, 1.0), (2, f64::INFINITY)];
     epsilon(&expected, &expected, 0.0).unwrap();
     assert!(epsilon(&expected, &[(1, 1.0)], 0.1).unwrap_err().contains("2 vertices"));

@@ -1,4 +1,4 @@
-//! The yardstick computes the ranks of the oracle, whatever the grid and the threads.
+//! The yardstick computes the ranks of the oracle, with any grid and threads.
 
 use tegula_generators::{Generator, Listed, Rmat, edges};
 use tegula_testkit::{EdgeList, GridStream, Scratch, Table, match_pagerank};

@@ -1,4 +1,4 @@
-//! The yardstick computes the ranks of the oracle and counts its components, in memory and from disk.
+//! The yardstick computes the ranks and the components of the oracle, in memory and from disk.
 
 use std::collections::BTreeSet;
 

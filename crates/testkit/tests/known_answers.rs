@@ -1,4 +1,4 @@
-//! The oracles give the numbers that are known about real graphs.
+//! The oracles reproduce known numbers of real graphs.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The yardstick counts the triangles of the oracle, whatever the threads.
+//! The yardstick counts the triangles of the oracle, with any number of threads.
 
 use tegula_generators::{Generator, Grid, Listed, Rmat, edges};
 use tegula_testkit::{EdgeList, MergeCount, neighbourhoods};
@@ -13,10 +13,10 @@ fn check(generator: &dyn Generator) -> u64 {
 }
 
 #[test]
-fn triangles_of_graphs() {
+fn triangles_match_the_oracle() {
     assert!(check(&Rmat::new(10, 16, 3).unwrap()) > 10_000);
     assert_eq!(check(&Grid::new(20, 30).unwrap()), 0);
-    // Loops, edges in both directions and edges that come twice make none.
+    // Loops, reciprocal edges and duplicates make no triangles.
     let edges = [(0, 0), (0, 1), (1, 0), (0, 1), (1, 2), (2, 0), (2, 2)];
     assert_eq!(check(&Listed::new(&edges)), 1);
 }

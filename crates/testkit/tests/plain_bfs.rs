@@ -1,9 +1,9 @@
-//! The yardstick finds the levels of the oracle, whatever the threads and the direction.
+//! The yardstick finds the levels of the oracle, with any threads and in both directions.
 
 use tegula_generators::{Generator, Grid, Listed, Path, Rmat, edges};
 use tegula_testkit::{EdgeList, PlainBfs, bfs};
 
-/// How many vertices are so many hops from the source, by the oracle.
+/// Returns the number of vertices at each distance from the source, by the oracle.
 fn expected(generator: &dyn Generator, source: u64, is_undirected: bool) -> Vec<usize> {
     let graph = EdgeList::new(edges(generator));
     let graph = if is_undirected { graph.undirected() } else { graph };
@@ -27,19 +27,19 @@ fn check(generator: &dyn Generator, source: u64) {
 }
 
 #[test]
-fn levels_of_a_skewed_graph() {
+fn levels_of_a_skewed_graph_match_the_oracle() {
     let graph = Rmat::new(15, 16, 3).unwrap();
     check(&graph, edges(&graph)[0].0);
 }
 
 #[test]
-fn levels_of_graphs_with_many() {
+fn levels_match_the_oracle_where_there_are_many() {
     check(&Grid::new(60, 50).unwrap(), 1234);
     check(&Path { vertex_count: 500 }, 0);
 }
 
 #[test]
-fn levels_where_one_vertex_has_all_edges() {
+fn levels_of_a_star_match_the_oracle() {
     let star: Vec<_> = (1..5000).map(|leaf| (leaf, 0)).collect();
     check(&Listed::new(&star), 17);
 }

@@ -1,4 +1,4 @@
-//! Verifiers accept what is right and refuse what is nearly right.
+//! Verifiers accept right answers and refuse nearly right ones.
 
 use tegula_testkit::{
     EdgeList, Table, bfs, conductance, match_pagerank, match_personalized_pagerank, mis, mst,
@@ -7,7 +7,7 @@ use tegula_testkit::{
     verify_wcc, wcc,
 };
 
-/// Parents for the distances: any vertex one hop closer.
+/// Finds a parent for each distance: any vertex one hop closer.
 fn parents(graph: &EdgeList, distances: &Table<Option<u64>>) -> Table<Option<u64>> {
     let distance =
         |id| distances[distances.binary_search_by_key(&id, |&(vertex, _)| vertex).unwrap()].1;
@@ -56,7 +56,7 @@ fn right_answers_are_accepted_on_every_small_graph() {
     }
 }
 
-/// 0 -> 1 -> 2 -> 3, a shortcut 0 -> 2, and 8 -> 9 apart.
+/// 0 -> 1 -> 2 -> 3, a shortcut 0 -> 2, and a separate edge 8 -> 9.
 fn two_pieces() -> EdgeList {
     EdgeList::new(vec![(0, 1), (1, 2), (2, 3), (0, 2), (8, 9)])
 }
@@ -86,7 +86,7 @@ fn every_wrong_distance_is_refused() {
 
 #[test]
 fn every_wrong_length_of_a_path_is_refused() {
-    // Beside them a cycle of weight 0 that no path leads to.
+    // In addition, a cycle of weight 0 that no path reaches.
     let mut graph = EdgeList::new([two_pieces().edges, vec![(9, 8), (3, 0)]].concat());
     graph.weights = Some(vec![0.5, 0.25, 2.0, 1.0, 0.0, 0.0, 0.0]);
     let right = sssp(&graph, 0);
@@ -156,8 +156,8 @@ fn a_rank_off_by_more_than_the_tolerance_is_refused() {
 }
 
 #[test]
-fn seeds_get_what_jumps() {
-    // After a round: both had 1/2, the seed sends it on, whoever was on 1 is stranded and jumps.
+fn jumps_lead_to_the_seeds() {
+    // After one round. Both vertices had 1/2: the seed sends it on, the dangling vertex jumps back.
     let graph = EdgeList::new(vec![(0, 1)]);
     let expected = [(0, 0.2 + 0.8 * 0.5), (1, 0.8 * 0.5)];
     match_personalized_pagerank(&graph, 0.8, 1, &[(0, 3.0)], &expected).unwrap();
@@ -217,19 +217,19 @@ fn every_wrong_rank_is_refused() {
 }
 
 #[test]
-fn ranks_are_accepted_from_where_a_run_with_that_tolerance_stops() {
+fn ranks_are_accepted_once_a_run_with_the_tolerance_stops() {
     let graph = two_pieces();
     for tolerance in [1e-2, 1e-3, 1e-4] {
         let (ranks, rounds) = pagerank_until(&graph, 0.85, tolerance, 100);
         verify_pagerank(&graph, 0.85, &[], tolerance, &ranks).unwrap();
-        // The round behind these changed more than the tolerance.
+        // The round after these changes more than the tolerance.
         let early = pagerank(&graph, 0.85, rounds - 2);
         verify_pagerank(&graph, 0.85, &[], tolerance, &early).unwrap_err();
     }
 }
 
 #[test]
-fn ranks_converge_to_where_a_round_changes_little() {
+fn ranks_converge_until_a_round_changes_little() {
     let graph = two_pieces();
     let (ranks, iterations) = pagerank_until(&graph, 0.85, 1e-9, 100);
     assert!((4..100).contains(&iterations), "{iterations}");
@@ -238,7 +238,7 @@ fn ranks_converge_to_where_a_round_changes_little() {
 }
 
 #[test]
-fn every_set_that_is_not_independent_or_not_maximal_is_refused() {
+fn sets_that_are_not_maximal_independent_are_refused() {
     // 0 - 1 - 2 - 3, and 0 - 2.
     let graph = two_pieces();
     let vertices = [0, 1, 2, 3, 8, 9];
@@ -270,13 +270,13 @@ fn every_wrong_figure_of_a_set_is_refused() {
 }
 
 #[test]
-fn forests_that_are_none_or_too_heavy_or_too_small_are_refused() {
+fn wrong_forests_are_refused() {
     let mut graph = EdgeList::new(vec![(0, 1), (2, 1), (0, 2), (2, 0), (4, 3), (4, 4)]);
     graph.weights = Some(vec![1.0, 2.0, 3.0, 2.0, -1.0, -5.0]);
     let right = [(0, 1, 1.0), (0, 2, 2.0), (3, 4, -1.0)];
     assert_eq!(mst(&graph), right);
     verify_mst(&graph, &right).unwrap();
-    // As light, but it is not the first of its kind.
+    // Equally light, but not the forest that `mst` chooses.
     verify_mst(&graph, &[(0, 1, 1.0), (1, 2, 2.0), (3, 4, -1.0)]).unwrap();
     let wrong: [&[(u64, u64, f32)]; 6] = [
         &right[..2],
@@ -293,7 +293,8 @@ fn forests_that_are_none_or_too_heavy_or_too_small_are_refused() {
 
 #[test]
 fn every_wrong_path_is_refused() {
-    // Two ways from 0 to 3 of the same length, one over more edges; a shorter one to 2; 4 is apart.
+    // Two paths from 0 to 3 have the same length; the second has more edges. Edge 0 -> 3 is longer.
+    // No path leads to 4.
     let edges = vec![(0, 1), (1, 3), (0, 2), (2, 5), (5, 3), (0, 3), (4, 0)];
     let weights = Some(vec![1.0, 2.0, 1.0, 0.0, 2.0, 4.0, 1.0]);
     let graph = EdgeList { weights, ..EdgeList::new(edges) };
@@ -318,7 +319,7 @@ fn every_wrong_path_is_refused() {
     assert_eq!(shortest_path(&graph, 0, 4), []);
     verify_path(&graph, 0, 4, &[]).unwrap();
     assert_eq!(shortest_path(&graph, 2, 2), [(2, 0.0)]);
-    // Where an edge adds nothing, a neighbour that is nearer is preferred to one that is as far.
+    // Where an edge has weight 0, a nearer neighbour is preferred to one at the same distance.
     let weights = Some(vec![1.0, 0.0, 0.0, 1.0]);
     let graph = EdgeList { weights, ..EdgeList::new(vec![(3, 2), (2, 1), (1, 2), (3, 1)]) };
     assert_eq!(shortest_path(&graph, 3, 1), [(3, 0.0), (1, 1.0)]);

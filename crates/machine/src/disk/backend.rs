@@ -1,4 +1,4 @@
-//! Who does the reading: the choice a caller makes.
+//! The choice of a backend.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -13,24 +13,24 @@ use super::memory::Memory;
 use super::threads::{THREADS_DEFAULT, Threads};
 use super::uring::Uring;
 
-/// Who does the reading.
+/// How files are read.
 #[derive(Debug, Clone)]
 pub enum Backend {
-    /// io_uring where a ring can be created, threads elsewhere.
+    /// io_uring where a ring can be created, else threads.
     Auto,
-    /// One thread that keeps many reads in flight in an io_uring; fails where there is none.
+    /// One thread that keeps many reads in flight in an io_uring. Fails where there is none.
     Uring,
-    /// This number of threads, or as many as the system starts, each of which reads one request at a time. Without
-    /// any, whoever asks reads.
+    /// Threads, each of which reads one request at a time: this number, or as many as the system
+    /// starts. If it starts none, the calling threads read.
     Threads(NonZeroUsize),
-    /// No disk: these files, by path.
+    /// No disk: the bytes of these files, by path.
     Memory(HashMap<PathBuf, Vec<u8>>),
     /// Another backend, with faults.
     Faulty(Box<Backend>, FaultPlan),
 }
 
 impl Backend {
-    /// This backend with the faults of `plan`.
+    /// Returns this backend with the faults of `plan`.
     #[must_use]
     pub fn with_faults(self, plan: &FaultPlan) -> Backend {
         Backend::Faulty(Box::new(self), plan.clone())

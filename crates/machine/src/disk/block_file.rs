@@ -1,4 +1,4 @@
-//! Reads block files. Each block that is read is checked against its checksum.
+//! Reads block files, and checks each block against its checksum.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,7 +22,7 @@ use super::file::{Caching, FileHandle};
 use super::pending::Pending;
 use super::reader::Reader;
 
-/// An open block file. Each block that is read is checked against its checksum.
+/// An open block file. Each block is checked against its checksum when it is read.
 #[derive(Clone)]
 pub struct BlockFile {
     reader: Reader,
@@ -34,19 +34,19 @@ pub struct BlockFile {
 }
 
 impl BlockFile {
-    /// Opens a block file and checks its trailer and footer. The blocks are checked when they are
-    /// read.
+    /// Opens a block file and checks its trailer and footer. Blocks are checked when they are read.
     pub fn open(reader: &Reader, path: impl AsRef<Path>, caching: Caching) -> Result<BlockFile> {
         BlockFile::of(reader, reader.open_file(path, caching)?)
     }
 
-    /// The same of a file that is open.
+    /// Like [`open`](BlockFile::open), for a file that is open.
     pub fn of(reader: &Reader, file: FileHandle) -> Result<BlockFile> {
         let Some(trailer_start) = file.len().checked_sub(TRAILER_LEN as u64) else {
             let detail = format!("it has {} bytes, less than a trailer", file.len());
             return Err(corrupt(&file, "trailer", detail));
         };
-        // Its frame must be gone before the next one is waited for: it may be all of the budget.
+        // Its frame must be dropped before the next one is waited for: it may take the whole
+        // budget.
         let trailer = {
             let frame = reader.read(&file, trailer_start, TRAILER_LEN).wait()?;
             Trailer::read_from_bytes(&frame)
@@ -55,7 +55,7 @@ impl BlockFile {
         let (block_len, footer_len) = layout(&file, &trailer)?;
         let footer_start = trailer.payload_len.get();
         let covered = reader.read(&file, footer_start, footer_len + TRAILER_LEN - 4).wait()?;
-        // The trailer was read twice: what was looked at is what is covered.
+        // The trailer was read twice: both copies must agree, since the checksum covers the second.
         let is_same = covered[footer_len..] == trailer.as_bytes()[..TRAILER_LEN - 4];
         if !is_same || crc32c(&covered) != trailer.checksum() {
             return Err(corrupt(&file, "footer", "its checksum differs".to_owned()));
@@ -73,13 +73,13 @@ impl BlockFile {
         Ok(BlockFile { reader, file, block_len, payload_len, checksums, footer_crc })
     }
 
-    /// Bytes of payload.
+    /// Returns the bytes of payload.
     #[expect(clippy::len_without_is_empty, reason = "a length, not a collection")]
     pub fn len(&self) -> u64 {
         self.payload_len
     }
 
-    /// What its writer reported of it: stands for its content.
+    /// Returns what its writer reported of it, which stands for its content.
     pub fn summary(&self) -> BlockFileSummary {
         BlockFileSummary {
             payload_len: self.payload_len,
@@ -88,16 +88,15 @@ impl BlockFile {
         }
     }
 
-    /// Bytes of blocks that a stream keeps on their way, if the budget allows.
+    /// The most bytes of blocks that a stream keeps in flight, if the budget allows.
     pub const STREAM_SIZE_MAX: u64 = 16 << 20;
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The checked bytes of a range, block by block, with several blocks on their way. The range
-    /// must lie within the payload.
+    /// Returns the checked bytes of a range, block by block, with several blocks in flight.
     pub fn stream(&self, range: Range<u64>) -> Result<BlockStream<'_>> {
         if range.start > range.end || range.end > self.payload_len {
             let detail = format!(
@@ -111,7 +110,7 @@ impl BlockFile {
         } else {
             range.start / self.block_len..range.end.div_ceil(self.block_len)
         };
-        // Half of the pool at most; others read too.
+        // At most half of the pool, because others read too.
         let bytes = BlockFile::STREAM_SIZE_MAX.min(self.reader.pool().frames_max() / 2);
         let depth =
             (bytes / self.block_len).clamp(1, BlockFile::STREAM_SIZE_MAX >> BLOCK_LOG2) as usize;
@@ -131,16 +130,16 @@ impl BlockFile {
         Ok(())
     }
 
-    /// The bytes of a range.
+    /// Returns the bytes of a range.
     pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
-        // Checked before the memory is asked for: a damaged length may be anything.
+        // Checked before the allocation: a damaged length may have any value.
         self.stream(offset..offset.saturating_add(len as u64))?;
         let mut bytes = vec![0; len];
         self.read_into(offset, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Fills `out` with the whole payload, which must have exactly its size.
+    /// Fills `out` with the whole payload, which must have exactly that size.
     pub fn read_all_into<T: FromBytes + IntoBytes>(&self, out: &mut [T]) -> Result<()> {
         let out = out.as_mut_bytes();
         if out.len() as u64 != self.payload_len {
@@ -155,7 +154,7 @@ impl BlockFile {
         self.stream(0..self.payload_len)?.try_for_each(|block| block.map(drop))
     }
 
-    /// Bytes of a block, a power of two.
+    /// Returns the bytes of a block, a power of two.
     pub fn block_len(&self) -> u64 {
         self.block_len
     }
@@ -168,7 +167,7 @@ impl BlockFile {
         &self.file
     }
 
-    /// Checks neighbouring blocks, of which this is the first, against their checksums.
+    /// Checks neighbouring blocks, from block `first` on, against their checksums.
     pub(super) fn check_blocks(&self, first: u64, bytes: &[u8]) -> Result<()> {
         // A block is at most 1 GiB.
         let blocks = bytes.chunks(self.block_len as usize);
@@ -197,10 +196,7 @@ impl fmt::Debug for BlockFile {
     }
 }
 
-/// Whether a file ends with the trailer of a block file, by its magic.
-///
-/// # Errors
-/// Those of reading.
+/// Returns whether a file ends with the magic of a block file's trailer.
 pub fn ends_as_block_file(file: &File) -> io::Result<bool> {
     let Some(start) = file.metadata()?.len().checked_sub(TRAILER_LEN as u64) else {
         return Ok(false);
@@ -210,7 +206,7 @@ pub fn ends_as_block_file(file: &File) -> io::Result<bool> {
     Ok(magic == MAGIC)
 }
 
-/// The length of a block and of the footer, if the trailer's numbers fit the file.
+/// Returns the lengths of a block and of the footer, if the trailer's numbers fit the file.
 fn layout(file: &FileHandle, trailer: &Trailer) -> Result<(u64, usize)> {
     let bad = |detail: String| Err(corrupt(file, "trailer", detail));
     if trailer.magic != MAGIC {
@@ -239,17 +235,17 @@ fn corrupt(file: &FileHandle, part: &str, detail: String) -> Error {
     Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
 }
 
-/// The blocks of a range in order, each read ahead and checked. Ends after the first error.
+/// The checked blocks of a range in order, read ahead. Ends after the first error.
 pub struct BlockStream<'f> {
     file: &'f BlockFile,
     range: Range<u64>,
-    /// Blocks that are not asked for yet.
+    /// Blocks that are not requested yet.
     blocks: Range<u64>,
     in_flight: VecDeque<(u64, Pending)>,
     depth: usize,
 }
 
-/// Checked bytes of one block: those inside the range that was asked for.
+/// Checked bytes of one block: the part inside the requested range.
 #[derive(Debug)]
 pub struct CheckedBlock {
     frame: Frame,
@@ -258,7 +254,7 @@ pub struct CheckedBlock {
 }
 
 impl CheckedBlock {
-    /// Where in the payload its first byte stands.
+    /// Returns the offset of its first byte in the payload.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -1,5 +1,5 @@
-//! How a block file is laid out: bytes that are written once and checked whenever they are read. Vertex arrays and
-//! tables are kept in them.
+//! The layout of a block file, which is written once and checked on each read. Vertex arrays and
+//! tables are stored as block files.
 //!
 //! ```text
 //!  payload   blocks of 2^b bytes (1 MiB), the last one may be shorter
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! All numbers are little-endian. The parts follow each other without gaps and the file ends with
-//! the trailer, so every bit of it is under a checksum. Later versions will keep the trailer's
-//! layout and its checksum, so that a newer file can be told from a damaged one.
+//! the trailer, so a checksum covers every bit of it. Later versions will keep the trailer's layout
+//! and its checksum, so that a newer file is not mistaken for a damaged one.
 
 use std::ops::RangeInclusive;
 
@@ -25,9 +25,9 @@ use super::checksum::crc32c;
 
 pub(super) const MAGIC: [u8; 8] = *b"TEGULABF";
 pub(super) const VERSION: u32 = 1;
-/// Blocks are 1 MiB, unless a test wants smaller ones.
+/// Blocks have 1 MiB, except in tests.
 pub const BLOCK_LOG2: u32 = 20;
-/// Whole pages at least, so that blocks start on the grid of direct I/O.
+/// At least whole pages, so that blocks start on the grid of direct I/O.
 pub(super) const BLOCK_LOG2_RANGE: RangeInclusive<u32> = 12..=30;
 pub(super) const TRAILER_LEN: usize = 32;
 pub(super) const CHECKSUM_LEN: u64 = 4;

@@ -1,16 +1,18 @@
-//! Blocks that are written again and again: where arrays lie for which memory has no room.
+//! A store of blocks that are written again and again: the place for arrays that do not fit memory.
 //!
-//! They lie in a file without a name, which goes with the process, however that ends. Its room is reserved when it is
-//! made, so that a disk that is too small is known before there is anything to lose. What is written goes out behind
-//! the back of whoever wrote it ([`WriteBehind`]); what is read comes through the [door](Reader), and what will be
-//! read soon may be [asked for ahead](BlockStore::read_ahead). Checksums stay in memory: a block is what was written
-//! to it last, or an error. What is one value over and over again, as the distances of what no search has reached yet,
-//! never goes to disk.
+//! The blocks lie in a nameless file, which vanishes with the process, however that ends. The space
+//! is reserved at creation, so a disk that is too small is noticed before there is anything to
+//! lose. Writes go out in the background ([`WriteBehind`]). Reads come through the [`Reader`], and
+//! a block that is needed soon may be [read ahead](BlockStore::read_ahead). Checksums stay in
+//! memory: reading a block returns what was last written to it, or an error. A block that repeats
+//! one value never goes to disk, for example the distances of vertices that no search has reached
+//! yet.
 //!
-//! A long run may [keep versions](BlockStore::keep_version) of its blocks, from which another process goes on.
+//! A long run may [keep versions](BlockStore::keep_version) of its blocks, from which another
+//! process can go on.
 //!
-//! Reading and writing have a pool each, so that whoever waits for memory to write does not wait for one who waits
-//! for memory to read.
+//! Reading and writing have separate pools, so a thread that waits for memory to write does not
+//! wait for one that waits for memory to read.
 
 mod content;
 mod room;
@@ -44,7 +46,7 @@ use versions::{Entry, Place, Versions};
 /// A block that stays in memory.
 struct Held {
     bytes: Box<[u8]>,
-    /// Whether it was written since a version was kept.
+    /// Whether it was written since the last version was kept.
     has_changed: bool,
 }
 
@@ -59,23 +61,24 @@ pub struct BlockStore {
     written: Arc<Written>,
     /// The [`Sum`] of each block.
     sums: Vec<AtomicU64>,
-    /// Blocks whose parts are periodic: the periods.
+    /// The periods of the blocks whose parts are periodic.
     periodic: Mutex<HashMap<usize, [Period; PARTS_MAX]>>,
-    /// Those that stay in memory, by number.
+    /// The blocks that stay in memory, by number.
     held: HashMap<usize, Mutex<Held>>,
-    /// Where blocks lie of which versions are kept; any others lie one after the other.
+    /// Where blocks lie, if versions are kept. Otherwise they lie one after the other.
     versions: Option<Mutex<Versions>>,
     ahead: Mutex<HashMap<usize, Pending>>,
     bytes_read: AtomicU64,
 }
 
 impl BlockStore {
-    /// Blocks in a new file on the disk of `folder`, but for those that `is_held` in memory. A block is to be written
-    /// before it is read, and by one thread at a time. The pool of the reader is for blocks alone: what it holds is
-    /// what may be read ahead and at once.
+    /// Creates a store in a new file on the disk of `folder`. Blocks for which `is_held` is true
+    /// stay in memory. A block must be written before it is read, and by one thread at a time. The
+    /// reader's pool must serve blocks only; its size limits how many blocks are read ahead or at
+    /// once.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be made, or the disk has no room for it.
+    /// [`Error::Io`] where the file cannot be created, or the disk has no room for it.
     pub fn create(
         folder: &Directory,
         blocks: Blocks,
@@ -91,13 +94,14 @@ impl BlockStore {
         Ok(BlockStore::of(folder, blocks, (reader, writer), &is_held, (file, path, size)))
     }
 
-    /// Blocks of which versions are kept in `folder`: those of the newest one that is there, with what was kept beside
-    /// it, or new ones. They take three times the room on disk: for two versions and what is written since. The versions
-    /// in the folder stay as they are until a block is written or a version is kept.
+    /// Opens a store that keeps versions in `folder`. Returns the blocks of the newest version with
+    /// the bytes that were kept beside it, or new blocks. The store takes three times the room on
+    /// disk: two versions, and the blocks written since. The versions in the folder stay as they
+    /// are until a block is written or a version is kept.
     ///
     /// # Errors
-    /// As [`create`](BlockStore::create). [`Error::Corrupt`] where its versions are all damaged,
-    /// [`Error::NotResumable`] where they are of other blocks, or another process has the folder; those of reading.
+    /// Those of [`create`](BlockStore::create); [`Error::Corrupt`] where all versions are damaged;
+    /// [`Error::NotResumable`] where they are of other blocks, or another process uses the folder.
     pub fn versioned(
         folder: VersionFolder,
         blocks: Blocks,
@@ -167,14 +171,16 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Keeps the blocks as they are now as a version, and `beside` with them. Of the versions before the last stays.
-    /// Nobody may write meanwhile. Where it returns without an error, the version survives whatever comes.
+    /// Keeps the current blocks, and `beside` with them, as a version. The version before stays,
+    /// any older one goes. No other thread may write meanwhile. After a return without an error,
+    /// the version survives any crash.
     ///
     /// # Errors
-    /// Those of writing. The versions before are what they were, but nothing can be written any more.
+    /// [`Error::Io`] where writing fails. The earlier versions remain, but nothing can be written
+    /// any more.
     ///
     /// # Panics
-    /// When no versions of these blocks are kept.
+    /// When the store keeps no versions.
     pub fn keep_version(&self, beside: &[u8]) -> Result<()> {
         let versions = self.versions.as_ref().expect("blocks of which versions are kept");
         for (&block, held) in &self.held {
@@ -195,13 +201,14 @@ impl BlockStore {
         versions.keep(self.blocks, entries, beside)
     }
 
-    /// Reads a block that was written in the same parts, two at the most.
+    /// Reads a block into the same parts as it was written from, at most two.
     ///
     /// # Errors
-    /// Those of reading; of writing before; [`Error::Io`] where the block is not what was written.
+    /// [`Error::Io`] where reading fails, an earlier write failed, or the block is not what was
+    /// written.
     ///
     /// # Panics
-    /// When there is no such block, or it has no room for these parts.
+    /// When there is no such block, or the parts are larger than a block.
     pub fn read(&self, block: usize, parts: &mut [&mut [u8]]) -> Result<()> {
         let len = parts.iter().map(|part| part.len()).sum();
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
@@ -232,13 +239,13 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Writes a block; returns before it is on disk.
+    /// Writes a block, and returns before it is on disk.
     ///
     /// # Errors
-    /// Those of writing before, and of keeping a version.
+    /// [`Error::Io`] where an earlier write failed, or a version could not be kept.
     ///
     /// # Panics
-    /// When there is no such block, or it has no room for these parts.
+    /// When there is no such block, or the parts are larger than a block.
     pub fn write(&self, block: usize, parts: &[&[u8]]) -> Result<()> {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         assert!(len <= self.blocks.size, "{len} bytes of {}", self.blocks.size);
@@ -265,7 +272,7 @@ impl BlockStore {
         gather(parts, bytes);
         self.set_sum(block, Sum::of(bytes));
         self.written.begin(block)?;
-        // What was asked for ahead is what was before.
+        // A block read ahead has the old content.
         drop(lock(&self.ahead).remove(&block));
         lock(&self.periodic).remove(&block);
         let slot = match &self.versions {
@@ -277,7 +284,7 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Asks for a block that is going to be read, of `len` bytes, if there is memory.
+    /// Begins to read `len` bytes of a block that will be needed soon, if there is memory.
     pub fn read_ahead(&self, block: usize, len: usize) {
         let mut ahead = lock(&self.ahead);
         let is_known = self.held.contains_key(&block)
@@ -291,15 +298,12 @@ impl BlockStore {
         ahead.extend(pending.and_then(|mut pending| pending.pop()).map(|read| (block, read)));
     }
 
-    /// Gives back the memory of blocks that were asked for ahead and not read.
+    /// Frees the memory of blocks that were read ahead and not used.
     pub fn forget_ahead(&self) {
         lock(&self.ahead).clear();
     }
 
-    /// Waits until all that was written has left memory, and gives back what it was written from and read into.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Waits until all writes have left memory, and frees the buffers of reading and writing.
     pub fn finish_writing(&self) -> Result<()> {
         self.written.wait_for_all()?;
         self.forget_ahead();
@@ -308,22 +312,22 @@ impl BlockStore {
         Ok(())
     }
 
-    /// Whether a block stays in memory.
+    /// Returns whether a block stays in memory.
     pub fn is_held(&self, block: usize) -> bool {
         self.held.contains_key(&block)
     }
 
-    /// Bytes of the blocks that stay in memory.
+    /// Returns the total size of the blocks that stay in memory.
     pub fn held_bytes(&self) -> u64 {
         (self.held.len() * self.blocks.size) as u64
     }
 
-    /// The folder on whose disk the file lies.
+    /// Returns the folder on whose disk the file lies.
     pub fn folder(&self) -> &Directory {
         &self.folder
     }
 
-    /// Bytes read from the file so far.
+    /// Returns the bytes read from the file so far.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
@@ -337,13 +341,14 @@ impl BlockStore {
         {
             return pending;
         }
-        // What others may want later must not keep this one waiting; and once it waits nothing is asked for ahead.
+        // Blocks read ahead for others must not delay this one. While it waits, nothing is read
+        // ahead.
         let pending = self.reader.read(&self.file, request.offset, request.len);
         self.forget_ahead();
         pending
     }
 
-    /// The read of a block, if it has a place.
+    /// Returns the request that reads a block, if the block was ever written.
     fn request_of(&self, block: usize, len: usize) -> Option<Request<'_>> {
         assert!(block < self.blocks.count, "block {block} of {}", self.blocks.count);
         let slot = match &self.versions {

@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use super::block_format::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
 use super::checksum::crc32c;
 
-/// A file being written, as narrow as can be, so that tests can fail each of its steps.
+/// A file being written. The trait is narrow, so that tests can fail each step.
 pub trait OutputFile: Write {
-    /// Returns when all that was written would survive a loss of power.
+    /// Waits until all that was written would survive a loss of power.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -24,29 +24,30 @@ impl OutputFile for File {
     }
 }
 
-/// What was written.
+/// Describes a written block file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockFileSummary {
     /// Bytes of payload.
     pub payload_len: u64,
     /// Bytes of the file.
     pub file_len: u64,
-    /// The checksum of the footer, which holds those of the blocks: it stands for the content.
+    /// The checksum of the footer, which holds the checksums of the blocks. So it stands for the
+    /// content.
     pub footer_crc: u32,
 }
 
 /// Writes an immutable file of checksummed blocks from front to back. Without
-/// [`finish`](BlockFileWriter::finish) the file is none that can be opened.
+/// [`finish`](BlockFileWriter::finish), the file cannot be opened.
 #[derive(Debug)]
 pub struct BlockFileWriter<W: OutputFile = File> {
     output: W,
     path: PathBuf,
     block_log2: u32,
-    /// The block that is being filled; never full between calls.
+    /// The block being filled; never full between calls.
     block: Vec<u8>,
     checksums: Vec<u32>,
     written: u64,
-    /// A write failed; nobody knows how much of it arrived.
+    /// A write failed; it is unknown how much of it arrived.
     failed: bool,
 }
 
@@ -58,10 +59,7 @@ impl BlockFileWriter<File> {
         Ok(BlockFileWriter::new(file, path, BLOCK_LOG2))
     }
 
-    /// Creates a file of a folder, which must not exist, with blocks of `2^block_log2` bytes.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates a file in a folder, which must not exist, with blocks of `2^block_log2` bytes.
     pub fn create_in(
         folder: &Directory,
         name: &str,
@@ -72,7 +70,7 @@ impl BlockFileWriter<File> {
         Ok(BlockFileWriter::new(file, path, block_log2))
     }
 
-    /// Its path, for messages.
+    /// Returns its path, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -97,8 +95,8 @@ impl<W: OutputFile> BlockFileWriter<W> {
         }
     }
 
-    /// Writes the rest and the footer, and returns when all of it is safely on disk. The name of
-    /// the file is not: sync its folder for that.
+    /// Writes the rest and the footer, and waits until all of it is safely on disk. The name of the
+    /// file is not: sync its folder for that.
     pub fn finish(mut self) -> Result<BlockFileSummary> {
         self.try_finish().map_err(Error::io("write", &self.path))
     }
@@ -157,7 +155,7 @@ impl<W: OutputFile> Write for BlockFileWriter<W> {
         Ok(taken)
     }
 
-    /// Passes on what is complete; a block that is not stays here, for it has no checksum yet.
+    /// Flushes the complete blocks. An incomplete block stays here, for it has no checksum yet.
     fn flush(&mut self) -> io::Result<()> {
         self.check_intact()?;
         self.output.flush()

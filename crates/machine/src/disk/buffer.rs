@@ -1,4 +1,4 @@
-//! Aligned memory: the mapping itself, a buffer lent by the pool, and the frame a caller sees.
+//! Aligned memory: the mapping itself, a buffer lent by the pool, and the frame that a caller sees.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ pub(super) const GRID: usize = 4096;
 /// Mappings from this size on ask for huge pages.
 const HUGE_FROM: usize = 2 << 20;
 
-/// Anonymous memory of its own, zeroed when it is made, unmapped when it is dropped.
+/// Anonymous memory: zeroed when it is created, unmapped when it is dropped.
 pub(super) struct Mapping {
     start: NonNull<u8>,
     len: usize,
@@ -74,7 +74,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A mapping lent by a pool; goes back when dropped.
+/// A mapping lent by a pool, which gets it back when this is dropped.
 pub(super) struct Buffer {
     mapping: Option<Mapping>,
     pool: Arc<Pool>,
@@ -93,8 +93,8 @@ impl Buffer {
         self.mapping.as_mut().map_or(&mut [], Mapping::bytes_mut)
     }
 
-    /// Gives the memory up for good, because the kernel may still write to it. The pool gets the
-    /// bytes back in its books: whoever waits for memory must not hang for a dead backend.
+    /// Abandons the memory for good, because the kernel may still write to it. The pool takes the
+    /// bytes off its books, so that no waiting request hangs because of a dead backend.
     pub(super) fn leak(mut self) {
         if let Some(mapping) = self.mapping.take() {
             let len = mapping.len();
@@ -112,10 +112,11 @@ impl Drop for Buffer {
     }
 }
 
-/// The bytes of one request, in memory of the pool. It counts against the budget until dropped.
+/// The bytes of one request, in memory of the pool. They count against the budget until this is
+/// dropped.
 ///
-/// Its first byte is aligned in memory as it is in the file, up to 4096 bytes: a table that starts
-/// at a multiple of 8 in the file can be viewed in place as a slice of `u64`.
+/// Its first byte has the same alignment in memory as in the file, up to 4096 bytes. So a table
+/// that starts at a multiple of 8 in the file can be viewed in place as a slice of `u64`.
 pub struct Frame {
     buffer: Option<Buffer>,
     start: usize,
@@ -123,12 +124,12 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of a request of no bytes; needs no memory.
+    /// Makes the frame of a request of no bytes, which needs no memory.
     pub(super) fn empty() -> Frame {
         Frame { buffer: None, start: 0, len: 0 }
     }
 
-    /// `len` bytes of `buffer` from `start` on.
+    /// Makes the frame of `len` bytes of `buffer` from `start` on.
     pub(super) fn new(buffer: Buffer, start: usize, len: usize) -> Frame {
         debug_assert!(start + len <= buffer.bytes().len());
         Frame { buffer: Some(buffer), start, len }

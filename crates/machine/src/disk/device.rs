@@ -1,4 +1,4 @@
-//! What all backends are to those that use them.
+//! The interface of all backends.
 
 use std::io;
 
@@ -8,22 +8,22 @@ use crate::threads::start;
 use super::file::{Caching, Location, OpenFile};
 use super::task::Task;
 
-/// What a backend does.
+/// A backend: opens, reads and writes files.
 ///
-/// A task that is dropped tells its waiter so; a device therefore never needs to clean up, except
-/// that it must [leak](Task::leak) those whose memory the kernel may still write to.
+/// A dropped task tells its waiter. So a device never needs to clean up, except that it must
+/// [leak](Task::leak) tasks whose memory the kernel may still write to.
 pub(super) trait Device: Send + Sync {
     /// Opens a file.
     fn open(&self, location: &Location<'_>, caching: Caching) -> Result<OpenFile> {
         OpenFile::on_disk(location, caching)
     }
 
-    /// Writes all of some bytes to a file that is open for it; returns when that is done.
+    /// Writes all bytes to a file that is open for writing, and returns when that is done.
     fn write(&self, file: &OpenFile, bytes: &[u8], offset: u64) -> io::Result<()> {
         file.write_at(bytes, offset)
     }
 
-    /// Takes a task; soon returns, and sees to it that the task is done.
+    /// Takes a task, returns soon, and ensures that the task is done.
     fn submit(&self, task: Task);
 }
 

@@ -1,7 +1,7 @@
-//! A folder that stays the one that was opened, whatever its name leads to later.
+//! An open folder that stays the same folder, wherever its path leads later.
 //!
-//! A graph may be replaced by another one while it is read, or while rows are added to it. Whoever works
-//! through a [`Directory`] sees the files of one graph only, and writes to no other.
+//! Another graph may replace a graph while it is read, or while rows are added to it. Code that
+//! works through a [`Directory`] sees and writes only the files of one graph.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -29,42 +29,36 @@ struct Opened {
     fd: OwnedFd,
 }
 
-/// What a rename does where the new name is taken.
+/// What a rename does if the new name is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfTaken {
     /// It fails.
     Fail,
-    /// What has the name is lost.
+    /// It replaces the file that has the name.
     Replace,
-    /// The two change names.
+    /// It exchanges the two names.
     Exchange,
 }
 
 impl Directory {
-    /// Opens a folder; its files are reached through this from then on.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Opens a folder, through which its files are then reached.
     pub fn open(path: &Path) -> io::Result<Directory> {
         Directory::open_at(CWD, path, path.to_owned(), OFlags::empty())
     }
 
-    /// Opens a folder within this one; a link to one is none.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Opens a folder within this one. A symbolic link is refused.
     pub fn open_folder(&self, name: &OsStr) -> io::Result<Directory> {
         Directory::open_at(self.fd(), Path::new(name), self.join(name), OFlags::NOFOLLOW)
     }
 
     fn open_at(at: BorrowedFd<'_>, name: &Path, path: PathBuf, flags: OFlags) -> io::Result<Self> {
-        // Names are looked up in it, which takes no right to list them.
+        // Looking up names takes no right to list them.
         let flags = flags | OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = openat(at, name, flags, Mode::empty())?;
         Ok(Directory(Arc::new(Opened { path, fd })))
     }
 
-    /// The path by which it was opened.
+    /// Returns the path by which it was opened.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -73,61 +67,50 @@ impl Directory {
         self.0.fd.as_fd()
     }
 
-    /// The path of a file in it, for messages.
+    /// Returns the path of a file in it, for messages.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path().join(name)
     }
 
-    /// Whether its path still leads to it: it was not replaced, moved or removed.
+    /// Returns whether its path still leads to it: it was not replaced, moved or removed.
     pub fn is_in_place(&self) -> bool {
         let found = statat(CWD, self.path(), AtFlags::empty()).map(identity);
         found.is_ok() && found == fstat(self.fd()).map(identity)
     }
 
     /// Opens a file in it, for reading unless the flags say otherwise.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn open_file(&self, name: impl AsRef<OsStr>, flags: OFlags) -> io::Result<File> {
         Ok(openat(self.fd(), name.as_ref(), flags | OFlags::CLOEXEC, Mode::empty())?.into())
     }
 
     /// Creates a file in it, which must not exist.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn create_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let create = || openat(self.fd(), name.as_ref(), flags, Mode::from_raw_mode(0o666));
         Ok(named(create)?.into())
     }
 
-    /// Creates a file on its disk that has no name, for reading and writing.
+    /// Creates a nameless file on the folder's disk, for reading and writing.
     ///
     /// # Errors
-    /// Those of the operating system, and of file systems that know no such files.
+    /// Fails on file systems without nameless files.
     pub fn create_nameless(&self, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         Ok(openat(self.fd(), ".", flags, Mode::from_raw_mode(0o600))?.into())
     }
 
-    /// Whether files can be made in it.
+    /// Returns whether files can be created in it.
     pub fn is_writable(&self) -> bool {
         accessat(self.fd(), ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
     }
 
     /// Creates a folder in it, which must not exist.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn create_folder(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         Ok(named(|| mkdirat(self.fd(), name, Mode::from_raw_mode(mode)))?)
     }
 
-    /// What a name in it stands for; a link stands for itself. `None` where there is none.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Returns the kind of file that a name in it stands for, without following links. `None` where
+    /// nothing has the name.
     pub fn kind_of(&self, name: &OsStr) -> io::Result<Option<FileType>> {
         match statat(self.fd(), name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
@@ -136,10 +119,7 @@ impl Directory {
         }
     }
 
-    /// Whether a name in it stands for an open file.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Returns whether a name in it stands for this open file.
     pub fn is_at(&self, name: &str, file: &File) -> io::Result<bool> {
         match statat(self.fd(), name, AtFlags::empty()) {
             Ok(stat) => Ok(identity(stat) == identity(fstat(file)?)),
@@ -148,10 +128,7 @@ impl Directory {
         }
     }
 
-    /// All names in it, sorted.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Returns all names in it, sorted.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::new(self.readable()?)? {
@@ -165,17 +142,14 @@ impl Directory {
         Ok(names)
     }
 
-    /// Bytes of the files in it; what cannot be looked at counts nothing.
+    /// Returns the total size of the files in it. A file that cannot be examined counts as 0.
     pub fn bytes(&self) -> u64 {
         let names = self.names().unwrap_or_default();
         let stats = names.iter().map(|name| statat(self.fd(), name, AtFlags::empty()));
         stats.flatten().map(|stat| stat.st_size.unsigned_abs()).sum()
     }
 
-    /// Gives what has a name in it a name in another folder.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Renames an entry of this folder to a name in another folder.
     pub fn rename(
         &self,
         name: &OsStr,
@@ -191,33 +165,22 @@ impl Directory {
     }
 
     /// Removes a file or a link from it, if it is there.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         absent_is_fine(|| unlinkat(self.fd(), name.as_ref(), AtFlags::empty()))
     }
 
     /// Removes an empty folder from it, if it is there.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         absent_is_fine(|| unlinkat(self.fd(), name, AtFlags::REMOVEDIR))
     }
 
     /// Waits until the names in it are safely on disk.
-    ///
-    /// # Errors
-    /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
         durable::sync(self.readable()?)
     }
 
-    /// The same, but not where one may write to it and not read it, as that takes.
-    ///
-    /// # Errors
-    /// Those of the operating system.
+    /// Like [`sync`](Self::sync), but does nothing where the process may not read the folder, which
+    /// `sync` needs.
     pub fn sync_if_readable(&self) -> io::Result<()> {
         match self.sync() {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -225,14 +188,14 @@ impl Directory {
         }
     }
 
-    /// The same folder, opened to be read itself.
+    /// Opens the same folder for reading.
     fn readable(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(openat(self.fd(), ".", flags, Mode::empty())?)
     }
 }
 
-/// What tells a file from all others that there are.
+/// Identifies a file among all files of the system.
 fn identity(stat: Stat) -> (u64, u64) {
     (stat.st_dev, stat.st_ino)
 }

@@ -1,8 +1,8 @@
-//! The steps that decide what a loss of power leaves: waiting for the disk, and changing names.
+//! The steps that decide what survives a loss of power: syncs, and changes of names.
 //!
-//! All of them go through here, so that a test can look at the disk after each, and work out which of the changes so
-//! far a crash may have undone, or have any of them fail ([`fail_at`]). Where nobody does, a step costs a look at a
-//! thread-local or two beside its call of the system.
+//! All of them go through here. So a test can look at the disk after each step and work out which
+//! earlier changes a crash may have undone, or it can make any step fail ([`fail_at`]). Otherwise,
+//! a step costs one or two reads of a thread-local besides its system call.
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
@@ -15,29 +15,28 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::Directory;
 
-/// Is told of each step that was done: of the file or folder that was synced, or of nothing where names were
-/// made, changed or removed.
+/// Receives each completed step: the file or folder that was synced, or `None` where names were
+/// created, changed or removed.
 pub type Watcher = Box<dyn FnMut(Option<BorrowedFd<'_>>)>;
 
 thread_local! {
     static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
-    /// Steps up to the one that fails; 0 for none.
+    /// Steps up to and including the one that fails; 0 for none.
     static STEPS_LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Tells a watcher of all further steps that this thread takes, in the place of the one before.
-/// It is for tests.
+/// For tests: reports all further steps of this thread to `watcher`, which replaces the one before.
 pub fn watch(watcher: Option<Watcher>) {
     WATCHER.set(watcher);
 }
 
-/// Has the `n`-th step from now on fail that this thread takes, counted from 1, as a disk does that errs; none where
-/// `n` is 0. Tells whether the step that was to fail before has come. It is for tests.
+/// For tests: makes the `n`-th next step of this thread fail, counted from 1, like a disk error;
+/// none where `n` is 0. Returns whether the step set by the previous call has come.
 pub fn fail_at(n: u64) -> bool {
     STEPS_LEFT.replace(n) == 0
 }
 
-/// Whether a step may be taken.
+/// Counts a step, and fails if it is the one to fail.
 fn try_step() -> Result<(), Errno> {
     let left = STEPS_LEFT.get();
     STEPS_LEFT.set(left.saturating_sub(1));
@@ -52,10 +51,7 @@ fn passed(synced: Option<BorrowedFd<'_>>) {
     });
 }
 
-/// Waits until what was written to a file, or the names in a folder, would survive a loss of power.
-///
-/// # Errors
-/// Those of the operating system.
+/// Waits until the bytes of a file, or the names in a folder, would survive a loss of power.
 pub fn sync(file: impl AsFd) -> io::Result<()> {
     let fd = file.as_fd();
     try_step()?;
@@ -64,10 +60,7 @@ pub fn sync(file: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Does what changes names.
-///
-/// # Errors
-/// Its own.
+/// Runs a change of names as a step.
 pub fn named<T, E: From<Errno>>(change: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     try_step()?;
     let outcome = change();
@@ -76,26 +69,17 @@ pub fn named<T, E: From<Errno>>(change: impl FnOnce() -> Result<T, E>) -> Result
 }
 
 /// Creates a file, which must not exist.
-///
-/// # Errors
-/// Those of the operating system.
 pub fn create_file(path: &Path) -> io::Result<File> {
     named(|| File::create_new(path))
 }
 
 /// Removes a file.
-///
-/// # Errors
-/// Those of the operating system.
 pub fn remove_file(path: &Path) -> io::Result<()> {
     named(|| fs::remove_file(path))
 }
 
-/// Creates a folder if it is missing, with those that it lies in, and waits until the names of those that
-/// it creates are safely on disk.
-///
-/// # Errors
-/// Those of the operating system.
+/// Creates a folder and its parents where they are missing, and waits until the new names are
+/// safely on disk.
 pub fn create_folders(path: &Path) -> io::Result<()> {
     if path.as_os_str().is_empty() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Faults on purpose, for tests: a disk that errs, reads short, flips bits, dawdles or dies; and
-//! an output that fails at its n-th step.
+//! Injected faults, for tests: a disk that fails, reads short, flips bits, is late or dies, and an
+//! output that fails from its n-th step on.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use super::task::{Interference, Task};
 pub enum Fault {
     /// The kernel answers with this error number, once.
     Errno(i32),
-    /// The kernel reads at most this number of bytes at first; at least one.
+    /// The kernel at first reads at most this number of bytes, and at least one.
     Short(usize),
-    /// This bit of the frame is flipped, counted modulo its length.
+    /// This bit of the frame is flipped, modulo its length in bits.
     FlipBit(u64),
-    /// The read starts so much later; reads behind it overtake it.
+    /// The read starts later by this time; later reads overtake it.
     Delay(Duration),
     /// The thread that has the read dies.
     Lose,
@@ -38,12 +38,12 @@ enum When {
     OneIn { n: u64, seed: u64 },
 }
 
-/// Which reads go wrong, and how. Clones share their counts. Reads are counted from 1, in the
-/// order in which they get memory.
+/// Which reads fail, and how. Clones share their counts. Reads are counted from 1, in the order in
+/// which they get memory.
 #[derive(Debug, Clone, Default)]
 pub struct FaultPlan {
     rules: Vec<(When, Fault)>,
-    /// The write that fails, and how.
+    /// The number of the write that fails, and its error number.
     failing_write: Option<(u64, i32)>,
     counts: Arc<Counts>,
 }
@@ -56,41 +56,41 @@ struct Counts {
 }
 
 impl FaultPlan {
-    /// A plan without faults.
+    /// Makes a plan without faults.
     pub fn new() -> FaultPlan {
         FaultPlan::default()
     }
 
-    /// The `n`-th read goes wrong.
+    /// Makes the `n`-th read go wrong.
     #[must_use]
     pub fn nth(self, n: u64, fault: Fault) -> FaultPlan {
         self.rule(When::Nth(n), fault)
     }
 
-    /// Every `n`-th read goes wrong.
+    /// Makes every `n`-th read go wrong.
     #[must_use]
     pub fn every(self, n: u64, fault: Fault) -> FaultPlan {
         self.rule(When::Every(n.max(1)), fault)
     }
 
-    /// One read in `n` goes wrong, the same ones for the same seed.
+    /// Makes one read in `n` go wrong, the same ones for the same seed.
     #[must_use]
     pub fn one_in(self, n: u64, seed: u64, fault: Fault) -> FaultPlan {
         self.rule(When::OneIn { n: n.max(1), seed }, fault)
     }
 
-    /// The kernel answers the `n`-th write of a block with this error number; counted from 1, too.
+    /// Makes the `n`-th write of a block, counted from 1, fail with this error number.
     #[must_use]
     pub fn nth_write(self, n: u64, errno: i32) -> FaultPlan {
         FaultPlan { failing_write: Some((n, errno)), ..self }
     }
 
-    /// Reads seen so far.
+    /// Returns the number of reads so far.
     pub fn reads(&self) -> u64 {
         self.counts.reads.load(Ordering::Relaxed)
     }
 
-    /// Faults that have struck so far.
+    /// Returns the number of faults so far.
     pub fn struck(&self) -> u64 {
         self.counts.struck.load(Ordering::Relaxed)
     }
@@ -100,7 +100,7 @@ impl FaultPlan {
         self
     }
 
-    /// What becomes of the next write.
+    /// Counts the next write, and fails if it is the one to fail.
     fn next_write(&self) -> io::Result<()> {
         let write = self.counts.writes.fetch_add(1, Ordering::Relaxed) + 1;
         match self.failing_write.filter(|&(n, _)| n == write) {
@@ -112,7 +112,7 @@ impl FaultPlan {
         }
     }
 
-    /// The faults of the next read.
+    /// Counts the next read, and returns its faults.
     fn next(&self) -> Vec<Fault> {
         let read = self.counts.reads.fetch_add(1, Ordering::Relaxed) + 1;
         let rules = self.rules.iter().filter(|(when, _)| when.strikes(read));
@@ -132,7 +132,7 @@ impl When {
     }
 }
 
-/// A device that passes tasks on to another, some of them spoiled.
+/// A device that passes tasks to another one, some of them with faults.
 pub(super) struct Faulty {
     inner: Arc<dyn Device>,
     plan: FaultPlan,
@@ -183,8 +183,8 @@ impl Device for Faulty {
     }
 }
 
-/// An output that fails at its `n`-th step, counted from 1; every write, flush and sync is one.
-/// What was written before stays written.
+/// An output that fails from its `n`-th step on, counted from 1. Every write, flush and sync is a
+/// step. Earlier writes stay written.
 #[derive(Debug)]
 pub struct FaultyOutput<W> {
     inner: W,
@@ -192,7 +192,7 @@ pub struct FaultyOutput<W> {
 }
 
 impl<W> FaultyOutput<W> {
-    /// Lets `n - 1` steps pass and fails from then on, as a full disk does.
+    /// Makes an output that lets `n - 1` steps pass and then fails, like a full disk.
     pub fn new(inner: W, n: u64) -> FaultyOutput<W> {
         FaultyOutput { inner, steps_left: n.saturating_sub(1) }
     }

@@ -1,4 +1,4 @@
-//! A file that is open for reading, on disk or in memory.
+//! An open file, on disk or in memory.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -14,24 +14,24 @@ use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl};
 use crate::disk::{Directory, durable};
 use crate::error::{Error, Result};
 
-/// Where the bytes of a file may stay besides the frames.
+/// Where the bytes of a file may stay, besides the frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
-    /// Nowhere: reads bypass the page cache, for a graph that exceeds the budget. Where the file
-    /// system cannot do that, what was read is dropped from the page cache afterwards.
+    /// Nowhere: reads bypass the page cache. This is for a graph that exceeds the budget. Where the
+    /// file system has no direct I/O, the bytes read are dropped from the page cache afterwards.
     Direct,
-    /// In the page cache, for a graph that fits into it.
+    /// In the page cache. This is for a graph that fits into it.
     PageCache,
 }
 
-/// A file opened by [`Reader::open_file`](super::Reader::open_file). Clones share it; it is closed
-/// when the last of them and the last read of it are gone.
+/// A file opened by [`Reader::open_file`](super::Reader::open_file). Clones share it. It is closed
+/// when the last clone and its last read are gone.
 #[derive(Clone)]
 pub struct FileHandle(pub(super) Arc<OpenFile>);
 
 impl FileHandle {
-    /// A file that is open for reading and writing, with what it is called in messages. `direct` says whether it was
-    /// opened so.
+    /// Wraps a file that is open for reading and writing. `path` is for messages; `direct` says
+    /// whether it was opened for direct I/O.
     pub(super) fn of(
         file: File,
         path: PathBuf,
@@ -42,13 +42,13 @@ impl FileHandle {
         FileHandle(Arc::new(OpenFile { path, len, source: Source::Disk(disk) }))
     }
 
-    /// Its length in bytes when it was opened.
+    /// Returns its length in bytes when it was opened.
     #[expect(clippy::len_without_is_empty, reason = "a length, not a collection")]
     pub fn len(&self) -> u64 {
         self.0.len
     }
 
-    /// Its path as given.
+    /// Returns its path as given.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -92,12 +92,12 @@ impl OpenFile {
         Ok(OpenFile { path, len: metadata.len(), source: Source::Disk(disk) })
     }
 
-    /// A file whose bytes are these.
+    /// Makes a file of these bytes.
     pub(super) fn in_memory(path: &Path, bytes: Vec<u8>) -> OpenFile {
         OpenFile { path: path.to_owned(), len: bytes.len() as u64, source: Source::Memory(bytes) }
     }
 
-    /// One read on the calling thread, possibly a short one.
+    /// Makes one read on the calling thread, possibly a short one.
     pub(super) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.source {
             Source::Disk(disk) => disk.file.read_at(out, offset),
@@ -110,12 +110,12 @@ impl OpenFile {
         }
     }
 
-    /// Writes all of some bytes, on the calling thread.
+    /// Writes all bytes, on the calling thread.
     pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let Source::Disk(disk) = &self.source else {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
         };
-        // Another write may find out at the same time.
+        // Read first, since another write may leave direct I/O at the same time.
         let was_direct = self.is_direct();
         match disk.file.write_all_at(bytes, offset) {
             Err(error) if was_direct && is_invalid(&error) => {
@@ -126,7 +126,7 @@ impl OpenFile {
         }
     }
 
-    /// Waits until what was written is safely on disk.
+    /// Waits until all that was written is safely on disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         match &self.source {
             Source::Disk(disk) => durable::sync(&disk.file),
@@ -134,28 +134,28 @@ impl OpenFile {
         }
     }
 
-    /// Whether a read that starts now bypasses the page cache.
+    /// Returns whether a read that starts now bypasses the page cache.
     pub(super) fn is_direct(&self) -> bool {
         matches!(&self.source, Source::Disk(disk) if disk.direct.load(Ordering::Relaxed))
     }
 
-    /// Reads through the page cache from now on, for the file system refused direct I/O.
+    /// Switches to reads through the page cache, because the file system refused direct I/O.
     pub(super) fn leave_direct(&self) -> io::Result<()> {
         let Source::Disk(disk) = &self.source else { return Ok(()) };
         let flags = fcntl_getfl(&disk.file)?;
         fcntl_setfl(&disk.file, flags - OFlags::DIRECT)?;
         disk.direct.store(false, Ordering::Relaxed);
-        // Read-ahead would fill the cache with what nobody asked for. Only advice.
+        // Read-ahead would fill the page cache with unwanted bytes. This is only advice.
         let _ = fadvise(&disk.file, 0, None, Advice::Random);
         tracing::debug!(path = %self.path.display(), "no direct I/O here; reading through the page cache");
         Ok(())
     }
 
-    /// After a read: drops from the page cache what should never have been there.
+    /// Drops a read range from the page cache, if it should not stay there.
     pub(super) fn forget_cached(&self, offset: u64, len: usize) {
         let Source::Disk(disk) = &self.source else { return };
         if disk.caching == Caching::Direct && !disk.direct.load(Ordering::Relaxed) {
-            // Only advice: the frame is complete either way.
+            // This is only advice: the frame is complete either way.
             let _ = fadvise(&disk.file, offset, NonZeroU64::new(len as u64), Advice::DontNeed);
         }
     }
@@ -166,7 +166,7 @@ impl OpenFile {
 pub(super) enum Location<'a> {
     /// By its path.
     Path(&'a Path),
-    /// By its name in a folder that is open.
+    /// By its name in an open folder.
     In(&'a Directory, &'a str),
 }
 
@@ -178,7 +178,7 @@ impl Location<'_> {
         }
     }
 
-    /// Opens the file, direct where that is wanted and possible; tells which.
+    /// Opens the file, for direct I/O if that is wanted and possible. Returns whether it is direct.
     fn open(&self, caching: Caching) -> io::Result<(File, bool)> {
         if caching == Caching::PageCache {
             return Ok((self.open_with(OFlags::empty())?, false));
@@ -201,7 +201,7 @@ impl Location<'_> {
     }
 }
 
-/// Whether the kernel said EINVAL, its answer where direct I/O is not supported.
+/// Returns whether the kernel said EINVAL, its answer where direct I/O is not supported.
 pub(super) fn is_invalid(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::INVAL.raw_os_error())
 }

@@ -1,17 +1,17 @@
-//! The hidden names of what is not finished: `.PLACE.unfinished-PROCESS-LETTERS`.
+//! The hidden names of unfinished files and folders: `.PLACE.unfinished-PROCESS-LETTERS`.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::hash::BuildHasher;
 
-/// What stands between the name of the place and the id of the process.
+/// The part between the name of the place and the id of the process.
 const UNFINISHED: &str = ".unfinished-";
-/// Letters at the end that tell a name from others of the same process.
+/// Letters at the end, which differ between the names of one process.
 const LETTERS: usize = 6;
-/// Ends the hidden name of what is to be replaced while it is set aside.
+/// The suffix of a file or folder that is set aside while it is replaced.
 pub const OLD: &str = "-old";
 
-/// A hidden name for something that is to be called `place`.
+/// Returns a new hidden name for something that will be called `place`.
 pub fn hidden_name(place: &OsStr) -> OsString {
     let mut random = RandomState::new().hash_one(0);
     let mut name = OsString::from(".");
@@ -25,7 +25,7 @@ pub fn hidden_name(place: &OsStr) -> OsString {
     name
 }
 
-/// Whether a name is a hidden one of something that was to be called `place`.
+/// Returns whether a name is a hidden name of something that was to be called `place`.
 pub fn is_hidden_name(name: &OsStr, place: &OsStr) -> bool {
     let rest = name.as_encoded_bytes().strip_prefix(b".");
     let rest = rest.and_then(|rest| rest.strip_prefix(place.as_encoded_bytes()));

@@ -1,8 +1,8 @@
-//! The disk: the one door through which everything is read, and files that appear finished or not at all.
+//! The disk: one way to read files, and files that appear finished or not at all.
 //!
-//! Requests go in, frames come back: a [`Reader`] takes any number of [`Request`]s (a file, an
-//! offset, a length), finds memory for them in a [`Pool`] with a hard budget, has a [`Backend`]
-//! fill it, and hands out [`Pending`]s that become [`Frame`]s.
+//! A [`Reader`] takes any number of [`Request`]s (a file, an offset, a length). It finds memory for
+//! them in a [`Pool`] with a hard budget, has a [`Backend`] fill the memory, and hands out
+//! [`Pending`]s that become [`Frame`]s.
 //!
 //! ```text
 //!  Reader ---- asks for memory ----> Pool         in the order asked; waits while it is lent out
@@ -12,20 +12,20 @@
 //!  Task (buffer, file, promise) --> backend --> Pending::wait --> Frame --> dropped: back to Pool
 //! ```
 //!
-//! A task owns its buffer and the promise to its waiter. Whatever happens to it (done, failed,
-//! lost with a dying thread), the waiter hears of it once and the memory goes back.
+//! A task owns its buffer and the promise to its waiter. However it ends (done, failed, lost with a
+//! dying thread), the waiter hears of it once and the memory goes back.
 //!
 //! # Rules that keep callers free of deadlock
 //!
-//! Asking never blocks; only [`Pending::wait`] does. Memory is granted strictly in the order of
-//! the requests, so a wait ends as soon as the frames asked for earlier are done with. Hence:
+//! Asking never blocks; only [`Pending::wait`] does. Memory is granted strictly in the order of the
+//! requests, so a wait ends once the frames asked for earlier are dropped. Hence:
 //!
 //! 1. Wait for requests in the order in which you made them.
-//! 2. Who keeps frames while waiting for more must know that all that is kept at one time, by
-//!    everybody, plus the largest request fits the budget. Who drops each frame before it waits
-//!    for the next needs to know nothing.
-//!    Writing waits for memory, too, of a pool of its own ([`WriteBehind`]).
-//! 3. [`Reader::try_read_batch`] never queues: use it to read ahead without a claim to memory.
+//! 2. A caller that keeps frames while it waits for more must know that they fit: all frames that
+//!    anybody keeps at one time, plus the largest request, must fit the budget. A caller that drops
+//!    each frame before it waits for the next need not care. Writing also waits for memory, in a
+//!    pool of its own ([`WriteBehind`]).
+//! 3. [`Reader::try_read_batch`] never queues: use it to read ahead without claiming memory.
 
 mod backend;
 mod block_file;

@@ -9,15 +9,16 @@ use crate::threads::lock;
 use super::buffer::Frame;
 use super::pool::Pool;
 
-/// A frame that is being read. Dropping it without waiting is safe: the read is called off when
-/// it has not begun, and otherwise its memory returns to the pool once the kernel is done.
+/// A frame that is being read. Dropping it without waiting is safe: a read that has not begun is
+/// cancelled; otherwise its memory returns to the pool once the kernel is done.
 #[must_use = "a request that nobody waits for is called off"]
 pub struct Pending {
     slot: Arc<Slot>,
     pool: Arc<Pool>,
 }
 
-/// The other end of a [`Pending`]. Dropped without an answer, it answers that its worker died.
+/// The other end of a [`Pending`]. If it is dropped without an answer, it answers that its worker
+/// died.
 pub(super) struct Promise {
     slot: Arc<Slot>,
 }
@@ -37,14 +38,14 @@ enum State {
     Closed,
 }
 
-/// Both ends of a new read.
+/// Makes both ends of a new read.
 pub(super) fn promise(pool: &Arc<Pool>) -> (Promise, Pending) {
     let slot = Arc::new(Slot::default());
     (Promise { slot: Arc::clone(&slot) }, Pending { slot, pool: Arc::clone(pool) })
 }
 
 impl Pending {
-    /// Blocks until the frame is there, or until it is known why it will never be.
+    /// Waits until the frame is there, or the read has failed.
     pub fn wait(self) -> Result<Frame> {
         let mut state = self.slot.lock();
         loop {
@@ -59,7 +60,7 @@ impl Pending {
         }
     }
 
-    /// Whether [`wait`](Pending::wait) would return at once.
+    /// Returns whether [`wait`](Pending::wait) would return at once.
     pub fn is_ready(&self) -> bool {
         !matches!(*self.slot.lock(), State::Open)
     }
@@ -69,14 +70,14 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let answer = std::mem::replace(&mut *self.slot.lock(), State::Closed);
         if let State::Open = answer {
-            // It may stand first in the queue for memory: let those behind it pass.
+            // It may be first in the queue for memory: let the requests behind it pass.
             self.pool.grant_waiting();
         }
     }
 }
 
 impl Promise {
-    /// Answers the waiter. Where none is left, the frame goes back to its pool.
+    /// Answers the waiter. If there is none any more, the frame goes back to its pool.
     pub(super) fn answer(self, answer: Result<Frame>) {
         self.slot.answer(answer);
     }
@@ -93,8 +94,8 @@ impl Drop for Promise {
 }
 
 impl Slot {
-    /// The first answer counts. One that nobody takes is dropped with the lock released, for a
-    /// frame that returns to its pool may set off other reads.
+    /// Stores the answer if it is the first. An answer that nobody takes is dropped after the lock
+    /// is released, because a frame that returns to its pool may start other reads.
     fn answer(&self, answer: Result<Frame>) {
         let mut state = self.lock();
         if let State::Open = *state {
@@ -107,7 +108,7 @@ impl Slot {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // The state is replaced in one step, so a poisoned lock still guards a sound one.
+        // The state is replaced in one step, so a poisoned lock still guards a consistent state.
         lock(&self.state)
     }
 }

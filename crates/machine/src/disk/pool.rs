@@ -1,4 +1,4 @@
-//! The memory of all frames, and of whatever else is counted with them, under one hard budget.
+//! The memory of all frames, and other memory counted with it, under one hard budget.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -8,17 +8,16 @@ use super::buffer::{Buffer, GRID, Mapping};
 use crate::error::{Error, Result};
 use crate::threads::lock;
 
-/// Lends buffers and never has more memory than its budget: lent, idle and [leased](Pool::lease)
-/// together.
+/// Lends buffers. Lent, idle and [leased](Pool::lease) memory together never exceed its budget.
 ///
-/// Buffers that come back are kept idle for the next request of their size, which saves the page
-/// faults of fresh memory; they are let go when a request of another size, or a lease, needs the room.
+/// A returned buffer stays idle for the next request of its size, which saves the page faults of
+/// fresh memory. Idle buffers are freed when a request of another size, or a lease, needs the room.
 pub struct Pool {
     budget: usize,
     state: Mutex<State>,
 }
 
-/// Memory that is no frame's, counted in the budget of a pool for as long as this lives.
+/// Memory that belongs to no frame, but counts against the budget of a pool while this lives.
 #[must_use = "dropping it gives the memory back"]
 #[derive(Debug)]
 pub struct Lease {
@@ -33,17 +32,17 @@ impl Drop for Lease {
     }
 }
 
-/// Someone who wants a buffer and is called when there is one.
+/// A request for a buffer, which is called when there is one.
 pub(super) trait Waiter: Send {
-    /// Bytes of the buffer, as [`Pool::buffer_size`] gives them.
+    /// Returns the bytes of the buffer, as given by [`Pool::buffer_size`].
     fn size(&self) -> usize;
-    /// Whether nobody is interested any more.
+    /// Returns whether nobody wants the buffer any more.
     fn is_abandoned(&self) -> bool;
-    /// Takes the buffer, or learns that the operating system has no memory.
+    /// Takes the buffer, or the error that the operating system has no memory.
     fn grant(self: Box<Self>, memory: io::Result<Buffer>);
 }
 
-/// Someone who waits for a buffer.
+/// A thread that waits for a buffer.
 struct Borrower {
     size: usize,
     lender: crossbeam_channel::Sender<io::Result<Buffer>>,
@@ -59,53 +58,53 @@ impl Waiter for Borrower {
     }
 
     fn grant(self: Box<Self>, memory: io::Result<Buffer>) {
-        // There is room for one, and the borrower waits.
+        // The channel has room for one message, and the borrower waits.
         drop(self.lender.send(memory));
     }
 }
 
 #[derive(Default)]
 struct State {
-    /// By leases.
+    /// Bytes of leases.
     leased: usize,
     lent: usize,
     idle: BTreeMap<usize, Vec<Mapping>>,
     idle_bytes: usize,
     peak: usize,
     waiting: VecDeque<Box<dyn Waiter>>,
-    /// A thread is handing out memory; others leave it to that one.
+    /// A thread is granting memory; other threads leave it to that one.
     granting: bool,
 }
 
-/// What is to be done for the first in the queue.
+/// What to do for the first request in the queue.
 enum Turn {
     Skip(Box<dyn Waiter>),
     Grant(Box<dyn Waiter>, Option<Mapping>),
 }
 
 impl Pool {
-    /// A pool of at most `budget_bytes`. Nothing is allocated before it is needed.
+    /// Makes a pool of at most `budget_bytes`. It allocates nothing before it is needed.
     pub fn new(budget_bytes: u64) -> Arc<Pool> {
         let budget = usize::try_from(budget_bytes).unwrap_or(usize::MAX);
         Arc::new(Pool { budget, state: Mutex::default() })
     }
 
-    /// Bytes that frames may take at most: what leases leave of the budget.
+    /// Returns the most bytes that frames may take: what leases leave of the budget.
     pub fn frames_max(&self) -> u64 {
         self.lock().frames_max(self.budget) as u64
     }
 
-    /// Bytes that could be lent right now. Idle buffers count as available.
+    /// Returns the bytes that could be lent right now. Idle buffers count as available.
     pub fn available(&self) -> u64 {
         let state = self.lock();
         (state.frames_max(self.budget) - state.lent) as u64
     }
 
-    /// Counts memory that is no frame's. Idle buffers make room for it; those that are lent, or waited
-    /// for, have to come back before.
+    /// Counts memory that belongs to no frame. Idle buffers make room for it, but lent buffers, and
+    /// requests in the queue, come first.
     ///
     /// # Errors
-    /// [`Error::OverBudget`], about `what`, where that is more than the budget has left.
+    /// [`Error::OverBudget`], which names `what`, where the budget has fewer bytes left.
     pub fn lease(self: &Arc<Self>, what: &str, bytes: u64) -> Result<Lease> {
         let mut state = self.lock();
         let waiting: usize = state.waiting.iter().map(|waiter| waiter.size()).sum();
@@ -121,34 +120,34 @@ impl Pool {
         Ok(Lease { pool: Arc::clone(self), bytes: size })
     }
 
-    /// The most bytes that the pool ever had, lent and idle together.
+    /// Returns the most bytes that the pool ever had, lent and idle together.
     pub fn peak(&self) -> u64 {
         self.lock().peak as u64
     }
 
-    /// Lets go of all idle buffers, for when what comes next has a better use for the memory.
+    /// Frees all idle buffers, for when the next phase has a better use for the memory.
     pub fn trim(&self) {
         let mut state = self.lock();
         state.idle.clear();
         state.idle_bytes = 0;
     }
 
-    /// The size of the buffer that holds `bytes`: sizes come in eight steps per doubling, so
-    /// that buffers can be used again, at less than 1/8 of waste.
+    /// Returns the size of the buffer that holds `bytes`. There are eight sizes per doubling, so
+    /// that buffers can be reused and less than 1/8 is wasted.
     pub(super) fn buffer_size(&self, bytes: usize) -> usize {
         let pages = bytes.checked_next_multiple_of(GRID).unwrap_or(usize::MAX);
         let class = Pool::size_class(bytes);
         if class as u64 > self.frames_max() { pages } else { class }
     }
 
-    /// The size of the buffer where there is room for any.
+    /// Returns the size of the buffer for `bytes`, regardless of the budget.
     pub(super) fn size_class(bytes: usize) -> usize {
         let step = (1usize << bytes.max(1).ilog2()) / 8;
         bytes.checked_next_multiple_of(step.max(GRID)).unwrap_or(usize::MAX)
     }
 
-    /// A buffer of at least so many bytes, as soon as there is room. Whoever calls this keeps none that others wait
-    /// for.
+    /// Returns a buffer of at least `bytes`, once there is room. The caller must not keep a buffer
+    /// that others wait for.
     pub(super) fn lend(self: &Arc<Self>, bytes: usize) -> io::Result<Buffer> {
         let (lender, lent) = crossbeam_channel::bounded(1);
         self.enqueue(Box::new(Borrower { size: self.buffer_size(bytes), lender }));
@@ -156,12 +155,12 @@ impl Pool {
         lent.recv().unwrap_or_else(|_| Err(io::ErrorKind::OutOfMemory.into()))
     }
 
-    /// Queues someone who wants memory. [`grant_waiting`](Pool::grant_waiting) is called after.
+    /// Queues a request for memory. The caller then calls [`grant_waiting`](Pool::grant_waiting).
     pub(super) fn enqueue(&self, waiter: Box<dyn Waiter>) {
         self.lock().waiting.push_back(waiter);
     }
 
-    /// Buffers of all `sizes`, or none where that would mean to wait.
+    /// Returns buffers of all `sizes`, or `None` where it would have to wait.
     pub(super) fn try_lend(self: &Arc<Self>, sizes: &[usize]) -> Option<Vec<io::Result<Buffer>>> {
         let mappings: Vec<Option<Mapping>> = {
             let mut state = self.lock();
@@ -175,10 +174,10 @@ impl Pool {
         Some(pairs.map(|(&size, mapping)| self.deliver(size, mapping)).collect())
     }
 
-    /// Gives memory to those at the head of the queue, while there is enough for the first.
+    /// Grants memory from the head of the queue, while there is enough for the first request.
     ///
-    /// Handing out may itself return memory (a read that fails at once), and so lead back to
-    /// here; the flag turns that recursion into another turn of the loop.
+    /// Granting may itself return memory (a read that fails at once), and so call this again. The
+    /// flag turns that recursion into another turn of the loop.
     pub(super) fn grant_waiting(self: &Arc<Self>) {
         loop {
             let turn = {
@@ -202,7 +201,7 @@ impl Pool {
         }
     }
 
-    /// Makes the buffer whose bytes are already counted as lent.
+    /// Makes a buffer whose bytes are already counted as lent.
     fn deliver(self: &Arc<Self>, size: usize, idle: Option<Mapping>) -> io::Result<Buffer> {
         match idle.map_or_else(|| Mapping::new(size), Ok) {
             Ok(mapping) => Ok(Buffer::new(mapping, Arc::clone(self))),
@@ -213,7 +212,7 @@ impl Pool {
         }
     }
 
-    /// A buffer is no longer used.
+    /// Takes back a buffer that is no longer used.
     pub(super) fn take_back(self: &Arc<Self>, mapping: Mapping) {
         {
             let mut state = self.lock();
@@ -224,15 +223,15 @@ impl Pool {
         self.grant_waiting();
     }
 
-    /// A buffer of `len` bytes is lost.
+    /// Takes a lost buffer of `len` bytes off the books.
     pub(super) fn write_off(self: &Arc<Self>, len: usize) {
         self.lock().lent -= len;
         self.grant_waiting();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No code that can panic runs between two changes of the state that belong together, so
-        // a lock poisoned by a panic elsewhere still guards a sound state.
+        // No code that can panic runs between two changes that belong together, so a poisoned lock
+        // still guards a consistent state.
         lock(&self.state)
     }
 }
@@ -252,7 +251,7 @@ impl State {
         Some(Turn::Grant(first, mapping))
     }
 
-    /// Counts `size` bytes as lent and makes room for them: an idle buffer of that size, or
+    /// Counts `size` bytes as lent and makes room for them. Returns an idle buffer of that size, or
     /// `None` when one has to be mapped. The caller has checked that they fit the budget.
     fn lend(&mut self, size: usize, budget: usize) -> Option<Mapping> {
         self.lent += size;
@@ -265,7 +264,7 @@ impl State {
         reused
     }
 
-    /// Lets go of idle buffers until the budget holds all.
+    /// Frees idle buffers until the budget holds all.
     fn make_room(&mut self, budget: usize) {
         while self.leased + self.lent + self.idle_bytes > budget {
             let Some(mut largest) = self.idle.last_entry() else { break };
@@ -276,13 +275,14 @@ impl State {
         }
     }
 
-    /// Bytes that frames may take at most. A lease is given only where what is lent has room beside it.
+    /// Returns the most bytes that frames may take. A lease is granted only where the lent bytes
+    /// still fit.
     fn frames_max(&self, budget: usize) -> usize {
         budget - self.leased
     }
 }
 
-/// Ends a turn of handing out memory, even by panic.
+/// Ends a turn of granting memory, even by a panic.
 struct Granting<'p>(&'p Pool);
 
 impl Drop for Granting<'_> {
@@ -354,7 +354,7 @@ mod tests {
         drop(lent);
     }
 
-    /// Waits for a buffer of a size, and tells when it has one.
+    /// Waits for a buffer of this size, and sends it.
     struct Waiting(usize, std::sync::mpsc::Sender<Buffer>);
 
     impl Waiter for Waiting {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_memory_comes_before_a_lease_and_gets_what_a_lease_gives_back() {
+    fn waiting_requests_come_before_leases_and_get_returned_memory() {
         let pool = Pool::new(64 * 1024);
         let lease = pool.lease("a test", 48 * 1024).expect("nothing is lent");
         let (granted, buffers) = std::sync::mpsc::channel();

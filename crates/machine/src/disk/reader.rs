@@ -1,4 +1,4 @@
-//! The door itself.
+//! The reader, through which all files are read.
 
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ use super::pending::{Pending, Promise, promise};
 use super::pool::{Pool, Waiter};
 use super::task::{Extent, Task, extent_in};
 
-/// Reads byte ranges of files into frames. Clones share everything; any thread may ask.
+/// Reads byte ranges of files into frames. Clones share everything. Any thread may use it.
 #[derive(Clone)]
 pub struct Reader {
     device: Arc<dyn Device>,
@@ -37,12 +37,12 @@ pub struct Request<'f> {
     pub len: usize,
 }
 
-/// What a reader did so far.
+/// Counts of what a reader did so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statistics {
     /// Requests made.
     pub requests: u64,
-    /// Bytes read for them, which exceeds what was asked for by the widening to whole pages.
+    /// Bytes read for them. Reading whole pages makes this more than was asked for.
     pub bytes_read: u64,
 }
 
@@ -53,13 +53,13 @@ impl Reader {
         Ok(Reader { device: backend.start()?, pool, requests, bytes_read })
     }
 
-    /// This reader, with frames from another pool.
+    /// Returns this reader with frames from another pool.
     #[must_use]
     pub fn with_pool(&self, pool: Arc<Pool>) -> Reader {
         Reader { pool, ..self.clone() }
     }
 
-    /// Who reads and writes.
+    /// Returns the device that reads and writes.
     pub(super) fn device(&self) -> &Arc<dyn Device> {
         &self.device
     }
@@ -69,10 +69,7 @@ impl Reader {
         self.open_at(&Location::Path(path.as_ref()), caching)
     }
 
-    /// Opens a file of a folder for reading.
-    ///
-    /// # Errors
-    /// Those of opening it.
+    /// Opens a file in a folder for reading.
     pub fn open_file_in(
         &self,
         folder: &Directory,
@@ -86,23 +83,23 @@ impl Reader {
         Ok(FileHandle(Arc::new(self.device.open(location, caching)?)))
     }
 
-    /// Asks for frames and returns at once. Those that the budget has no room for are read as
-    /// soon as earlier frames are dropped, in the order asked; see the rules of this
-    /// [module](super). What is wrong with a request, [`Pending::wait`] tells.
+    /// Asks for frames and returns at once. Frames that find no room in the budget are read as soon
+    /// as earlier frames are dropped, in the order asked; see the rules of this [module](super).
+    /// [`Pending::wait`] reports an invalid request.
     pub fn read_batch(&self, requests: &[Request<'_>]) -> Vec<Pending> {
         let pending = requests.iter().map(|request| self.enqueue(request)).collect();
         self.pool.grant_waiting();
         pending
     }
 
-    /// Asks for one frame, as [`read_batch`](Reader::read_batch) does.
+    /// Asks for one frame, like [`read_batch`](Reader::read_batch).
     pub fn read(&self, file: &FileHandle, offset: u64, len: usize) -> Pending {
         let pending = self.enqueue(&Request { file, offset, len });
         self.pool.grant_waiting();
         pending
     }
 
-    /// Asks for frames only if the budget has room for all of them now and nobody waits for it.
+    /// Asks for frames only if the budget has room for all of them now, and no other request waits.
     pub fn try_read_batch(&self, requests: &[Request<'_>]) -> Option<Vec<Pending>> {
         let plans: Vec<Route> = requests.iter().map(|request| self.plan(request)).collect();
         let sizes: Vec<usize> = plans.iter().filter_map(Route::size).collect();
@@ -112,7 +109,8 @@ impl Reader {
             match plan {
                 Route::Answer(answer) => promise.answer(answer),
                 Route::Read(read) => {
-                    // There is memory for each; a promise that is dropped would tell.
+                    // There is a buffer for each. If one were missing, the dropped promise would
+                    // report it.
                     if let Some(memory) = memory.next() {
                         read.begin(memory, promise);
                     }
@@ -123,7 +121,8 @@ impl Reader {
         Some(plans.into_iter().map(begin).collect())
     }
 
-    /// Bytes of the pool that the frame of a request takes; 0 for one that does not lie in its file.
+    /// Returns the bytes that the frame of a request takes in the pool; 0 for a request outside of
+    /// its file.
     pub fn frame_size(&self, request: &Request<'_>) -> u64 {
         match extent_in(&request.file.0, request.offset, request.len) {
             Ok(extent) if request.len > 0 => self.pool.buffer_size(extent.wide_len) as u64,
@@ -131,12 +130,12 @@ impl Reader {
         }
     }
 
-    /// The pool that all frames come from.
+    /// Returns the pool that all frames come from.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
 
-    /// What was read so far.
+    /// Returns what was read so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             requests: self.requests.load(Ordering::Relaxed),
@@ -144,7 +143,7 @@ impl Reader {
         }
     }
 
-    /// Puts a request into the queue for memory, unless it needs none.
+    /// Queues a request for memory, unless it needs none.
     fn enqueue(&self, request: &Request<'_>) -> Pending {
         let (promise, pending) = promise(&self.pool);
         match self.plan(request) {
@@ -154,7 +153,7 @@ impl Reader {
         pending
     }
 
-    /// What it takes to answer a request.
+    /// Decides how to answer a request.
     fn plan(&self, request: &Request<'_>) -> Route {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let file = &request.file.0;
@@ -189,11 +188,11 @@ impl fmt::Debug for Reader {
     }
 }
 
-/// How a request is met.
+/// How to answer a request.
 enum Route {
-    /// There is nothing to read.
+    /// At once: there is nothing to read.
     Answer(Result<Frame>),
-    /// A buffer has to be filled.
+    /// By filling a buffer.
     Read(Read),
 }
 

@@ -1,24 +1,24 @@
-//! What a device does.
+//! The speed of a device.
 
 use super::pages::Targets;
 use super::probe::DeviceProfile;
 
-/// How fast a device is read, and how much it wants to be asked for at once.
+/// How fast a device can be read, and how many reads keep it busy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speed {
-    /// Reads of single pages a second, as many in flight as the targets say.
+    /// Random reads of single pages per second, with as many in flight as the targets say.
     pub random_pages_per_second: f64,
-    /// Bytes a second, in order.
+    /// Bytes per second in sequential reads.
     pub sequential_bytes_per_second: f64,
-    /// Seconds that one page takes to come, alone.
+    /// Seconds for a single read of one page.
     pub latency_seconds: f64,
-    /// How much is to be asked for at once.
+    /// How many reads to keep in flight.
     pub targets: Targets,
 }
 
 impl Speed {
-    /// The speed of the page cache, about: a copy into memory that is touched for the first time, which keeps
-    /// a core busy.
+    /// Returns the approximate speed of the page cache: a copy into memory that is touched for the
+    /// first time, which keeps a core busy.
     pub fn of_page_cache() -> Speed {
         Speed {
             random_pages_per_second: 250e3,
@@ -28,7 +28,7 @@ impl Speed {
         }
     }
 
-    /// The speed of a device that was measured.
+    /// Returns the speed of a measured device.
     pub fn of(profile: &DeviceProfile) -> Speed {
         let unknown = Speed::default();
         let targets = profile.targets.clamped();
@@ -50,7 +50,7 @@ impl Speed {
 }
 
 impl Default for Speed {
-    /// A middling NVMe SSD.
+    /// A mid-range NVMe SSD.
     fn default() -> Speed {
         Speed {
             random_pages_per_second: 80e3,

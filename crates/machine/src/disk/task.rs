@@ -1,4 +1,5 @@
-//! One read on its way through a backend: what to ask of the kernel next, and what its answers mean.
+//! One read on its way through a backend: what to ask of the kernel next, and what its answers
+//! mean.
 
 use std::fmt;
 use std::io;
@@ -11,7 +12,7 @@ use super::buffer::{Buffer, Frame, GRID};
 use super::file::{OpenFile, is_invalid};
 use super::pending::Promise;
 
-/// The most bytes asked of the kernel at once; it does no more than 2 GiB.
+/// The most bytes to ask of the kernel at once, which reads no more than 2 GiB.
 const READ_LEN_MAX: usize = 1 << 30;
 
 /// A byte range of a file, and the range on the 4096 grid around it.
@@ -21,14 +22,14 @@ pub(super) struct Extent {
     file_start: u64,
     /// Bytes of the widened range; the file may end inside of it.
     pub(super) wide_len: usize,
-    /// Bytes in front of those asked for.
+    /// Bytes in front of the requested ones.
     skip: usize,
-    /// Bytes asked for.
+    /// Requested bytes.
     len: usize,
 }
 
 impl Extent {
-    /// Widens `len` bytes at `offset`; `None` where that overflows the address space.
+    /// Widens `len` bytes at `offset` to the grid; `None` where that overflows the address space.
     pub(super) fn new(offset: u64, len: usize) -> Option<Extent> {
         let skip = (offset % GRID as u64) as usize;
         let wide_len = skip.checked_add(len)?.checked_next_multiple_of(GRID)?;
@@ -36,7 +37,7 @@ impl Extent {
     }
 }
 
-/// What the caller of a backend asks it to do, with all that it takes.
+/// A read for a backend to do, with all that it needs.
 pub(super) struct Task {
     file: Arc<OpenFile>,
     buffer: Buffer,
@@ -53,11 +54,11 @@ pub(super) struct Task {
 /// What fault injection does to a task.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Interference {
-    /// The next answer of the kernel is this error instead.
+    /// Replaces the next answer of the kernel by this error.
     pub(super) errno: Option<i32>,
-    /// The next answer of the kernel is at most this many bytes.
+    /// Limits the next answer of the kernel to this many bytes.
     pub(super) short: Option<usize>,
-    /// This bit of the finished frame is flipped, counted modulo its length.
+    /// Flips this bit of the finished frame, modulo its length in bits.
     pub(super) flip_bit: Option<u64>,
 }
 
@@ -82,8 +83,8 @@ impl Task {
         self.interference = interference;
     }
 
-    /// The next read: where to put it, and the offset in the file. The slice belongs to the
-    /// buffer of this task and stays where it is when the task is moved.
+    /// Returns the next read: its destination, and its offset in the file. The slice belongs to the
+    /// buffer of this task, and does not move with the task.
     pub(super) fn next_read(&mut self) -> (&mut [u8], u64) {
         self.direct = self.file.is_direct();
         let position = self.position();
@@ -92,14 +93,14 @@ impl Task {
         (&mut self.buffer.bytes_mut()[position..end], offset)
     }
 
-    /// Where the next read starts. A short read may have ended off the grid, where direct I/O
-    /// cannot go on; it reads the last page again.
+    /// Returns where in the buffer the next read starts. A short read may have ended off the grid,
+    /// where direct I/O cannot go on, so the last page is read again.
     fn position(&self) -> usize {
         self.done / GRID * GRID
     }
 
-    /// Takes the kernel's answer to [`next_read`](Task::next_read). Gives the task back while
-    /// there is more to read.
+    /// Takes the kernel's answer to [`next_read`](Task::next_read). Returns the task while there is
+    /// more to read.
     pub(super) fn advance(mut self, answer: io::Result<usize>) -> Option<Task> {
         let answer = self.interference.answer(answer);
         match answer {
@@ -139,7 +140,7 @@ impl Task {
         }
     }
 
-    /// Ends a task whose buffer the kernel may still write to. The buffer is never used again.
+    /// Ends a task whose buffer the kernel may still write to. The buffer is never reused.
     pub(super) fn leak(self) {
         self.buffer.leak();
     }
@@ -157,7 +158,7 @@ impl Task {
     fn fail(self, source: io::Error) -> Option<Task> {
         let offset = self.extent.file_start + self.position() as u64;
         let source = io::Error::new(source.kind(), AtByte { offset, source });
-        // The buffer first: who hears of the failure finds the memory returned.
+        // The buffer first: once the failure is reported, the memory has been returned.
         drop(self.buffer);
         self.promise.answer(Err(Error::io("read", &self.file.path)(source)));
         None
@@ -175,7 +176,7 @@ impl Task {
 }
 
 impl Interference {
-    /// The kernel's answer as the injected faults have it. Each fault strikes once.
+    /// Returns the kernel's answer, changed by the injected faults. Each fault strikes once.
     fn answer(&mut self, answer: io::Result<usize>) -> io::Result<usize> {
         if let Some(errno) = self.errno.take() {
             return Err(io::Error::from_raw_os_error(errno));
@@ -201,7 +202,7 @@ pub(super) fn extent_in(file: &OpenFile, offset: u64, len: usize) -> Result<Exte
     }
 }
 
-/// An error of the operating system, and where in the file it struck.
+/// An error of the operating system, with its place in the file.
 #[derive(Debug)]
 struct AtByte {
     offset: u64,

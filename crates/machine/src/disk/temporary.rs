@@ -1,12 +1,12 @@
 //! Files and folders that vanish unless they are finished.
 //!
-//! Each lies under a hidden name beside the place where it is to appear, and is locked while its
-//! process lives. It is removed when its owner gives up, or when the process ends at once. What a
-//! process that was killed has left is not locked: the next one that writes to the same place
-//! removes it. Where the file system knows no locks, it stays.
+//! Each lies under a hidden name beside its final place, and is locked while its process lives. It
+//! is removed when its owner gives up, or when the process ends early. The leftovers of a killed
+//! process are not locked: the next process that writes to the same place removes them. Where the
+//! file system has no locks, they stay.
 //!
-//! What of a folder is its owner's to remove, the owner says, by a function [`Remove`]: others may have put
-//! a file of theirs into it.
+//! The owner of a folder passes a function [`Remove`] that says what may be removed from it, for
+//! others may have put files of their own into it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -24,30 +24,31 @@ use crate::disk::{Directory, IfTaken};
 use crate::error::{Error, Result};
 use crate::threads::Cancel;
 
-/// All of this process.
+/// All temporary files and folders of this process.
 static ALL: Mutex<Vec<Arc<Hidden>>> = Mutex::new(Vec::new());
-/// How often a folder is emptied in which others still make files.
+/// How often a folder is emptied while others still create files in it.
 const ATTEMPTS: usize = 100;
-/// Names that are tried, should others take each for a leftover before it is locked.
+/// Names to try, if others take each for a leftover before it is locked.
 const NAMES_MAX: usize = 100;
-/// Between two looks at a lock that another holds.
+/// Time between two attempts at a lock that another process holds.
 const LOCK_INTERVAL: Duration = Duration::from_millis(50);
-/// How a hidden file or folder is opened: no link is one, and a pipe of others is not waited for.
+/// How a hidden file or folder is opened: links are not followed, and a pipe of another process
+/// does not block.
 const HIDDEN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK);
 
-/// Removes from a folder what has a name: a file, or a folder with what the owner of such folders puts into
-/// one. With anything else in it, it stays.
+/// Removes an entry of a folder by its name: a file, or a folder that holds only what the owner of
+/// such folders puts there. A folder with anything else in it stays.
 pub type Remove = fn(&Directory, &OsStr) -> io::Result<()>;
 
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
-/// it makes it last.
+/// it first keeps it.
 #[derive(Debug)]
 pub struct Temporary {
     hidden: Arc<Hidden>,
     path: PathBuf,
-    /// The name that it is to have.
+    /// Its final name.
     place: OsString,
-    /// Holds the lock, where the file system knows locks.
+    /// Holds the lock, where the file system has locks.
     _locked: Option<File>,
 }
 
@@ -60,7 +61,7 @@ struct Hidden {
 }
 
 impl Hidden {
-    /// Removes what has the name, as often as others still make files of its owner's in it.
+    /// Removes the entry with this name; tries again while others still create files in it.
     fn remove(&self) -> io::Result<()> {
         let mut removed = (self.remove)(&self.folder, &self.name);
         for _ in 1..ATTEMPTS {
@@ -74,45 +75,31 @@ impl Hidden {
 }
 
 impl Temporary {
-    /// An empty file beside `place`.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates an empty file beside `place`.
     pub fn file(place: &Path) -> Result<Temporary> {
         let (folder, name) = parted(place)?;
         Temporary::file_in(&folder, name)
     }
 
-    /// An empty folder beside `place`.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates an empty folder beside `place`.
     pub fn folder(place: &Path, remove: Remove) -> Result<Temporary> {
         let (folder, name) = parted(place)?;
         Temporary::folder_in(&folder, name, remove)
     }
 
-    /// The same, for nobody else's eyes: beside `place` there may be folders of other users.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates an empty folder that only this user can enter: folders of other users may lie beside
+    /// `place`.
     pub fn private_folder(place: &Path, remove: Remove) -> Result<Temporary> {
         let (folder, name) = parted(place)?;
         Temporary::make(&folder, name, remove, |hidden| folder.create_folder(hidden, 0o700))
     }
 
-    /// An empty file that is to have a name in a folder.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates an empty file whose final name in `folder` is `name`.
     pub fn file_in(folder: &Directory, name: &OsStr) -> Result<Temporary> {
         Temporary::make(folder, name, remove_file, |hidden| folder.create_file(hidden).map(drop))
     }
 
-    /// An empty folder that is to have a name in a folder.
-    ///
-    /// # Errors
-    /// Those of creating it.
+    /// Creates an empty folder whose final name in `folder` is `name`.
     pub fn folder_in(folder: &Directory, name: &OsStr, remove: Remove) -> Result<Temporary> {
         Temporary::make(folder, name, remove, |hidden| folder.create_folder(hidden, 0o777))
     }
@@ -124,7 +111,7 @@ impl Temporary {
         make: impl FnMut(&OsStr) -> io::Result<()>,
     ) -> Result<Temporary> {
         remove_leftovers(folder, place, remove);
-        // Under the lock, so that none is made behind the back of `remove_all`.
+        // Under the lock, so that `remove_all` misses none.
         let mut all = all();
         let made = make_locked(folder, place, remove, make);
         let (locked, name) = made.map_err(bare).map_err(Error::io("create", folder.join(place)))?;
@@ -134,48 +121,43 @@ impl Temporary {
         Ok(Temporary { hidden, path, place: place.to_owned(), _locked: locked })
     }
 
-    /// Where it is.
+    /// Returns its present path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that it lies in, and its hidden name there.
+    /// Returns its folder and its hidden name there.
     pub fn hidden(&self) -> (&Directory, &OsStr) {
         (&self.hidden.folder, &self.hidden.name)
     }
 
     /// Opens it for writing, if it is a file.
-    ///
-    /// # Errors
-    /// Those of opening it.
     pub fn open_file(&self) -> io::Result<File> {
         let (folder, name) = self.hidden();
         folder.open_file(name, OFlags::WRONLY | OFlags::NOFOLLOW)
     }
 
     /// Opens it, if it is a folder.
-    ///
-    /// # Errors
-    /// Those of opening it.
     pub fn open_folder(&self) -> Result<Directory> {
         let (folder, name) = self.hidden();
         folder.open_folder(name).map_err(Error::io("open", self.path()))
     }
 
-    /// Gives a file its place: from then on it lasts.
+    /// Gives a file its final name, which makes it last.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] where something has that name, unless it is to be replaced; those of
+    /// [`io::ErrorKind::AlreadyExists`] where the name is taken and `replace` is false; errors of
     /// renaming.
     pub fn take_place(&self, replace: bool) -> io::Result<()> {
         self.take_name(&self.place, replace)
     }
 
-    /// Gives a finished file a name in its folder, and waits until that is safely on disk. Of all who try at
-    /// the same time one gets a name, unless they replace what has it.
+    /// Gives a finished file a name in its folder, and waits until that is safely on disk. If
+    /// several processes try at the same time without `replace`, one of them gets the name.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`], unless it is replaced; those of renaming. The file keeps its hidden name.
+    /// [`Error::AlreadyExists`] where the name is taken and `replace` is false; errors of renaming.
+    /// The file then keeps its hidden name.
     pub fn finish(&self, name: &OsStr, replace: bool) -> Result<()> {
         let folder = &self.hidden.folder;
         let path = folder.join(name);
@@ -196,7 +178,8 @@ impl Temporary {
                 return Ok(rename(IfTaken::Replace)?);
             }
             match rename(IfTaken::Fail) {
-                // A file system that cannot tell: only for a moment might another one take the name.
+                // This file system cannot rename without replacing. Another process can take the
+                // name only in the moment between the check and the rename.
                 Err(error) if knows_no_flags(error) => match folder.kind_of(place)? {
                     None => Ok(rename(IfTaken::Replace)?),
                     Some(_) => Err(Errno::EXIST.into()),
@@ -206,29 +189,30 @@ impl Temporary {
         })
     }
 
-    /// Does what moves it to its place, or swaps it with what is there: [`Self::remove_all`] comes
-    /// before that or behind it.
+    /// Runs `moving`, which moves it to its place or exchanges it with what is there.
+    /// [`Self::remove_all`] runs either before or after that.
     pub fn at_once<T>(&self, moving: impl FnOnce() -> T) -> T {
         let _all = all();
         moving()
     }
 
-    /// Removes what has the hidden name now.
+    /// Removes whatever has the hidden name now.
     ///
     /// # Errors
-    /// Those of removing; [`io::ErrorKind::DirectoryNotEmpty`] where something else is in it, which stays.
+    /// Errors of removing; [`io::ErrorKind::DirectoryNotEmpty`] where a folder holds something
+    /// else, which stays.
     pub fn remove(&self) -> io::Result<()> {
         self.hidden.remove()
     }
 
-    /// Removes all of this process, which is to end at once: from here on none can be made, and who
-    /// tries waits for the end.
+    /// Removes all temporary files and folders of this process, which is about to end. From here on
+    /// none can be created: a thread that tries waits for the end.
     pub fn remove_all() {
         remove_each(all());
     }
 
-    /// The same for a thread that may be making one: what cannot be removed at once is left to the next
-    /// process, as if this one had been killed.
+    /// Like [`remove_all`](Self::remove_all), for a thread that may be creating one itself. What
+    /// cannot be removed at once is left to the next process, as if this one had been killed.
     pub fn remove_all_if_idle() {
         if let Ok(all) = ALL.try_lock() {
             remove_each(all);
@@ -245,7 +229,7 @@ fn remove_each(all: MutexGuard<'static, Vec<Arc<Hidden>>>) {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed is left to the next one.
+        // What cannot be removed is left to the next process.
         let _ = self.remove();
         all().retain(|hidden| !Arc::ptr_eq(hidden, &self.hidden));
     }
@@ -255,15 +239,15 @@ fn all() -> MutexGuard<'static, Vec<Arc<Hidden>>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How files are removed: a folder that has the name stays.
+/// The [`Remove`] of files: a folder with the name stays.
 fn remove_file(folder: &Directory, name: &OsStr) -> io::Result<()> {
     folder.remove_file(name)
 }
 
-/// The folder that a place lies in, and its name there.
+/// Splits a place into its folder and its name there.
 ///
 /// # Errors
-/// Where the place has no name of its own, or its folder cannot be opened.
+/// [`Error::Io`] where the place has no name of its own, or its folder cannot be opened.
 pub fn parted(place: &Path) -> Result<(Directory, &OsStr)> {
     let failed = || Error::io("create", place);
     let Some(name) = place.file_name() else {
@@ -275,13 +259,13 @@ pub fn parted(place: &Path) -> Result<(Directory, &OsStr)> {
     Ok((Directory::open(folder).map_err(failed())?, name))
 }
 
-/// Whether this is the answer of a file system to a rename that is more than a plain one.
+/// Returns whether a file system answers like this to a rename with flags that it does not know.
 pub fn knows_no_flags(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-/// Makes one and locks it. Until it is locked it looks like a leftover, so another process may lock or
-/// remove it: then a further name is tried.
+/// Creates and locks a file or folder. Until it is locked it looks like a leftover, so another
+/// process may lock or remove it. Then the next name is tried.
 fn make_locked(
     folder: &Directory,
     place: &OsStr,
@@ -309,48 +293,49 @@ fn make_locked(
     }
 }
 
-/// Locks a file or folder for as long as the result is held; none where the file system has no locks.
+/// Locks a file or folder for as long as the result is held. Returns `None` where the file system
+/// has no locks.
 ///
 /// # Errors
-/// [`io::ErrorKind::WouldBlock`] while another holds the lock; those of opening it.
+/// [`io::ErrorKind::WouldBlock`] while another process holds the lock; errors of opening.
 pub fn lock(folder: &Directory, name: &OsStr, flags: OFlags) -> io::Result<Option<File>> {
     let file = folder.open_file(name, flags)?;
     let is_locked = has_locked(flock(&file, FlockOperation::NonBlockingLockExclusive))?;
     Ok(is_locked.then_some(file))
 }
 
-/// The same, once whoever holds the lock has let go of it. Where the name stands for another file by
-/// then, that one is locked.
+/// Like [`lock`], but waits while another process holds the lock. If the name stands for another
+/// file by then, that one is locked.
 ///
 /// # Errors
-/// Those of locking; [`Error::Cancelled`].
+/// [`Error::Io`]; [`Error::Cancelled`].
 pub fn wait_for_lock(folder: &Directory, name: &str, cancel: &Cancel) -> Result<Option<File>> {
     let failed = || Error::io("lock", folder.join(name));
     loop {
         cancel.check()?;
         match lock(folder, name.as_ref(), OFlags::empty()) {
             Ok(Some(file)) if !folder.is_at(name, &file).map_err(failed())? => {}
-            // Looked at again and again: who waits within the call cannot be cancelled.
+            // Polled, because a thread that blocks in the system call cannot be cancelled.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOCK_INTERVAL),
             locked => return locked.map_err(failed()),
         }
     }
 }
 
-/// Tells a file system that has no locks from a lock that is refused.
+/// Distinguishes a file system without locks from a lock that is refused.
 fn has_locked(answer: Result<(), Errno>) -> io::Result<bool> {
     match answer {
         Ok(()) => Ok(true),
-        // The last one is what a network file system says to a file that is open for reading.
+        // A network file system answers `BADF` for a file that is open for reading only.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK | Errno::BADF) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Removes what processes that were killed have left. What cannot be locked or removed does no harm.
+/// Removes the leftovers of killed processes. What cannot be locked or removed does no harm.
 fn remove_leftovers(folder: &Directory, place: &OsStr, remove: Remove) {
     for name in folder.names().into_iter().flatten() {
-        // The lock is held until it is removed, so its owner does not take it for its own meanwhile.
+        // The lock is held until the removal, so the owner cannot lock the same file meanwhile.
         if is_hidden_name(&name, place)
             && let Ok(Some(_locked)) = lock(folder, &name, HIDDEN)
         {
@@ -359,7 +344,7 @@ fn remove_leftovers(folder: &Directory, place: &OsStr, remove: Remove) {
     }
 }
 
-/// The error of the operating system, without the temporary name that it comes with.
+/// Returns the error of the operating system without the temporary name in its text.
 fn bare(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => Errno::NOENT.into(),

@@ -10,11 +10,11 @@ use super::task::Task;
 /// Enough reads in flight to keep an SSD busy with large requests.
 pub const THREADS_DEFAULT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// Threads that share one queue of tasks. The queue holds only tasks that own a buffer, so the
-/// pool's budget bounds it. It drops what is in it when the last thread is gone, and with that
-/// tells the waiters.
+/// Threads that share one queue of tasks. The queue holds only tasks with a buffer, so the pool's
+/// budget bounds it. When the last thread is gone, the queue drops its tasks, and so their waiters
+/// hear of it.
 pub(super) struct Threads {
-    /// None where the system started no thread: the calling threads read.
+    /// `None` where the system started no thread: then the calling threads read.
     tasks: Option<Sender<Task>>,
 }
 
@@ -34,7 +34,7 @@ impl Threads {
 impl Device for Threads {
     fn submit(&self, task: Task) {
         match &self.tasks {
-            // Refused only when all threads are gone; the task is dropped and tells its waiter.
+            // Fails only when all threads are gone. The dropped task then tells its waiter.
             Some(tasks) => drop(tasks.send(task)),
             None => task.run(),
         }

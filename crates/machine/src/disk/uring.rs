@@ -1,7 +1,7 @@
 //! The backend for Linux: one thread owns an io_uring and keeps many reads in flight in it.
 //!
-//! The thread sleeps in the ring. Tasks reach it through a channel, and a byte in a pipe, which
-//! the ring polls, wakes it. Only a thread that is asleep is sent a byte.
+//! The thread sleeps in the ring. Tasks reach it through a channel. A byte in a pipe, which the
+//! ring polls, wakes it; it is sent only while the thread sleeps.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -19,12 +19,12 @@ use super::task::Task;
 
 /// Reads in flight at most.
 const DEPTH: usize = 127;
-/// One more than the reads: the poll of the pipe.
+/// One more than the reads, for the poll of the pipe.
 const RING_ENTRIES: u32 = DEPTH as u32 + 1;
-/// The `user_data` of the poll; those of reads are slot numbers below `DEPTH`.
+/// The `user_data` of the poll; reads have slot numbers.
 const WAKE: u64 = u64::MAX;
-/// From this length on, a read that the page cache may answer is handed to the kernel's worker
-/// threads: copying it on the ring's own thread would hold up all others.
+/// Longer reads that the page cache may answer go to the kernel's worker threads: copying them on
+/// the ring's own thread would delay all others.
 const COPY_INLINE_MAX: usize = 64 << 10;
 
 const POLLIN: u32 = 1;
@@ -38,7 +38,7 @@ pub(super) struct Uring {
 }
 
 impl Uring {
-    /// Creates the ring and its thread; fails where the kernel has no ring for us.
+    /// Creates the ring and its thread. Fails where the kernel allows no ring.
     pub(super) fn start() -> io::Result<Uring> {
         let ring = IoUring::new(RING_ENTRIES)?;
         let mut probe = Probe::new();
@@ -63,13 +63,14 @@ impl Uring {
 
 impl Device for Uring {
     fn submit(&self, task: Task) {
-        // Refused only when the thread is gone; the task is dropped and tells its waiter.
+        // Fails only when the thread is gone. The dropped task then tells its waiter.
         drop(self.tasks.send(task));
-        // Either this sees the thread asleep, or the thread, which looks into the queue after it
-        // said so, sees the task: the fences order the two writes before the two reads.
+        // Either this call sees the thread asleep, or the thread sees the task, because it looks
+        // into the queue after it set the flag. The fences order the two writes before the two
+        // reads.
         fence(Ordering::SeqCst);
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // A pipe that cannot be written to has no reader: the thread is gone, see above.
+            // If the pipe cannot be written to, it has no reader: the thread is gone, see above.
             let _ = (&self.bell).write(&[1]);
         }
     }
@@ -85,7 +86,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Works until the callers' side is gone and all is read.
+    /// Works until the callers' side is gone and all reads are done.
     fn run(mut self) -> io::Result<()> {
         self.watch_pipe()?;
         loop {
@@ -98,7 +99,7 @@ impl Worker {
         }
     }
 
-    /// Moves tasks from the queue to the ring; false once the queue is closed and empty.
+    /// Moves tasks from the queue to the ring. Returns false once the queue is closed and empty.
     fn take_tasks(&mut self) -> io::Result<bool> {
         while self.in_flight.count() < DEPTH {
             match self.queue.try_recv() {
@@ -110,7 +111,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Submits what is new and waits for something to happen.
+    /// Submits the new reads and waits for an event.
     fn sleep(&mut self) -> io::Result<()> {
         self.asleep.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -119,7 +120,8 @@ impl Worker {
         self.asleep.store(false, Ordering::SeqCst);
         match submitted {
             Ok(_) => Ok(()),
-            // Completions must be reaped first (busy), or a signal came: both by the loop.
+            // Either completions must be reaped first (busy), or a signal came. The loop handles
+            // both.
             Err(error) => match error.kind() {
                 io::ErrorKind::Interrupted | io::ErrorKind::ResourceBusy => Ok(()),
                 _ => Err(error),
@@ -137,7 +139,8 @@ impl Worker {
                 continue;
             }
             let Some(task) = self.in_flight.remove(user_data) else { continue };
-            // The kernel got no thread of its own for this read, as under `ulimit -u`: it is done here.
+            // The kernel got no thread of its own for this read, as under `ulimit -u`. So read it
+            // here.
             if result == -Errno::CANCELED.raw_os_error() {
                 task.run();
                 continue;
@@ -153,7 +156,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Empties the pipe and watches it on. A pipe without a writer needs no more watching.
+    /// Empties the pipe and polls it again. A pipe without a writer is not polled again.
     fn woken(&mut self, events: i32) -> io::Result<()> {
         if events < 0 || events.cast_unsigned() & POLLIN == 0 {
             return Ok(());
@@ -196,15 +199,16 @@ impl Worker {
     }
 }
 
-/// A pipe whose reader never waits. The kernel first puts a byte into a pipe and then wakes who polls it;
-/// a thread that empties the pipe and polls it anew in between is woken for a byte that it has already.
+/// Makes a pipe whose reader never waits. The kernel first puts a byte into a pipe and then wakes
+/// the poller. If the thread empties the pipe and polls it again in between, it is woken for a byte
+/// that it has already taken.
 fn bell() -> io::Result<(PipeReader, PipeWriter)> {
     let (pipe, bell) = io::pipe()?;
     rustix::io::ioctl_fionbio(&pipe, true)?;
     Ok((pipe, bell))
 }
 
-/// Takes what is in the pipe, if there is anything.
+/// Empties the pipe.
 fn empty(pipe: &mut PipeReader) -> io::Result<()> {
     match pipe.read(&mut [0; 64]) {
         Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
@@ -212,7 +216,7 @@ fn empty(pipe: &mut PipeReader) -> io::Result<()> {
     }
 }
 
-/// The tasks that the kernel is reading for. It leaks what it still has when it is dropped.
+/// The tasks that the kernel is reading for. Leaks the remaining ones when it is dropped.
 struct InFlight {
     slots: Vec<Option<Task>>,
     free: Vec<usize>,
@@ -227,7 +231,7 @@ impl InFlight {
         self.slots.len() - self.free.len()
     }
 
-    /// Keeps a task, and gives the number of its slot.
+    /// Keeps a task, and returns the number of its slot.
     fn insert(&mut self, task: Task) -> u64 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -261,7 +265,7 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn a_wake_up_for_a_byte_that_was_taken_before_does_not_hang() {
+    fn waking_for_a_byte_already_taken_does_not_hang() {
         let (mut pipe, mut bell) = bell().expect("a pipe");
         bell.write_all(&[1, 1]).expect("room");
         empty(&mut pipe).expect("two bytes");
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_the_kernel_still_has_when_the_ring_dies_fail_and_are_never_reused() {
+    fn reads_in_flight_fail_when_the_ring_dies_and_their_memory_is_never_reused() {
         let pool = Pool::new(64 * 1024);
         let file = Arc::new(OpenFile::in_memory("file".as_ref(), vec![0; 10]));
         let extent = Extent::new(0, 10).expect("a small range");

@@ -1,4 +1,4 @@
-//! Writing behind the back of whoever wrote: threads that take full buffers to disk.
+//! Background writing: threads that write full buffers to disk.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,14 +16,14 @@ use super::reader::Reader;
 use crate::error::{Error, Result};
 use crate::threads::lock;
 
-/// Writes that are on their way at a time: enough for an SSD, of blocks of half a megabyte.
+/// Writes in flight: enough for an SSD, with blocks of half a megabyte.
 const THREADS: usize = 2;
 
-/// Takes blocks to disk. Clones share its threads, which end with the last of them, and its memory: whoever writes
-/// faster than the disk waits.
+/// Writes blocks in the background. Clones share its threads, which end with the last clone, and
+/// its memory. A caller that writes faster than the disk waits for memory.
 #[derive(Clone)]
 pub struct WriteBehind {
-    /// None where the system started no thread: the calling threads write.
+    /// `None` where the system started no thread: then the calling threads write.
     tasks: Option<Sender<Write>>,
     device: Arc<dyn Device>,
     pool: Arc<Pool>,
@@ -40,7 +40,7 @@ struct Write {
     end: End,
 }
 
-/// Tells, when the write of a block has ended in whatever way.
+/// Reports the end of the write of a block when dropped, however it ended.
 struct End {
     written: Arc<Written>,
     block: usize,
@@ -48,7 +48,7 @@ struct End {
     result: Option<io::Result<()>>,
 }
 
-/// Which blocks of a store are being written, and what went wrong.
+/// The blocks of a store that are being written, and the first failure.
 #[derive(Default)]
 pub(super) struct Written {
     state: Mutex<State>,
@@ -61,7 +61,7 @@ struct State {
     failure: Option<Failure>,
 }
 
-/// What went wrong first: everybody is told.
+/// The first failure, which all later calls report.
 struct Failure {
     kind: io::ErrorKind,
     detail: String,
@@ -69,7 +69,8 @@ struct Failure {
 }
 
 impl WriteBehind {
-    /// Threads that write from `memory` bytes, past the page cache or through it, to where the reader reads.
+    /// Starts threads that write from buffers of `memory` bytes in all, past the page cache or
+    /// through it. They write to the device of `reader`.
     pub fn start(reader: &Reader, memory: u64, caching: Caching) -> WriteBehind {
         let (tasks, queue) = unbounded::<Write>();
         let device = reader.device();
@@ -84,27 +85,27 @@ impl WriteBehind {
         WriteBehind { tasks, device, pool, caching, bytes_written }
     }
 
-    /// Where the bytes of its files may stay.
+    /// Returns where the bytes of its files may stay.
     pub fn caching(&self) -> Caching {
         self.caching
     }
 
-    /// Gives back memory that nothing is being written from.
+    /// Frees the buffers that are not in use.
     pub(super) fn trim(&self) {
         self.pool.trim();
     }
 
-    /// Bytes that it was given to write so far.
+    /// Returns the bytes given to it for writing so far.
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written.load(Ordering::Relaxed)
     }
 
-    /// Memory to write from, as soon as there is some.
+    /// Returns a buffer to write from, once there is memory for it.
     pub(super) fn buffer(&self, size: usize, path: &Path) -> Result<Buffer> {
         self.pool.lend(size).map_err(Error::io("find memory to write", path))
     }
 
-    /// Writes the first `len` bytes of a buffer; the rest of their last page may be written, too.
+    /// Writes the first `len` bytes of a buffer. The rest of their last page may be written, too.
     pub(super) fn write(
         &self,
         file: &FileHandle,
@@ -119,7 +120,7 @@ impl WriteBehind {
         let end = End { written, block, file: Arc::clone(&file), result: None };
         let write = Write { file, offset, buffer, len, end };
         match &self.tasks {
-            // Refused only when all threads are gone; the task is dropped then, and tells.
+            // Fails only when all threads are gone. The dropped write then reports that.
             Some(tasks) => drop(tasks.send(write)),
             None => write.run(&*self.device),
         }
@@ -130,7 +131,7 @@ impl Write {
     fn run(mut self, device: &dyn Device) {
         let wide = self.len.next_multiple_of(GRID);
         let result = device.write(&self.file, &self.buffer.bytes()[..wide], self.offset);
-        // The buffer first: who hears of the end finds the memory returned.
+        // The buffer first: once the end is reported, the memory has been returned.
         drop(self.buffer);
         self.end.result = Some(result);
     }
@@ -152,32 +153,23 @@ impl Drop for End {
 }
 
 impl Written {
-    /// A block is going to be written, once a write of it before has ended.
-    ///
-    /// # Errors
-    /// What went wrong before.
+    /// Waits for an earlier write of the block, and notes that a new one begins.
     pub(super) fn begin(&self, block: usize) -> Result<()> {
         self.wait(|state| !state.begun.contains(&block))?.begun.insert(block);
         Ok(())
     }
 
-    /// Whether a write of a block is on its way.
+    /// Returns whether a write of a block is on its way.
     pub(super) fn has_begun(&self, block: usize) -> bool {
         lock(&self.state).begun.contains(&block)
     }
 
     /// Waits until no write of a block is on its way.
-    ///
-    /// # Errors
-    /// What went wrong before.
     pub(super) fn wait_for(&self, block: usize) -> Result<()> {
         self.wait(|state| !state.begun.contains(&block)).map(drop)
     }
 
     /// Waits until no write is on its way.
-    ///
-    /// # Errors
-    /// What went wrong.
     pub(super) fn wait_for_all(&self) -> Result<()> {
         self.wait(|state| state.begun.is_empty()).map(drop)
     }

@@ -1,23 +1,23 @@
-//! Large tables that are looked up at random lie on huge pages where the system has any: with small
-//! ones, half of the time of a look-up goes to finding its page.
+//! Puts large tables with random look-ups on huge pages, where the system has any. With small
+//! pages, half of the time of a look-up goes to finding its page.
 
 use rustix::mm::{Advice, madvise};
 use zerocopy::FromZeros;
 
-/// Bytes below which huge pages are not worth asking for.
+/// Below this number of bytes, huge pages are not worth asking for.
 const BYTES_MIN: usize = 4 << 20;
 
-/// Bytes of a huge page where a small one has 4 KiB; a multiple of any small page.
+/// Bytes of a huge page where a small page has 4 KiB; a multiple of any small page.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// An empty vector with room for `len` items on huge pages.
+/// Returns an empty vector with room for `len` items on huge pages.
 pub fn with_capacity<T>(len: usize) -> Vec<T> {
     let items = Vec::<T>::with_capacity(len);
     advise(items.as_ptr().cast(), items.capacity() * size_of::<T>());
     items
 }
 
-/// Zeroes on huge pages; they take memory only once they are written to, from whichever thread.
+/// Returns zeroes on huge pages. They take memory only once some thread writes to them.
 pub fn zeroes<T: FromZeros>(len: usize) -> Vec<T> {
     let items = T::new_vec_zeroed(len).unwrap_or_else(|_| {
         let mut items = Vec::with_capacity(len);
@@ -35,8 +35,8 @@ fn advise(start: *const u8, len: usize) {
     }
     let first = start.wrapping_add(skip).cast_mut().cast();
     let whole_pages = (len - skip) / HUGE_PAGE * HUGE_PAGE;
-    // SAFETY: the pages lie within an allocation of the caller's, and this advice changes neither their
-    // content nor their protection. That it may be refused does not matter.
+    // SAFETY: the pages lie within an allocation of the caller, and this advice changes neither
+    // their content nor their protection. A refusal does no harm.
     let _ = unsafe { madvise(first, whole_pages, Advice::LinuxHugepage) };
 }
 

@@ -1,28 +1,29 @@
-//! How much memory there is.
+//! How much memory this process may use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 
-/// Address space of the program and its libraries. The limits of a process count it; a budget does not.
+/// Address space of the program and its libraries. The limits of a process count it, a budget does
+/// not.
 const PROGRAM_BYTES: u64 = 64 << 20;
 /// Address space of the stack of a thread, whether it is written to or not.
 const STACK_BYTES: u64 = 2 << 20;
-/// The most threads that there are beside one per core: those that read.
+/// The most threads besides one per core: those that read.
 pub const READING_THREADS_MAX: u32 = 64;
 
-/// The most memory that this process can be given.
+/// A limit on the memory of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimit {
-    /// What limits it, as the user knows it.
+    /// What sets the limit, in the user's words.
     pub name: &'static str,
-    /// Bytes that are left for a budget.
+    /// Bytes that the limit leaves for a budget.
     pub bytes: u64,
 }
 
-/// The least of the limits that were set for this process: by its control groups, and as its resources.
-/// None without any.
+/// Returns the least limit that was set for this process, by its control groups or as a resource
+/// limit; none where nothing is limited.
 pub fn memory_limit() -> Option<MemoryLimit> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group_limit(Path::new("/sys/fs/cgroup"), &groups);
@@ -39,8 +40,8 @@ pub fn memory_limit() -> Option<MemoryLimit> {
     limits.into_iter().min_by_key(|limit| limit.bytes).filter(|limit| limit.bytes < u64::MAX)
 }
 
-/// The budget that is taken when none is given: half of what the machine has, or of what the limits
-/// of this process leave it, whichever is less.
+/// Returns the default budget: half of the installed memory, or half of what the limits of this
+/// process leave, whichever is less.
 pub fn default_memory() -> u64 {
     let installed = match rustix::system::sysinfo() {
         info if info.totalram > 0 => info.totalram * u64::from(info.mem_unit.max(1)),
@@ -49,8 +50,8 @@ pub fn default_memory() -> u64 {
     memory_limit().map_or(installed, |limit| limit.bytes.min(installed)) / 2
 }
 
-/// The least limit of the control groups that `groups` (the text of `/proc/self/cgroup`) names and
-/// of those that contain them; `root` is where the hierarchies are mounted.
+/// Returns the least limit of the control groups that `groups` (the text of `/proc/self/cgroup`)
+/// names, and of the groups around them. `root` is where the hierarchies are mounted.
 fn group_limit(root: &Path, groups: &str) -> u64 {
     let mut least = u64::MAX;
     for line in groups.lines() {
@@ -63,7 +64,7 @@ fn group_limit(root: &Path, groups: &str) -> u64 {
         } else {
             continue;
         };
-        // Within a container the group's own path may not be visible: then only the root is.
+        // Within a container, the group's own path may not be visible, only the root.
         let group: PathBuf = hierarchy.join(group.trim_start_matches('/'));
         for folder in group.ancestors().take_while(|folder| folder.starts_with(&hierarchy)) {
             let limit = fs::read_to_string(folder.join(file)).ok();
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_some_of_this_machine() {
+    fn the_default_budget_is_plausible() {
         assert!(default_memory() > 1 << 20);
         assert!(default_memory() < 1 << 50);
     }

@@ -1,4 +1,4 @@
-//! How much memory there is, and how it is taken.
+//! How much memory this process may use, and helpers to allocate and prefetch it.
 
 pub mod huge;
 mod limit;

@@ -1,7 +1,7 @@
-//! How a user writes an amount of memory.
+//! Parses amounts of memory as users write them.
 
-/// Reads a size as users write it: `512MiB`, `4GB`, `1.5g`, `65536`. One letter means the binary
-/// unit, as `MiB` does; `MB` is a million bytes.
+/// Parses a size: `512MiB`, `4GB`, `1.5g`, `65536`. A single letter means the binary unit, as `MiB`
+/// does; `MB` is a million bytes.
 ///
 /// ```
 /// use tegula_machine::memory::parse_size;
@@ -12,7 +12,7 @@
 /// ```
 ///
 /// # Errors
-/// What to write instead, in words.
+/// Says what to write instead.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let refuse = || format!("`{text}` is not a size; write for example 512MiB or 4GB");
     let text_trimmed = text.trim();

@@ -1,4 +1,4 @@
-//! Making many things at once, and taking them in order.
+//! Makes results in parallel and takes them in order.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,10 +7,11 @@ use super::locks::{lock, unlocked};
 use super::{Cancel, Workers};
 use crate::error::Result;
 
-/// Makes something of each of `0..count`, `at_once` of them at a time, and takes the results in order.
+/// Calls `make` for each of `0..count`, `at_once` of them at a time, and `take` with the results in
+/// order.
 ///
 /// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled);
+/// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn map_in_order<T: Send>(
     workers: &Workers,
@@ -35,11 +36,11 @@ pub fn map_in_order<T: Send>(
     Ok(())
 }
 
-/// As [`map_in_order`], without a wait between groups: what is made too early is kept until its turn.
-/// `take` runs on whichever thread comes by.
+/// Like [`map_in_order`], but does not wait between groups: a result that comes early is kept until
+/// its turn. Any of the workers may run `take`.
 ///
 /// # Errors
-/// The first of `make` and `take`; [`Error::Cancelled`](crate::Error::Cancelled);
+/// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn make_in_order<T: Send>(
     workers: &Workers,

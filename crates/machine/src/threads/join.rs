@@ -1,4 +1,4 @@
-//! Two different pieces of work side by side.
+//! Runs two different pieces of work side by side.
 
 use std::sync::Mutex;
 
@@ -6,10 +6,10 @@ use super::locks::{lock, unlocked};
 use super::{Cancel, Workers};
 use crate::error::Result;
 
-/// Does two pieces of work, side by side where there are two workers.
+/// Does two pieces of work, in parallel where there are two workers.
 ///
 /// # Errors
-/// Those of the work; [`Error::Cancelled`](crate::Error::Cancelled);
+/// The first failure of the work; [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
 pub fn join<A: Send, B: Send>(
     workers: &Workers,
@@ -39,7 +39,7 @@ mod tests {
     use crate::Error;
 
     #[test]
-    fn both_are_done_or_the_failure_is_told() {
+    fn both_are_done_or_the_failure_is_returned() {
         for threads in [1, 2, 3] {
             Workers::scope(threads, |workers| {
                 let cancel = Cancel::default();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn two_workers_do_them_side_by_side() {
+    fn two_workers_run_in_parallel() {
         let both = Barrier::new(2);
         let meet = || {
             both.wait();

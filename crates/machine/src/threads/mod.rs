@@ -1,4 +1,4 @@
-//! Work on many threads: how it is divided, watched and cancelled.
+//! Work on many threads: how it is divided, reported and cancelled.
 
 mod in_order;
 mod join;

@@ -1,4 +1,4 @@
-//! How long work tells its caller how far it is, and is told to stop. Libraries print nothing.
+//! How long work reports its progress, and how it is cancelled. Libraries print nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 
 /// Receives the progress of long work. All methods may be called from any thread.
 pub trait Progress: Sync {
-    /// A new stage begins: its name ("reading edges"), how much there is to do where that is
-    /// known, and the unit that is counted.
+    /// Begins a new stage, with its name ("reading edges"), its total where that is known, and the
+    /// unit that is counted.
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
-    /// `done` more units of the current stage are done.
+    /// Reports `done` more units of the current stage.
     fn advance(&self, done: u64);
-    /// The current stage has ended.
+    /// Ends the current stage.
     fn end(&self);
 }
 
@@ -29,7 +29,7 @@ pub enum Unit {
     Iterations,
 }
 
-/// Progress that nobody watches.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -39,27 +39,27 @@ impl Progress for Silent {
     fn end(&self) {}
 }
 
-/// A switch that stops the work which looks at it. Clones share the switch.
+/// A switch that stops work which checks it. Clones share the switch.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Stops the work, soon. Safe to call from a signal handler's thread.
+    /// Stops the work soon. Safe to call from a signal handler's thread.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// The switch itself, for the handler of a signal: setting it stops the work.
+    /// Returns the switch itself, for a signal handler: setting it stops the work.
     pub fn switch(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 
-    /// Whether the work should stop.
+    /// Returns whether the work should stop.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// `Err(Error::Cancelled)` once the work should stop: `cancel.check()?` inside loops.
+    /// Returns `Err(Error::Cancelled)` once the work should stop: `cancel.check()?` inside loops.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }

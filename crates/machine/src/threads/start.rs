@@ -1,7 +1,7 @@
-//! The one door through which threads start.
+//! The one place where threads start.
 //!
-//! The system may refuse a thread: a user or a container has a limit. Callers then go on with the threads that
-//! they have, and [`shortage`] tells the user.
+//! The system may refuse a thread, because users and containers have limits. Callers then go on
+//! with the threads they have, and [`shortage`] tells the user.
 
 use std::fmt;
 use std::io;
@@ -12,25 +12,26 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 use super::locks::lock;
 use crate::hint::Diagnostic;
 
-/// The most workers of a process. Each thread takes up to four mappings of memory, of which Linux gives a process
-/// 65,530; without one that is free, threads and allocations abort the process.
+/// The most workers of a process. Each thread takes up to four memory mappings, of which Linux
+/// gives a process 65,530. When all are in use, a new thread or allocation aborts the process.
 pub const WORKERS_MAX: usize = 4096;
 
-/// Threads that this process wanted and did not get.
+/// Reports that this process got fewer threads than it wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shortage {
-    /// The fewest workers that shared some work; none where only threads that read or write are missing.
+    /// The fewest workers that ever shared work; none where only reading or writing threads are
+    /// missing.
     pub workers: Option<WorkerShortage>,
-    /// Why there are no more.
+    /// Why there are not more.
     pub why: String,
 }
 
-/// Workers that shared some work.
+/// Workers that shared work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerShortage {
-    /// How many there were, with the calling thread; at least 1.
+    /// Workers that worked, including the calling thread; at least 1.
     pub started: usize,
-    /// How many were wanted.
+    /// Workers that were wanted.
     pub wanted: usize,
 }
 
@@ -52,21 +53,21 @@ impl From<Shortage> for Diagnostic {
     }
 }
 
-/// What is known of the threads of this process.
+/// What this process knows of its threads.
 struct Door {
-    /// Threads that were asked for since the last call of [`refuse`].
+    /// Threads requested since the last call of [`refuse`].
     asked: usize,
-    /// Those of them that tests refuse.
+    /// The requests that a test refuses.
     refused: Range<usize>,
     shortage: Option<Shortage>,
 }
 
 static DOOR: Mutex<Door> = Mutex::new(Door { asked: 0, refused: 0..0, shortage: None });
 
-/// Starts a thread. What it returns is lost unless somebody joins it.
+/// Starts a thread. Its result is lost unless somebody joins the thread.
 ///
 /// # Errors
-/// The refusal of the system, with what may be done about it.
+/// The refusal of the system, with advice.
 pub fn start<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
@@ -76,10 +77,7 @@ pub fn start<T: Send + 'static>(
         .map_err(|error| refusal(&error))
 }
 
-/// Starts a thread that ends with a scope.
-///
-/// # Errors
-/// Those of [`start`].
+/// Starts a thread in a scope.
 pub fn start_in<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,
@@ -90,8 +88,8 @@ pub fn start_in<'scope, T: Send + 'scope>(
         .map_err(|error| refusal(&error))
 }
 
-/// Makes up `wanted` workers: `callers` are there, and `start_one` starts the thread of another, until one is refused.
-/// Returns how many there are.
+/// Starts workers until there are `wanted`. The first `callers` exist; `start_one` starts one more
+/// thread. Stops at the first refusal, and returns the number of workers.
 pub fn start_workers(
     wanted: usize,
     callers: usize,
@@ -108,7 +106,7 @@ pub fn start_workers(
     workers
 }
 
-/// How many of the `wanted` workers a process may have, at least 1.
+/// Returns how many of the `wanted` workers a process may have, at least 1.
 pub fn workers_within_limit(wanted: usize) -> usize {
     if wanted > WORKERS_MAX {
         note_workers(WORKERS_MAX, wanted, &format!("a process has {WORKERS_MAX} at the most"));
@@ -116,20 +114,21 @@ pub fn workers_within_limit(wanted: usize) -> usize {
     wanted.clamp(1, WORKERS_MAX)
 }
 
-/// What this process did with fewer threads than it wanted.
+/// Returns what this process had to do with fewer threads than it wanted.
 pub fn shortage() -> Option<Shortage> {
     lock(&DOOR).shortage.clone()
 }
 
-/// Refuses threads, for tests: of those that are asked for from now on, numbered from 0, the ones in `asked`. Forgets
-/// the [`shortage`].
+/// For tests: forgets the [`shortage`], counts thread requests from 0 again, and refuses those in
+/// `asked`.
 #[doc(hidden)]
 pub fn refuse(asked: Range<usize>) {
     *lock(&DOOR) = Door { asked: 0, refused: asked, shortage: None };
 }
 
-/// Calls `work` again and again, for tests: with every thread refused in turn that it asks for, alone and with all that
-/// come after it. Returns how many threads it asks for. Only one test of a process may do so at a time.
+/// For tests: calls `work` repeatedly, each time refusing another one of the threads it asks for,
+/// first alone and then with all later ones. Returns how many threads `work` asks for. Only one
+/// test of a process may call this at a time.
 #[doc(hidden)]
 pub fn refuse_each(mut work: impl FnMut()) -> usize {
     for first in 0.. {
@@ -146,7 +145,7 @@ pub fn refuse_each(mut work: impl FnMut()) -> usize {
     usize::MAX
 }
 
-/// Counts a thread that is asked for.
+/// Counts a request for a thread; fails if a test refuses it.
 fn pass() -> io::Result<()> {
     let mut door = lock(&DOOR);
     door.asked += 1;
@@ -156,7 +155,7 @@ fn pass() -> io::Result<()> {
     }
 }
 
-/// Notes that a thread was refused, and says what may be done about it.
+/// Notes that a thread was refused, and adds advice to the error.
 fn refusal(error: &io::Error) -> io::Error {
     let why = format!(
         "the system starts no more threads ({error}); raise `ulimit -u`, or `pids.max` of the container"
@@ -165,8 +164,8 @@ fn refusal(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), why)
 }
 
-/// Notes that `started` workers, or the calling thread alone, share work that was meant for `wanted`. The fewest are
-/// remembered.
+/// Notes that `started` workers, at least the calling thread, share work meant for `wanted`. Only
+/// the least `started` is kept.
 pub fn note_workers(started: usize, wanted: usize, why: &dyn fmt::Display) {
     let started = started.max(1);
     let mut door = lock(&DOOR);

@@ -1,11 +1,11 @@
-//! What workers keep between calls.
+//! Buffers that are reused between calls.
 
 use std::sync::Mutex;
 
 use super::locks::{lock, unlocked};
 
-/// Buffers of workers that do not know which worker they are: whoever calls takes one and gives it
-/// back. There are never more than calls at one time.
+/// Buffers for workers that do not know their own number: each call takes a buffer and gives it
+/// back. There are never more buffers than simultaneous calls.
 pub struct Stash<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Stash<T> {
@@ -15,7 +15,7 @@ impl<T> Default for Stash<T> {
 }
 
 impl<T> Stash<T> {
-    /// Lends a buffer, a new one where all are in use.
+    /// Lends a buffer, or a new one where all are in use.
     pub fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let kept = lock(&self.0).pop();
         let mut item = kept.unwrap_or_else(new);
@@ -24,7 +24,7 @@ impl<T> Stash<T> {
         result
     }
 
-    /// All buffers, once nobody uses them any more.
+    /// Returns all buffers, once nobody uses them any more.
     pub fn into_items(self) -> Vec<T> {
         unlocked(self.0)
     }

@@ -1,9 +1,9 @@
-//! Threads that work on one thing after the other, and stay awake between short phases.
+//! A pool of threads that stay awake between short phases.
 //!
-//! A phase is a *loop*: [`Workers::for_each`] calls a function with each of `0..count`. Whoever opens a loop
-//! works on it, and every worker that has nothing else to do joins in. So a loop never waits for a worker to
-//! come, only for those that came: a phase of a few microseconds costs a few microseconds, also where all
-//! others are busy or asleep.
+//! A phase is a *loop*: [`Workers::for_each`] calls a function with each of `0..count`. The thread
+//! that opens a loop works on it, and every idle worker joins in. A loop never waits for a worker
+//! to come, only for those that joined. So a phase of a few microseconds costs a few microseconds,
+//! even where all other workers are busy or asleep.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,8 +18,8 @@ use super::locks::lock;
 use super::start::{start_in, start_workers, workers_within_limit};
 use crate::error::{Error, Result};
 
-/// For how long a worker without work looks for some before it sleeps: longer than what lies between the
-/// short phases of an iteration.
+/// How long an idle worker looks for work before it sleeps: longer than the gaps between the short
+/// phases of an iteration.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The workers of a run. See the [module](self).
@@ -31,8 +31,8 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Workers whose threads are the caller's own: each is to call [`Workers::help`] where it has nothing
-    /// else to do. `count` is at least 1.
+    /// Makes workers whose threads are the caller's own. Each thread calls [`Workers::help`] when
+    /// it has nothing else to do. `count` is at least 1.
     pub fn new(count: usize) -> Workers {
         let count = workers_within_limit(count);
         Workers {
@@ -43,8 +43,8 @@ impl Workers {
         }
     }
 
-    /// Calls `body` with `count` workers, the calling thread among them. The others end with the call. Where the
-    /// system starts fewer threads, those that there are do all the work.
+    /// Calls `body` with `count` workers, one of them the calling thread. The others end with the
+    /// call. Where the system starts fewer threads, the existing ones do all the work.
     pub fn scope<R>(count: usize, body: impl FnOnce(&Workers) -> R) -> R {
         let workers = Workers::new(count);
         std::thread::scope(|scope| {
@@ -56,13 +56,13 @@ impl Workers {
         })
     }
 
-    /// How many there are at the most.
+    /// Returns the greatest number of workers.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Calls `work` with each of `0..count`, each worker with the next number. The first failure, a panic
-    /// too, ends it.
+    /// Calls `work` with each of `0..count`. Each worker takes the next number. The first failure
+    /// or panic ends the loop.
     ///
     /// # Errors
     /// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
@@ -72,8 +72,9 @@ impl Workers {
         cancel: &Cancel,
         work: &(dyn Fn(usize) -> Result<()> + Sync),
     ) -> Result<()> {
-        // SAFETY: only workers that have joined use it, and `ClosingLoop` waits for them before this call ends,
-        // by a panic too. Who has not joined by then finds the loop gone.
+        // SAFETY: only workers that have joined use it, and `ClosingLoop` waits for them before
+        // this call ends, even by a panic. A worker that has not joined by then no longer finds the
+        // loop.
         let work = unsafe {
             std::mem::transmute::<
                 &(dyn Fn(usize) -> Result<()> + Sync),
@@ -100,12 +101,12 @@ impl Workers {
         lock(&opened.failure).take().map_or(Ok(()), Err)
     }
 
-    /// Joins in the oldest loop that has work left. False where there is none.
+    /// Joins the oldest loop that has work left. Returns false where there is none.
     pub fn help(&self) -> bool {
         let joined = {
             let open = lock(&self.open);
             let Some(joined) = open.iter().find(|open| open.has_work()) else { return false };
-            // Under the lock: whoever closes the loop takes it out first and then looks at its helpers.
+            // Under the lock: the closing thread first removes the loop and then reads its helpers.
             joined.helpers.fetch_add(1, Ordering::Relaxed);
             Arc::clone(joined)
         };
@@ -116,22 +117,22 @@ impl Workers {
         true
     }
 
-    /// Whether a loop has work left for whoever joins in.
+    /// Returns whether a loop has work left for another worker.
     pub fn has_open_loop(&self) -> bool {
         lock(&self.open).iter().any(|open| open.has_work())
     }
 
-    /// Wakes all that [wait](Workers::wait): there may be something to do.
+    /// Wakes all threads in [`wait`](Workers::wait): there may be work.
     pub fn ring(&self) {
         self.bell.ring();
     }
 
-    /// How often it was rung, for [`Workers::wait`]. To be asked before looking for work.
+    /// Returns the number of rings so far, for [`Workers::wait`]. Read it before you look for work.
     pub fn rings(&self) -> u64 {
         self.bell.rings.load(Ordering::SeqCst)
     }
 
-    /// Waits until it was rung more often than `seen`.
+    /// Waits until there were more rings than `seen`.
     pub fn wait(&self, seen: u64) {
         self.bell.wait(seen);
     }
@@ -149,7 +150,7 @@ impl Workers {
     }
 }
 
-/// Sends the threads of a scope home.
+/// Ends the threads of a scope when dropped.
 struct SendHome<'w>(&'w Workers);
 
 impl Drop for SendHome<'_> {
@@ -159,7 +160,7 @@ impl Drop for SendHome<'_> {
     }
 }
 
-/// A loop that is open.
+/// An open loop.
 struct Loop {
     work: &'static (dyn Fn(usize) -> Result<()> + Sync),
     count: usize,
@@ -192,7 +193,7 @@ impl Loop {
     }
 }
 
-/// Takes a loop out of those that are open and waits until all helpers have left.
+/// Removes a loop from the open ones and waits until all helpers have left.
 struct ClosingLoop<'w> {
     workers: &'w Workers,
     opened: &'w Arc<Loop>,
@@ -211,7 +212,7 @@ impl Drop for ClosingLoop<'_> {
     }
 }
 
-/// What wakes workers.
+/// Wakes workers that wait.
 #[derive(Default)]
 struct Bell {
     rings: AtomicU64,
@@ -221,10 +222,10 @@ struct Bell {
 }
 
 impl Bell {
-    /// Costs no more than an atomic addition where nobody sleeps.
+    /// Costs one atomic addition and one load where nobody sleeps.
     fn ring(&self) {
         self.rings.fetch_add(1, Ordering::SeqCst);
-        // Either this sees that somebody is about to sleep, or that one sees the ring.
+        // Either this thread sees the other about to sleep, or the other sees the ring.
         if self.sleeping.load(Ordering::SeqCst) > 0 {
             drop(lock(&self.lock));
             self.rung.notify_all();
@@ -251,10 +252,10 @@ impl Bell {
     }
 }
 
-/// Turns a panic into an error.
+/// Calls `work`, and turns a panic into an error.
 ///
 /// # Errors
-/// Those of the work; [`Error::WorkerFailed`] where it panicked.
+/// The failure of the work; [`Error::WorkerFailed`] where it panicked.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
@@ -264,11 +265,8 @@ thread_local! {
     static IS_IN_FOREIGN_CODE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// As [`guarded`], for a call of a library that may panic at a damaged file. That is no fault of this program, so the
-/// hook for panics may pass over it: see [`is_in_foreign_code`].
-///
-/// # Errors
-/// Those of [`guarded`].
+/// Like [`guarded`], for a call into a library that may panic on a damaged file. Such a panic is
+/// not a fault of this program, so the panic hook may ignore it: see [`is_in_foreign_code`].
 pub fn guarded_foreign<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let was_in = IS_IN_FOREIGN_CODE.replace(true);
     let done = guarded(work);
@@ -276,12 +274,12 @@ pub fn guarded_foreign<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     done
 }
 
-/// Whether this thread is in a call of [`guarded_foreign`].
+/// Returns whether this thread is in a call of [`guarded_foreign`].
 pub fn is_in_foreign_code() -> bool {
     IS_IN_FOREIGN_CODE.get()
 }
 
-/// The message of a panic that was caught.
+/// Returns the message of a caught panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -1,14 +1,15 @@
-//! Building columns by a counting sort: edges are generated once to count them and once to place them.
+//! Builds columns by a counting sort: edges are generated once to count them and once to place
+//! them.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 use tegula_generators::{Generator, for_each_block};
 
-/// In the map to dense ids: the vertex has no edge.
+/// Marks a vertex without an edge in the map to dense ids.
 const DROPPED: u32 = u32::MAX;
 
-/// In- and out-degree of every vertex.
+/// The in-degree and out-degree of every vertex.
 pub(crate) struct Degrees {
     pub(crate) incoming: Vec<u32>,
     pub(crate) outgoing: Vec<u32>,
@@ -29,7 +30,7 @@ impl Degrees {
         Self { incoming: plain(incoming), outgoing: plain(outgoing) }
     }
 
-    /// Takes the vertices without an edge out; returns the new id of every old one, or [`DROPPED`].
+    /// Removes the vertices without an edge. Returns the new id of every old one, or [`DROPPED`].
     pub(crate) fn drop_isolated(&mut self) -> Vec<u32> {
         let mut kept = 0;
         let mut dense = vec![DROPPED; self.incoming.len()];
@@ -52,7 +53,7 @@ fn plain(atomics: Vec<AtomicU32>) -> Vec<u32> {
     atomics.into_iter().map(AtomicU32::into_inner).collect()
 }
 
-/// Where each vertex's column begins, and the end of the last.
+/// Returns where each vertex's column begins, and the end of the last one.
 pub(super) fn offsets(degrees: &[u32]) -> Vec<usize> {
     let mut end = 0;
     let ends = degrees.iter().map(|&degree| {
@@ -62,7 +63,8 @@ pub(super) fn offsets(degrees: &[u32]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// Cuts the targets into about `count` parts of the same cost, a target costing as much as one edge more.
+/// Cuts the targets into about `count` parts of equal cost. A target costs as much as one more
+/// edge.
 pub(super) fn parts(offsets: &[usize], count: usize) -> Vec<usize> {
     let vertex_count = offsets.len() - 1;
     let cost_per_part = (offsets[vertex_count] + vertex_count).div_ceil(count).max(1);
@@ -71,7 +73,8 @@ pub(super) fn parts(offsets: &[usize], count: usize) -> Vec<usize> {
     std::iter::once(0).chain(borders).chain([vertex_count]).collect()
 }
 
-/// The second half of the counting sort: puts every source into its target's column, in any order.
+/// Does the second half of the counting sort: puts every source into its target's column, in any
+/// order.
 pub(super) fn scatter(
     generator: &dyn Generator,
     dense: Option<&[u32]>,
@@ -90,7 +93,7 @@ pub(super) fn scatter(
     plain(sources)
 }
 
-/// Ascending sources in every column: the same for any threads, and kinder to the caches.
+/// Sorts each column by source: independent of the threads, and better for the caches.
 pub(super) fn sort_columns(sources: &mut [u32], offsets: &[usize], parts: &[usize]) {
     let ends = parts.iter().map(|&vertex| offsets[vertex]);
     split(sources, ends).into_par_iter().zip(parts.par_windows(2)).for_each(
@@ -104,7 +107,7 @@ pub(super) fn sort_columns(sources: &mut [u32], offsets: &[usize], parts: &[usiz
     );
 }
 
-/// The pieces of a slice between ascending borders, which begin with 0.
+/// Returns the pieces of a slice between ascending borders, which begin with 0.
 pub(super) fn split<T>(mut slice: &mut [T], borders: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut pieces = Vec::new();
     let mut start = 0;

@@ -1,9 +1,10 @@
-//! The yardstick: one PageRank iteration that pulls along compressed sparse columns, in single precision.
+//! The yardstick for PageRank: an iteration that pulls along compressed sparse columns, in single
+//! precision.
 //!
-//! This is what carefully written in-memory code does without tiles: 4 bytes per edge and 8 per vertex of
-//! index, a dense array of contributions (rank / out-degree) that is computed first and then gathered at
-//! random, targets cut into parts of equal cost. Building needs `4 E + 32 V` bytes or so; edges are
-//! generated twice and never kept.
+//! This is what carefully written in-memory code does without tiles. It takes 4 bytes per edge and
+//! 8 bytes of index per vertex. It first computes a dense array of contributions (rank /
+//! out-degree) and then gathers them at random; the targets are cut into parts of equal cost.
+//! Building takes about `4 E + 32 V` bytes; edges are generated twice and never kept.
 
 mod build;
 
@@ -14,21 +15,22 @@ use tegula_generators::Generator;
 pub(crate) use build::Degrees;
 use build::{offsets, parts, scatter, sort_columns, split};
 
-/// Parts for each thread, so that one that draws slow parts is helped by the others.
+/// Parts per thread, so that other threads can help one with slow parts.
 const PARTS_PER_THREAD: usize = 16;
-/// Vertices whose contributions are computed at a time; fixed, so that sums are the same for any threads.
+/// Vertices whose contributions are computed at a time. Fixed, so that sums do not depend on the
+/// number of threads.
 const VERTICES_PER_CHUNK: usize = 1 << 14;
 
-/// What becomes of vertices without an edge.
+/// How to treat vertices without an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolated {
     /// They are vertices like any other.
     Keep,
-    /// They are left out; the others move up and keep their order.
+    /// They are left out. The others move up and keep their order.
     Drop,
 }
 
-/// A graph in compressed sparse columns, with threads to pull along them.
+/// A graph in compressed sparse columns, with threads that pull along them.
 #[derive(Debug)]
 pub struct CscPull {
     offsets: Vec<usize>,
@@ -42,7 +44,7 @@ pub struct CscPull {
 }
 
 impl CscPull {
-    /// Builds the columns of a graph with fewer than 2^32 vertices, for this many threads.
+    /// Builds the columns of a graph with fewer than 2^32 - 1 vertices, for this many threads.
     ///
     /// # Panics
     /// If there are more vertices, or threads cannot be started.
@@ -70,25 +72,26 @@ impl CscPull {
         Self { offsets, sources, inverse_out_degrees, contributions, parts, pool }
     }
 
-    /// The number of vertices, without those that were dropped.
+    /// Returns the number of vertices, without dropped ones.
     pub fn vertex_count(&self) -> usize {
         self.inverse_out_degrees.len()
     }
 
-    /// The number of edges.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// A rank of 1/V for every vertex.
+    /// Returns a rank of 1/V for every vertex.
     pub fn initial_ranks(&self) -> Vec<f32> {
         vec![1.0 / self.vertex_count() as f32; self.vertex_count()]
     }
 
-    /// One iteration of PageRank by Graphalytics' rule (see [`pagerank`](mod@crate::pagerank)).
+    /// Computes one iteration of PageRank by Graphalytics' rule (see
+    /// [`pagerank`](mod@crate::pagerank)).
     ///
     /// # Panics
-    /// If `ranks` has not one rank per vertex.
+    /// If the length of `ranks` is not the number of vertices.
     pub fn iterate(&mut self, damping: f32, ranks: &mut [f32]) {
         assert_eq!(ranks.len(), self.vertex_count());
         let Self { offsets, sources, inverse_out_degrees, contributions, parts, pool } = self;
@@ -113,7 +116,7 @@ impl CscPull {
     }
 }
 
-/// Writes rank / out-degree of every vertex; returns the sum of the dangling ranks.
+/// Computes rank / out-degree of every vertex, and returns the sum of the dangling ranks.
 fn contribute(ranks: &[f32], inverse_out_degrees: &[f32], contributions: &mut [f32]) -> f64 {
     let chunks =
         contributions.par_chunks_mut(VERTICES_PER_CHUNK).zip(ranks.par_chunks(VERTICES_PER_CHUNK));
@@ -133,7 +136,7 @@ fn contribute(ranks: &[f32], inverse_out_degrees: &[f32], contributions: &mut [f
     dangling.iter().sum()
 }
 
-/// Pulls the ranks of the targets with these offsets.
+/// Computes the ranks of the targets with these offsets.
 fn pull(
     offsets: &[usize],
     sources: &[u32],
@@ -147,8 +150,8 @@ fn pull(
     }
 }
 
-/// The sum of the sources' contributions, in four chains of additions so that their gathers overlap.
-/// 1 random read of 4 bytes per edge.
+/// Sums the sources' contributions, in four chains of additions so that their gathers overlap. Each
+/// edge takes one random read of 4 bytes.
 #[inline]
 fn sum(sources: &[u32], contributions: &[f32]) -> f32 {
     let (fours, rest) = sources.as_chunks::<4>();

@@ -1,4 +1,4 @@
-//! What blocks hold.
+//! The content of blocks: sizes, checksums and periods.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -6,35 +6,35 @@ use crate::disk::buffer::GRID;
 use crate::disk::checksum::crc32c;
 use crate::disk::pool::Pool;
 
-/// What a store is to hold.
+/// The blocks that a store is to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// What is in them, for errors: "states".
+    /// The content, for error messages: "states".
     pub what: &'static str,
-    /// How many there are.
+    /// Number of blocks.
     pub count: usize,
-    /// Bytes of the largest.
+    /// Bytes of the largest block.
     pub size: usize,
 }
 
 impl Blocks {
-    /// Bytes of the file that holds them.
+    /// Returns the bytes of the file that holds them.
     pub fn file_size(&self) -> u64 {
         (self.count * self.slot_size()) as u64
     }
 
-    /// Bytes of the memory that a block is read into or written from.
+    /// Returns the bytes of memory to read or write a block.
     pub fn frame_size(&self) -> u64 {
         Pool::size_class(self.slot_size()) as u64
     }
 
-    /// Bytes from one block to the next.
+    /// Returns the bytes from one block to the next.
     pub(super) fn slot_size(&self) -> usize {
         self.size.max(1).next_multiple_of(GRID)
     }
 }
 
-/// What a block must hold.
+/// The expected length and checksum of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(super) struct Sum {
@@ -54,8 +54,8 @@ pub(super) type Period = [u8; 8];
 /// The most parts of a block.
 pub(super) const PARTS_MAX: usize = 2;
 
-/// The periods of the parts of a block that are not empty, where all of them have one. Looks no further than the first
-/// difference.
+/// Returns the period of each non-empty part of a block, if all of them are periodic. Stops at the
+/// first difference.
 pub(super) fn periods_of(parts: &[&[u8]]) -> Option<[Period; PARTS_MAX]> {
     let mut periods = [Period::default(); PARTS_MAX];
     for (part, period) in parts.iter().filter(|part| !part.is_empty()).zip(&mut periods) {
@@ -75,7 +75,7 @@ pub(super) fn repeat(period: &Period, part: &mut [u8]) {
     rest.copy_from_slice(&period[..rest.len()]);
 }
 
-/// Copies bytes to parts that they fill.
+/// Copies bytes into parts of the same total length.
 pub(super) fn scatter(mut bytes: &[u8], parts: &mut [&mut [u8]]) {
     for part in parts {
         let (these, rest) = bytes.split_at(part.len());
@@ -84,7 +84,7 @@ pub(super) fn scatter(mut bytes: &[u8], parts: &mut [&mut [u8]]) {
     }
 }
 
-/// Copies parts to bytes that they fill.
+/// Copies parts into bytes of the same total length.
 pub(super) fn gather(parts: &[&[u8]], mut bytes: &mut [u8]) {
     for part in parts {
         let (these, rest) = bytes.split_at_mut(part.len());

@@ -1,4 +1,4 @@
-//! Files with room for blocks.
+//! Files with reserved space for blocks.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use crate::disk::temporary::Temporary;
 use crate::disk::{Caching, Directory};
 use crate::error::{Bytes, Error, Result};
 
-/// Opens a file, direct where that is wanted and possible; tells which.
+/// Opens a file, for direct I/O if that is wanted and possible. Returns whether it is direct.
 pub(super) fn as_direct(
     caching: Caching,
     open: impl Fn(OFlags) -> io::Result<File>,
@@ -25,35 +25,36 @@ pub(super) fn as_direct(
     Ok((open(OFlags::empty())?, false))
 }
 
-/// An empty file without a name, for reading and writing, and whether that is direct.
+/// Creates an empty nameless file for reading and writing. Returns whether it is direct.
 pub(super) fn nameless(folder: &Directory, what: &str, caching: Caching) -> Result<(File, bool)> {
     match as_direct(caching, |flags| folder.create_nameless(flags)) {
         Err(error) if is_refused(&error) => {}
         opened => return opened.map_err(Error::io("create a file in", folder.path())),
     }
-    // A file system that knows no files without names: this one loses its name at once.
+    // This file system has no nameless files: the file loses its name at once.
     let temporary = Temporary::file_in(folder, what.as_ref())?;
     let (folder, name) = temporary.hidden();
     let file = folder.open_file(name, OFlags::RDWR | OFlags::NOFOLLOW);
     Ok((file.map_err(Error::io("open", temporary.path()))?, false))
 }
 
-/// Whether a file system does not know the flags of opening.
+/// Returns whether a file system refused the flags of opening.
 fn is_refused(error: &io::Error) -> bool {
     let refusals = [Errno::INVAL, Errno::OPNOTSUPP, Errno::ISDIR];
     refusals.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-/// Refuses a folder whose disk has no room for `size` bytes, those of all files that are going to lie there.
+/// Fails if the disk of a folder has no room for `size` bytes, the total of all files to be created
+/// there.
 ///
 /// # Errors
-/// [`Error::Io`] of the kind [`StorageFull`](io::ErrorKind::StorageFull), which says how much is needed; those of
-/// asking.
+/// [`Error::Io`] of the kind [`StorageFull`](io::ErrorKind::StorageFull), which says how much is
+/// needed.
 pub fn check_room(folder: &Directory, size: u64) -> Result<()> {
     has_room(folder.fd(), size).map_err(no_room(folder, size))
 }
 
-/// Gives a file its length, and blocks of the disk where the file system can do so ahead.
+/// Gives a file its length, and reserves disk blocks where the file system can.
 pub(super) fn reserve(folder: &Directory, file: &File, size: u64) -> Result<()> {
     try_reserve(file, size).map_err(no_room(folder, size))
 }
@@ -65,7 +66,7 @@ fn no_room(folder: &Directory, size: u64) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// Fails where the disk of a file has no room for so many bytes more.
+/// Fails if the disk of a file has no room for `needed` more bytes.
 fn has_room(file: impl AsFd, needed: u64) -> io::Result<()> {
     let disk = fstatvfs(file)?;
     match disk.f_bavail.saturating_mul(disk.f_frsize) < needed {
@@ -79,7 +80,7 @@ fn try_reserve(file: &File, size: u64) -> io::Result<()> {
     if needed == 0 {
         return Ok(());
     }
-    // It would fill the disk before it failed.
+    // Checked first, because `fallocate` may fill the disk before it fails.
     has_room(file, needed)?;
     match fallocate(file, FallocateFlags::empty(), 0, size) {
         Ok(()) => Ok(()),

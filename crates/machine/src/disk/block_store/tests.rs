@@ -1,4 +1,4 @@
-//! What is written is read back, whatever the order, the memory and the disk do.
+//! Written blocks are read back, in any order, with any memory and with faults of the disk.
 
 use std::path::Path;
 
@@ -28,8 +28,8 @@ fn store(
     BlockStore::create(&folder, blocks, &reader, &writer, is_held).unwrap()
 }
 
-/// The content of a block after so many writes, in two parts. Every fourth time both are periodic, and before that one
-/// of them is.
+/// The content of a block after `version` writes, in two parts. In one of four versions both parts
+/// are periodic, and in the one before it only one part is.
 fn content(block: usize, version: u8) -> (Vec<u8>, Vec<u8>) {
     let byte = |index: usize| {
         let period = if version % 4 == 3 || (version % 4 == 2 && index < 2000) { 8 } else { SIZE };
@@ -52,7 +52,7 @@ fn write(store: &BlockStore, block: usize, version: u8) -> Result<()> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn a_block_is_what_was_written_to_it_last(
+    fn a_read_returns_the_last_write(
         steps in prop::collection::vec((0..3, 0..COUNT), 1..120),
         caching in prop_oneof![Just(Caching::Direct), Just(Caching::PageCache)],
         read_count in 1..5usize,
@@ -79,13 +79,13 @@ proptest! {
         for (block, version) in versions.into_iter().enumerate() {
             prop_assert_eq!(read(&store, block).unwrap(), content(block, version));
         }
-        // It has no name.
+        // The file has no name.
         prop_assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     }
 }
 
 #[test]
-fn what_is_periodic_takes_no_room_on_disk() {
+fn periodic_blocks_take_no_room_on_disk() {
     let scratch = Scratch::new();
     let store = store(scratch.path(), Backend::Auto, Caching::PageCache, 2, |_| false);
     (0..COUNT).for_each(|block| write(&store, block, 3).unwrap());
@@ -97,7 +97,7 @@ fn what_is_periodic_takes_no_room_on_disk() {
 }
 
 #[test]
-fn a_bit_that_flips_is_found_and_named() {
+fn a_flipped_bit_is_found_and_its_block_named() {
     let scratch = Scratch::new();
     let plan = FaultPlan::new().nth(1, Fault::FlipBit(12345));
     let backend = Backend::Auto.with_faults(&plan);
@@ -109,7 +109,7 @@ fn a_bit_that_flips_is_found_and_named() {
 }
 
 #[test]
-fn a_write_that_fails_is_told_to_whoever_comes_next() {
+fn a_failed_write_is_reported_to_all_later_calls() {
     let scratch = Scratch::new();
     let plan = FaultPlan::new().nth_write(2, Errno::NOSPC.raw_os_error());
     let backend = Backend::Auto.with_faults(&plan);
@@ -125,7 +125,7 @@ fn a_write_that_fails_is_told_to_whoever_comes_next() {
 }
 
 #[test]
-fn a_disk_that_is_too_small_is_known_before_anything_is_written() {
+fn a_disk_that_is_too_small_is_refused_before_the_first_write() {
     let scratch = Scratch::new();
     let reader = Reader::open(Backend::Auto, Pool::new(0)).unwrap();
     let blocks = Blocks { what: "numbers", count: 1 << 13, size: 1 << 30 };

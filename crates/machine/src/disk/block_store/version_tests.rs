@@ -1,4 +1,4 @@
-//! Versions of blocks last, whatever becomes of the process, the disk and the power.
+//! Versions of blocks survive crashes, disk errors and a loss of power.
 
 use std::cell::Cell;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::disk::{Backend, Caching, Fault, FaultPlan, Pool, durable};
 const SIZE: usize = 5000;
 const COUNT: usize = 6;
 
-/// A store and what was kept beside its newest version.
+/// A store, and the bytes beside its newest version.
 type Opened = (BlockStore, Option<Vec<u8>>);
 
 fn open_with(folder: &Path, backend: Backend, held: usize) -> Result<Opened> {
@@ -31,7 +31,7 @@ fn open(folder: &Path) -> Result<Opened> {
     open_with(folder, Backend::Auto, 1)
 }
 
-/// What a block holds after so many changes; some of them make it periodic.
+/// The content of a block after `change` changes; some of them make it periodic.
 fn content(block: usize, change: u8) -> Vec<u8> {
     let period = if change % 5 == 3 { 8 } else { SIZE };
     let byte = |index: usize| (index % period * 7 + block * 31) as u8 ^ change.wrapping_mul(29);
@@ -51,7 +51,7 @@ fn read(store: &BlockStore, block: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The changes of all blocks, which are kept beside them.
+/// The number of changes of each block, kept beside the blocks.
 type Changes = [u8; COUNT];
 
 fn check(store: &BlockStore, changes: &[u8]) -> Result<(), String> {
@@ -65,7 +65,7 @@ fn check(store: &BlockStore, changes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes some blocks, and keeps that as a version.
+/// Changes some blocks, and keeps a version.
 fn change(store: &BlockStore, changes: &mut Changes, blocks: &[usize]) -> Result<()> {
     for &block in blocks {
         changes[block] += 1;
@@ -74,7 +74,7 @@ fn change(store: &BlockStore, changes: &mut Changes, blocks: &[usize]) -> Result
     store.keep_version(changes)
 }
 
-/// A store of which two versions are kept, and the changes of each.
+/// Makes a store with two kept versions, and returns the changes of each.
 fn two_versions(folder: &Path) -> (BlockStore, [Changes; 2]) {
     let (store, beside) = open(folder).unwrap();
     assert_eq!(beside, None);
@@ -93,7 +93,7 @@ fn versions_in(folder: &Path) -> Vec<String> {
     versions
 }
 
-/// That each version in a folder is what was kept, looked at alone; the changes of the newest.
+/// Checks each version in a folder on its own; returns the changes of the newest.
 fn check_each(folder: &Path) -> Result<Option<Vec<u8>>, String> {
     let mut newest = None;
     for version in versions_in(folder) {
@@ -111,7 +111,7 @@ fn check_each(folder: &Path) -> Result<Option<Vec<u8>>, String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn who_goes_on_finds_the_blocks_as_they_were_kept_last(
+    fn a_run_that_goes_on_finds_the_newest_version(
         steps in prop::collection::vec((0..8, 0..COUNT, 0..=COUNT), 1..80),
     ) {
         let scratch = Scratch::new();
@@ -147,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn a_version_costs_what_has_changed() {
+fn a_version_costs_only_the_changed_blocks() {
     let scratch = Scratch::new();
     let (store, [_, mut changes]) = two_versions(scratch.path());
     let before = store.writer.bytes_written();
@@ -162,7 +162,7 @@ fn a_version_costs_what_has_changed() {
 }
 
 #[test]
-fn a_block_that_was_never_written_is_none_afterwards() {
+fn a_block_that_was_never_written_stays_unwritten() {
     let scratch = Scratch::new();
     let (store, _) = open(scratch.path()).unwrap();
     write(&store, 2, 1).unwrap();
@@ -176,7 +176,7 @@ fn a_block_that_was_never_written_is_none_afterwards() {
 }
 
 #[test]
-fn a_store_without_a_version_leaves_nothing_but_what_was_there_before() {
+fn a_store_without_a_version_leaves_the_folder_as_it_was() {
     let scratch = Scratch::new();
     let (store, _) = open(scratch.path()).unwrap();
     write(&store, 1, 1).unwrap();
@@ -192,7 +192,7 @@ fn a_store_without_a_version_leaves_nothing_but_what_was_there_before() {
 }
 
 #[test]
-fn a_folder_that_was_made_goes_unless_a_version_was_kept() {
+fn a_created_folder_is_removed_unless_a_version_was_kept() {
     let scratch = Scratch::new();
     let path = scratch.join("kept");
     let store = |size| {
@@ -217,7 +217,7 @@ fn a_folder_that_was_made_goes_unless_a_version_was_kept() {
 }
 
 #[test]
-fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
+fn a_loss_of_power_at_any_moment_leaves_whole_versions() {
     for earlier in 0..3 {
         let scratch = Scratch::new();
         let (store, _) = open(scratch.path()).unwrap();
@@ -229,7 +229,7 @@ fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
         let old = (earlier > 0).then(|| changes.to_vec());
         let trace = power_loss::record(scratch.path(), durable::watch, || {
             change(&store, &mut changes, &[0, 1, 4]).unwrap();
-            // What is written from now on takes the slots of the version that went.
+            // The following writes take the slots of the removed version.
             (0..COUNT).for_each(|block| write(&store, block, 99).unwrap());
             store.finish_writing().unwrap();
         });
@@ -242,7 +242,8 @@ fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
             }
         };
         match earlier {
-            // With two versions before, one goes: its name must be gone before its slots are written to.
+            // With two versions before, the oldest is removed: its name must be gone before its
+            // slots are written to.
             2 => trace.assert_survived_by_each_sync(&survives),
             _ => trace.assert_survived(&survives),
         }
@@ -250,7 +251,7 @@ fn power_that_is_lost_at_any_moment_leaves_whole_versions() {
 }
 
 #[test]
-fn any_step_that_fails_leaves_the_versions_before_it_or_the_new_one() {
+fn a_failure_at_any_step_leaves_the_old_versions_or_the_new_one() {
     let kept = Cell::new([0; 2]);
     let try_all = |backend: &dyn Fn(u64) -> Backend, fail_at: &dyn Fn(u64) -> bool| {
         for step in 1.. {
@@ -274,7 +275,7 @@ fn any_step_that_fails_leaves_the_versions_before_it_or_the_new_one() {
             let mut counts = kept.get();
             counts[usize::from(is_new)] += 1;
             kept.set(counts);
-            // Whoever goes on is not disturbed by what is left.
+            // The leftovers do not disturb a run that goes on.
             let (store, beside) = open(scratch.path()).unwrap();
             let mut changes: Changes = beside.unwrap().try_into().unwrap();
             change(&store, &mut changes, &[2, 3]).unwrap();
@@ -296,7 +297,7 @@ fn any_step_that_fails_leaves_the_versions_before_it_or_the_new_one() {
 }
 
 #[test]
-fn a_bit_that_flips_is_found_and_never_believed() {
+fn a_flipped_bit_is_always_found() {
     let scratch = Scratch::new();
     let (store, versions) = two_versions(scratch.path());
     drop(store);
@@ -310,7 +311,7 @@ fn a_bit_that_flips_is_found_and_never_believed() {
             .for_each(|(name, bytes)| fs::write(scratch.join(name), bytes).unwrap());
         let plan = FaultPlan::new().nth(read, Fault::FlipBit(1234));
         let found = open_with(scratch.path(), Backend::Auto.with_faults(&plan), 1);
-        // A version gives way to the other one; what flips later is told of.
+        // Opening falls back to the other version; a later flip is an error.
         let checked = found.map_err(|error| error.to_string()).and_then(|(store, beside)| {
             let beside = beside.unwrap();
             assert!(versions.iter().any(|changes| beside == changes));
@@ -327,7 +328,7 @@ fn a_bit_that_flips_is_found_and_never_believed() {
 }
 
 #[test]
-fn a_list_that_is_damaged_gives_way_to_the_one_before() {
+fn a_damaged_list_gives_way_to_the_one_before() {
     let scratch = Scratch::new();
     let (store, [older, newest]) = two_versions(scratch.path());
     drop(store);
@@ -361,7 +362,7 @@ fn a_list_that_is_damaged_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn blocks_that_are_damaged_give_way_to_the_version_before() {
+fn damaged_blocks_give_way_to_the_version_before() {
     let scratch = Scratch::new();
     let (store, [older, newest]) = two_versions(scratch.path());
     drop(store);
@@ -373,7 +374,7 @@ fn blocks_that_are_damaged_give_way_to_the_version_before() {
         });
     };
     let slot = SIZE.next_multiple_of(4096);
-    // Those of the second version lie behind the six of the first one.
+    // The changed blocks of the second version lie behind the six of the first one.
     for damaged in COUNT..COUNT + 3 {
         put_back();
         let mut bytes = kept[0].clone();

@@ -1,4 +1,4 @@
-//! Versions of the blocks of a store, for whoever goes on after a crash.
+//! Versions of the blocks of a store, from which a run goes on after a crash.
 //!
 //! A folder holds the blocks in one file, and for each version a list of where they lie:
 //!
@@ -8,9 +8,10 @@
 //!  version-18
 //! ```
 //!
-//! A slot that a version lists is not written to while that version is there: a block that changes moves to another
-//! one, so a version costs what has changed since the one before. Two are kept. A new one is there when the slots, the
-//! list and its name are safely on disk; by then the oldest has gone, and the slots that only it has listed are free.
+//! No slot that a kept version lists is written to. A block that changes moves to another slot, so
+//! a version costs as much as has changed since the one before. Two versions are kept. A new
+//! version exists once its slots, its list and the name of the list are safely on disk. By then the
+//! oldest is gone, and the slots that only it listed are free.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -31,19 +32,19 @@ use crate::error::{Error, Result, Unresumable};
 
 /// Versions that are kept.
 const KEPT: usize = 2;
-/// Lists are read in pieces of this size, as the memory for blocks may be small.
+/// Lists are read in pieces of this size, for the memory for blocks may be small.
 const LIST_BLOCK_LOG2: u32 = 12;
 
 /// The slot of a block that was never written.
 const UNWRITTEN: u32 = u32::MAX;
-/// That of a block which repeats what its entry holds.
+/// The slot of a block that repeats the bytes in its entry.
 const PERIODIC: u32 = u32::MAX - 1;
 
-/// Where the blocks of a store lie, now and in the versions that are kept.
+/// Where the blocks of a store lie, now and in the kept versions.
 pub(super) struct Versions {
-    /// Of this process, where the file system knows locks.
+    /// The lock that this process holds, where the file system has locks.
     locked: Option<File>,
-    /// Whether the file of the slots was made by this process.
+    /// Whether this process created the file of the slots.
     is_new: bool,
     /// The slot of each block now, or [`UNWRITTEN`].
     slots: Vec<u32>,
@@ -53,15 +54,16 @@ pub(super) struct Versions {
     free: Vec<u32>,
     /// Ascending.
     kept: Vec<Kept>,
-    /// The numbers of versions in the folder that are not kept: damaged ones, and those beyond the newest two.
+    /// The numbers of other versions in the folder: damaged ones, and those older than the newest
+    /// two.
     stale: Vec<u64>,
-    /// A version could not be kept, and what of it is on disk is not known.
+    /// A version could not be kept, so the state of it on disk is unknown.
     has_failed: bool,
-    /// Is dropped last: a folder that was made for versions goes if it is empty then.
+    /// Dropped last: this removes a folder that was created for versions and is empty by then.
     folder: VersionFolder,
 }
 
-/// A version that is kept.
+/// A kept version.
 struct Kept {
     number: u64,
     entries: Vec<Entry>,
@@ -71,7 +73,7 @@ struct Kept {
 #[repr(C)]
 struct Header {
     number: U64,
-    /// How many blocks there are, and bytes of the largest.
+    /// The number of blocks, and the bytes of the largest.
     count: U64,
     size: U64,
     /// Bytes behind the entries.
@@ -89,7 +91,7 @@ pub(super) struct Entry {
     periods: [Period; PARTS_MAX],
 }
 
-/// The same, decoded.
+/// An [`Entry`], decoded.
 pub(super) enum Place {
     /// It was never written.
     Nowhere,
@@ -106,7 +108,7 @@ impl Entry {
         Entry { slot: slot.into(), len, checksum, reserved, periods }
     }
 
-    /// A block that repeats these bytes.
+    /// Makes the entry of a block that repeats these bytes.
     pub fn of_periods(periods: [Period; PARTS_MAX]) -> Entry {
         Entry { periods, ..Entry::of_slot(PERIODIC, Sum { len: 0, checksum: 0 }) }
     }
@@ -125,18 +127,19 @@ impl Entry {
 }
 
 impl Versions {
-    /// How many slots there are: for a version that is being made while all others are kept.
+    /// Returns the number of slots: enough for a new version while all others are kept.
     pub fn slot_count(blocks: Blocks) -> usize {
         (KEPT + 1) * blocks.count
     }
 
-    /// Those in a folder, of blocks whose slots are as they are in the newest version, if there is any; and what was
-    /// kept beside that one. A version that is damaged, in its list or its blocks, is passed over where an older one is
-    /// not. All blocks are read once for that. No version is changed or removed before something is written.
+    /// Opens the versions in a folder. The slots of the blocks start as in the newest version, if
+    /// there is one; the bytes kept beside it are returned. Skips a version with a damaged list or
+    /// damaged blocks if an older one is sound. For this, all blocks are read once. No version is
+    /// changed or removed before the first write.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where it holds damaged versions alone, [`Error::NotResumable`] where those of other blocks, or
-    /// where another process has it; those of reading.
+    /// [`Error::Corrupt`] where all versions are damaged; [`Error::NotResumable`] where they are of
+    /// other blocks, or where another process uses the folder; [`Error::Io`].
     ///
     /// # Panics
     /// When there are 2^30 blocks or more.
@@ -166,7 +169,7 @@ impl Versions {
         Ok((versions, beside))
     }
 
-    /// Reads the newest versions that are whole; all others are stale.
+    /// Reads the newest undamaged versions. All others are stale.
     fn read_all(&mut self, blocks: Blocks, reader: &Reader) -> Result<Option<Vec<u8>>> {
         let folder = self.folder.directory().clone();
         let numbers = self.folder.numbers()?;
@@ -177,7 +180,7 @@ impl Versions {
             }
             let is_newest = newest.is_none();
             let found = read(&folder, number, blocks, reader).and_then(|found| {
-                // The one before is looked at when somebody goes on from it.
+                // The older one is checked when somebody goes on from it.
                 is_newest.then(|| check_blocks(&folder, blocks, &found.0, reader)).transpose()?;
                 Ok(found)
             });
@@ -206,10 +209,10 @@ impl Versions {
         Ok(newest)
     }
 
-    /// Removes the stale versions. Their slots must not be written to while they may come back.
+    /// Removes the stale versions. Until they are gone, their slots must not be written to.
     ///
     /// # Errors
-    /// [`Error::Io`] where one cannot be removed.
+    /// [`Error::Io`] where one of them cannot be removed.
     fn remove_stale(&mut self) -> Result<()> {
         if self.stale.is_empty() {
             return Ok(());
@@ -217,7 +220,7 @@ impl Versions {
         let folder = self.folder.directory();
         for &number in &self.stale {
             match folder.remove_file(name_of(number)) {
-                // An earlier attempt removed it and failed at another one.
+                // An earlier attempt removed it and then failed at another one.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 removed => removed.map_err(Error::io("remove a version from", folder.path()))?,
             }
@@ -227,27 +230,27 @@ impl Versions {
         Ok(())
     }
 
-    /// The blocks of the newest version, if there is any.
+    /// Returns the blocks of the newest version, if there is one.
     pub fn newest(&self) -> &[Entry] {
         self.kept.last().map_or(&[], |kept| &kept.entries)
     }
 
-    /// The slot that a block lies in, if it was ever written.
+    /// Returns the slot that a block lies in, if it was ever written.
     pub fn slot_of(&self, block: usize) -> Option<u32> {
         Some(self.slots[block]).filter(|&slot| slot != UNWRITTEN)
     }
 
-    /// The slot that a block is to be written to, where it lies from then on.
+    /// Returns the slot to write a block to; the block lies there from then on.
     ///
     /// # Errors
-    /// [`Error::Io`] if an earlier version could not be kept, because its slots may still be needed; or if a stale version
-    /// cannot be removed.
+    /// [`Error::Io`] if an earlier version could not be kept, because its slots may still be
+    /// needed, or if a stale version cannot be removed.
     pub fn slot_to_write(&mut self, block: usize) -> Result<u32> {
         self.check()?;
         self.remove_stale()?;
         let slot = self.slots[block];
         if slot == UNWRITTEN || self.listed[slot as usize] > 0 {
-            // Those of the versions and those of now are not more than there are.
+            // The kept versions and the current blocks never use more slots than there are.
             self.slots[block] = self.free.pop().expect("a slot for each block of all versions");
         }
         Ok(self.slots[block])
@@ -261,7 +264,7 @@ impl Versions {
         Ok(())
     }
 
-    /// A version is being kept. Until it [is](Versions::keep), nothing can be written.
+    /// Begins to keep a version. Nothing can be written until [`keep`](Versions::keep) is done.
     ///
     /// # Errors
     /// [`Error::Io`] if an earlier version could not be kept, or if a stale version cannot be removed.
@@ -272,16 +275,16 @@ impl Versions {
         Ok(())
     }
 
-    /// The entry of a block that lies in its slot.
+    /// Returns the entry of a block that lies in its slot.
     pub fn entry_of(&self, block: usize, sum: Sum) -> Entry {
         Entry::of_slot(self.slots[block], sum)
     }
 
-    /// Keeps a version that was begun, the slots of which are safely on disk, and lets the oldest go where there are
-    /// too many.
+    /// Keeps a version that was begun and whose slots are safely on disk. Removes the oldest
+    /// version if there are too many.
     ///
     /// # Errors
-    /// Those of writing the list, and of removing the oldest.
+    /// [`Error::Io`] where the list cannot be written, or the oldest version cannot be removed.
     pub fn keep(&mut self, blocks: Blocks, entries: Vec<Entry>, beside: &[u8]) -> Result<()> {
         let number = self.kept.last().map_or(1, |newest| newest.number + 1);
         let header = Header {
@@ -309,8 +312,9 @@ impl Versions {
             let name = name_of(self.kept[0].number);
             folder.remove_file(&name).map_err(Error::io("remove", folder.join(&name)))?;
         }
-        // The new name comes and the old one goes: a crash before leaves one of the two at least, and from here on
-        // nothing needs what only the oldest has listed.
+        // This makes the new name and the removal of the old one durable. A crash before leaves at
+        // least one of the two. After it, nothing needs the slots that only the oldest version
+        // listed.
         folder.sync().map_err(Error::io("sync", folder.path()))?;
         if is_one_too_many {
             self.forget_oldest();
@@ -319,7 +323,7 @@ impl Versions {
         Ok(())
     }
 
-    /// Frees the slots that only the oldest version has listed, which is no longer there.
+    /// Frees the slots that only the oldest version listed, which is gone.
     fn forget_oldest(&mut self) {
         for (block, entry) in self.kept.remove(0).entries.iter().enumerate() {
             let Some(slot) = entry.slot() else { continue };
@@ -337,23 +341,23 @@ impl Versions {
 }
 
 impl Drop for Versions {
-    /// Without a version the slots are of no use to anybody, and take the room of three.
+    /// Removes the file of the slots if no version needs it: it takes the room of three versions.
     fn drop(&mut self) {
         let is_own = self.is_new && self.locked.is_some() && self.kept.is_empty();
-        // A version that was begun and could not be kept may be there all the same.
+        // A version that was begun and could not be kept may still be on disk.
         let may_be_kept = self.has_failed && !self.folder.has_versions().is_ok_and(|has| !has);
         if is_own && !may_be_kept {
-            // There is nobody to tell, and whoever keeps versions here later takes the file up.
+            // Nobody could be told of an error, and the next run in this folder reuses the file.
             let _ = self.folder.directory().remove_file(BLOCKS);
         }
     }
 }
 
-/// Locks the file of the slots, which is made where there is none; tells whether it was. There is no lock where the file
-/// system knows none.
+/// Locks the file of the slots, and creates it if it does not exist. Returns the lock, if the file
+/// system has locks, and whether the file is new.
 ///
 /// # Errors
-/// [`Error::NotResumable`] where another process has it; [`Error::Io`].
+/// [`Error::NotResumable`] where another process has the lock; [`Error::Io`].
 fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
     let path = folder.join(BLOCKS);
     loop {
@@ -364,7 +368,7 @@ fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
             }
             locked => (locked, false),
         };
-        // Whoever ends without a version removes it.
+        // A process that ends without a version removes the file.
         let is_there = match &locked {
             Ok(Some(file)) => folder.is_at(BLOCKS, file),
             Ok(None) | Err(_) => Ok(true),
@@ -383,7 +387,7 @@ fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
     }
 }
 
-/// Reads the list of a version, and what is beside it.
+/// Reads the list of a version, and the bytes beside it.
 fn read(
     folder: &Directory,
     number: u64,
@@ -431,7 +435,7 @@ fn read(
     Ok((entries, beside))
 }
 
-/// Finds blocks of a version that are not what was written.
+/// Fails if a block of a version is not what was written.
 fn check_blocks(
     folder: &Directory,
     blocks: Blocks,

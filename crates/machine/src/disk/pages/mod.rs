@@ -1,8 +1,8 @@
-//! Pages of a file in memory, read ahead of their use.
+//! A cache of the pages of a file, which are read ahead of their use.
 //!
-//! A [`PageCache`] holds pages (the blocks of a [`BlockFile`], each with its checksum) of one file.
-//! [`prefetch`](PageCache::prefetch) is told what will be needed, nearest need first, and keeps the
-//! number of reads in flight at a target; [`get`](PageCache::get) gives what is needed now.
+//! A [`PageCache`] holds pages of one file (the blocks of a [`BlockFile`], each with its checksum).
+//! [`prefetch`](PageCache::prefetch) takes the ranges needed next, the nearest first, and keeps the
+//! number of reads in flight at a target. [`get`](PageCache::get) returns what is needed now.
 //!
 //! ```text
 //!  prefetch(ranges) -> ReadPlan: coalesced requests -> Reader -> PageRun (of one request)
@@ -12,15 +12,15 @@
 //! ```
 //!
 //! This is the lower half of the run-ahead prefetcher of RASP (A. Roy et al., University of
-//! Cambridge Computer Laboratory, Technical Report 823, 2012). Unlike there, the pages belong to
-//! the cache and not to the kernel: it knows which ones it holds, and asks for none twice.
+//! Cambridge Computer Laboratory, Technical Report 823, 2012). Unlike in RASP, the pages belong to
+//! the cache and not to the kernel: the cache knows which pages it holds, and reads none twice.
 //!
-//! # Why nobody waits for ever
+//! # Why nobody waits forever
 //!
-//! The cache has a pool of its own of exactly its capacity, and asks it for memory only where that
-//! is granted at once. So a wait is always for a read that has its memory already, never for
-//! memory and never for somebody's pins. What finds no room, since all is pinned or on its way, is
-//! read past the cache through the file's own reader, by a caller who holds no pins at that time.
+//! The cache has its own pool of exactly its capacity, and takes memory from it only if that is
+//! granted at once. So a wait is always for a read that already has its memory, never for memory or
+//! for another caller's pins. If there is no room, because all is pinned or on its way, the range
+//! is read past the cache through the file's own reader. The caller holds no pins at that time.
 
 mod page_run;
 mod pinned;
@@ -48,35 +48,35 @@ use page_run::PageRun;
 use read_plan::{Limits, ReadPlan, Wanted};
 use state::{Purpose, RUN_SIZE, State};
 
-/// Pages of a random read, with those of gaps, that fit the bytes in flight.
+/// Pages of a random read, including gaps, for which the bytes in flight suffice.
 const RANDOM_PAGES: u64 = 4;
 
 /// Pages of one file in memory, up to a capacity. Any number of threads may share it.
 pub struct PageCache {
     file: BlockFile,
-    /// Has a pool of its own, of the capacity.
+    /// Has its own pool, whose budget is the capacity.
     reader: Reader,
-    /// A page has two to this power bytes.
+    /// A page has `2^page_log2` bytes.
     page_log2: u32,
     limits: Limits,
     state: Mutex<State>,
-    /// What has arrived, where nothing ever goes.
+    /// The runs that have arrived, in a cache that never evicts.
     kept: Option<Kept>,
 }
 
-/// A run of up to this number of pages gets no more memory than it asks for.
+/// A run of at most this many pages gets no more memory than it asks for.
 const SMALL_RUN_PAGES: u64 = 8;
-/// Bytes of a run at the most in a cache that lets go of none.
+/// Most bytes of a run in a cache that never evicts.
 const KEPT_RUN_SIZE: u64 = 2 << 20;
 
-/// Bytes a page of the table of what has arrived, in a cache that lets go of none.
+/// Bytes per page in the table of [`Kept`].
 const KEPT_SIZE: u64 = size_of::<OnceLock<Arc<PageRun>>>() as u64;
 
-/// The runs that have arrived in a cache that lets go of none: found without a lock.
+/// The runs that have arrived, in a cache that never evicts. They are found without a lock.
 struct Kept {
-    /// Of each page.
+    /// The run of each page.
     runs: Vec<OnceLock<Arc<PageRun>>>,
-    /// Pages that have one.
+    /// Pages that have a run.
     count: AtomicUsize,
 }
 
@@ -97,18 +97,18 @@ impl Kept {
 }
 
 impl PageCache {
-    /// Bytes that can be read behind every range from [`Pinned::padded`].
+    /// Bytes that can be read behind every range of [`Pinned::padded`].
     pub const SLACK: usize = pinned::SLACK;
 
-    /// The capacity in which a file of `len` bytes [fits](PageCache::fits), whatever the targets.
+    /// Returns a capacity in which a file of `len` bytes [fits](PageCache::fits) with any targets.
     pub fn capacity_max(len: u64) -> u64 {
         let pages = len.div_ceil(GRID as u64);
         pages * (GRID as u64 + KEPT_SIZE) + len / 8
     }
 
-    /// An empty cache that takes `capacity` bytes at most, for pages and for what it finds them by,
-    /// and beside that 4 bytes a page of the file. What it reads has memory of its own; the pool of
-    /// the file's reader is used only for what finds no room.
+    /// Makes an empty cache. It takes at most `capacity` bytes for pages and for finding them, and
+    /// another 4 bytes per page of the file. Its reads have memory of their own; it uses the pool
+    /// of the file's reader only for ranges that find no room.
     ///
     /// # Errors
     /// [`Error::Limit`](crate::error::Error::Limit) for a file of more than 2^32 - 2 pages.
@@ -116,7 +116,7 @@ impl PageCache {
         let page_log2 = file.block_len().trailing_zeros();
         let pages = file.len().div_ceil(file.block_len());
         let in_pages = |bytes: u64| bytes >> page_log2;
-        // Four requests at least fit the capacity, so that one may be used while others come.
+        // At least four requests fit the capacity, so that one can be used while others come.
         let run_pages =
             |capacity: u64| in_pages(targets.request_bytes_max.min(capacity / 4)).max(1);
         // A request of many pages may get an eighth more memory than it asks for.
@@ -124,13 +124,13 @@ impl PageCache {
         let fits = (pages << page_log2) + waste + pages * KEPT_SIZE <= capacity;
         let capacity = match fits {
             true => capacity - pages * KEPT_SIZE,
-            // At worst, each page is a run of its own.
+            // In the worst case, each page is a run of its own.
             false => capacity / (file.block_len() + RUN_SIZE) * file.block_len(),
         };
         let reader = file.reader().with_pool(Pool::new(capacity));
         let run_pages = run_pages(capacity);
         let requests = targets.random_requests.max(1) as usize;
-        // Few bytes suffice in sequence; that must not hold up random reads of some pages each.
+        // Sequential reads need few bytes in flight, but random reads of some pages each need more.
         let bytes_min = (requests as u64 * RANDOM_PAGES) << page_log2;
         let limits = Limits {
             requests,
@@ -143,7 +143,8 @@ impl PageCache {
         let mut cache =
             PageCache { file: file.clone(), reader, page_log2, limits, state, kept: None };
         if fits {
-            // Where all is kept, large runs cost the least: huge pages of memory hold them.
+            // Where nothing is evicted, large runs cost the least: they lie on huge pages of
+            // memory.
             if run_pages > SMALL_RUN_PAGES {
                 cache.limits.run_pages = run_pages.max(in_pages(KEPT_RUN_SIZE.min(capacity / 4)));
             }
@@ -152,40 +153,41 @@ impl PageCache {
         Ok(cache)
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &BlockFile {
         &self.file
     }
 
-    /// Bytes that the pages may take at most.
+    /// Returns the most bytes that the pages may take.
     pub fn capacity(&self) -> u64 {
         self.reader.pool().frames_max()
     }
 
-    /// The most bytes that the pages ever took.
+    /// Returns the most bytes that the pages ever took.
     pub fn peak(&self) -> u64 {
         self.reader.pool().peak()
     }
 
-    /// Whether the whole file finds room, so that nothing that is read is ever read again.
+    /// Returns whether the whole file fits, so that no page is read twice.
     pub fn fits(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// What was asked of the cache so far.
+    /// Returns what was asked of the cache so far.
     pub fn statistics(&self) -> PageStatistics {
         self.lock().statistics()
     }
 
     /// Begins to read the pages of `ranges` (bytes of the payload) that are neither held nor on
-    /// their way, each once; tells how many of the ranges are seen to. The caller comes back with
-    /// the others when it has used some pages.
+    /// their way, each once. Returns how many of the ranges it handled. The caller comes back with
+    /// the rest after it has used some pages.
     ///
-    /// Stops where the targets of reads in flight are reached, or where there is no room but that
-    /// of pages which are pinned or wanted and not used yet. Never blocks on a read. The first
-    /// range is the one needed next; ranges of the same and of neighbouring pages become one
-    /// request wherever they stand. A range that does not lie in the file is passed over: who
-    /// needs it hears of it. `ranges` must not use this cache, which is locked meanwhile.
+    /// Stops where the targets of reads in flight are reached, or where room could only come from
+    /// pages that are pinned, or announced and not used yet. Never blocks on a read. The first
+    /// range is the one needed next. Ranges on the same or on neighbouring pages become one
+    /// request, wherever they stand. A range outside of the file is skipped here;
+    /// [`get`](PageCache::get) reports it. `ranges` must not use this cache, which is locked
+    /// meanwhile.
     pub fn prefetch(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> usize {
         let mut state = self.lock();
         let mut taken = 0;
@@ -200,8 +202,8 @@ impl PageCache {
         if self.submit(&mut state, plan) { taken } else { 0 }
     }
 
-    /// Takes back that these ranges were to be [prefetched](PageCache::prefetch): they are not needed, or
-    /// will be announced once more. Their pages need not stay on their account.
+    /// Revokes the [`prefetch`](PageCache::prefetch) of these ranges, because they are not needed
+    /// or will be announced again. It no longer keeps their pages in the cache.
     pub fn retract(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
         let mut state = self.lock();
         for range in ranges {
@@ -211,30 +213,30 @@ impl PageCache {
         }
     }
 
-    /// The bytes of a range, pinned until `pinned` is used again or dropped.
+    /// Returns the bytes of a range, pinned until `pinned` is used again or dropped.
     ///
     /// # Errors
-    /// As of [`get_batch`](PageCache::get_batch).
+    /// Those of [`get_batch`](PageCache::get_batch).
     pub fn get<'p>(&self, range: Range<u64>, pinned: &'p mut Pinned) -> Result<&'p [u8]> {
         self.get_batch(&[range], pinned)?;
         Ok(pinned.bytes(0))
     }
 
-    /// Pins the bytes of the first of the `ranges`, and tells how many: as many as find room
-    /// together, and at least one, if there is one. What `pinned` held before is let go first. Pages
-    /// that are not there are read now, those on their way are waited for; but behind an eighth of
-    /// the reads that may be in flight it returns, so that the caller has others begun while it
-    /// works. Ranges that cross from one request to another are copied, and it returns behind a MiB
-    /// of them. Best called with 64 to 256 ranges by ascending start, alternating with
-    /// [`prefetch`](PageCache::prefetch).
+    /// Pins the bytes of the first `ranges`, and returns how many: as many as find room together,
+    /// and at least one, unless `ranges` is empty. It first unpins what `pinned` held before.
+    /// Missing pages are read now; pages on their way are waited for. It returns early after an
+    /// eighth of the reads that may be in flight, so that the caller can start others while it
+    /// works. It also returns early after a MiB of ranges that cross from one request to another,
+    /// because these are copied. Best called with 64 to 256 ranges by ascending start, alternating
+    /// with [`prefetch`](PageCache::prefetch).
     ///
-    /// Costs about 15 ns a range where all is held and neighbours share pages. Who holds another
-    /// `Pinned` of this cache meanwhile merely leaves less room.
+    /// Costs about 15 ns per range where all pages are held and neighbours share pages. A caller
+    /// that holds another `Pinned` of this cache only leaves less room.
     ///
     /// # Errors
-    /// Those of reading, also of a page that was read ahead; the next call tries again.
-    /// [`Error::Corrupt`](crate::error::Error::Corrupt) for a page that differs from its checksum and for
-    /// a range that does not lie in the file.
+    /// Errors of reading, also of a page that was read ahead; the next call tries again.
+    /// [`Error::Corrupt`](crate::error::Error::Corrupt) for a page that differs from its checksum,
+    /// and for a range outside of the file.
     pub fn get_batch(&self, ranges: &[Range<u64>], pinned: &mut Pinned) -> Result<usize> {
         loop {
             pinned.clear();
@@ -253,8 +255,8 @@ impl PageCache {
         }
     }
 
-    /// The bytes of a range and those behind it, if they have come together and are never let go of: at
-    /// once, without a lock and without a trace in the statistics. About 5 ns.
+    /// Returns the bytes of a range and the rest of its run, if one run has the whole range and is
+    /// never evicted. Takes no lock and is not counted in the statistics. About 5 ns.
     #[inline(always)]
     pub fn held(&self, range: &Range<u64>) -> Option<&[u8]> {
         if range.is_empty() {
@@ -265,20 +267,21 @@ impl PageCache {
         (range.end <= run.range.end).then(|| &run.bytes()[start..])
     }
 
-    /// Whether every page has arrived and is never let go of.
+    /// Returns whether every page has arrived and is never evicted.
     pub fn is_complete(&self) -> bool {
         let kept = self.kept.as_ref();
         kept.is_some_and(|kept| kept.count.load(Ordering::Relaxed) == kept.runs.len())
     }
 
-    /// Reads the whole file in large requests; afterwards every page is [held](PageCache::fits).
+    /// Reads the whole file in large requests. If the file [fits](PageCache::fits), every page is
+    /// held afterwards.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Cancelled`](crate::error::Error::Cancelled).
+    /// Errors of reading; [`Error::Cancelled`](crate::error::Error::Cancelled).
     pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         let run_len = self.limits.run_pages << self.page_log2;
         let count = self.file.len().div_ceil(run_len);
-        // The same pages, but what has enough behind it in its run is not copied.
+        // Ends before the end of the run: a range with enough bytes behind it is not copied.
         let end = |run: u64| (run + 1) * run_len - PageCache::SLACK as u64;
         let range = |run: u64| run * run_len..end(run).min(self.file.len());
         let mut pinned = Pinned::default();
@@ -292,7 +295,7 @@ impl PageCache {
         Ok(())
     }
 
-    /// Pins ranges, reading what is missing, and tells how many.
+    /// Pins ranges and begins to read missing pages. Returns how many ranges are pinned.
     fn pin(&self, ranges: &[Range<u64>], pinned: &mut Pinned) -> Result<usize> {
         if let Some(bad) = ranges.iter().find(|range| !self.is_inside(range)) {
             return self.file.stream(bad.clone()).map(|_| 0);
@@ -302,7 +305,8 @@ impl PageCache {
         for (index, range) in ranges.iter().enumerate() {
             let pages = self.pages(range);
             if !state.pin(range, pages.clone(), pinned) {
-                // Those behind it are asked for in the same breath, unless that was tried before.
+                // The ranges behind it are requested together with it, unless that was tried
+                // before.
                 if index < planned_to {
                     return Ok(index);
                 }
@@ -318,8 +322,8 @@ impl PageCache {
         Ok(ranges.len())
     }
 
-    /// Begins to read what is missing of some ranges that are needed now; tells of how many. The
-    /// first is asked for whatever is in flight, if `is_first`.
+    /// Begins to read the missing pages of ranges that are needed now, and returns how many ranges.
+    /// If `is_first`, the first range is requested regardless of the reads in flight.
     fn demand(&self, state: &mut State, ranges: &[Range<u64>], is_first: bool) -> usize {
         let mut plan = self.plan(state, if is_first { Purpose::Now } else { Purpose::Soon });
         let mut taken = 0;
@@ -330,12 +334,12 @@ impl PageCache {
             plan.limit_to_targets();
             taken += 1;
         }
-        // Of a range that finds no room, nothing is read here.
+        // If the first range finds no room, nothing is read here.
         if taken > 0 && self.submit(state, plan) { taken } else { 0 }
     }
 
-    /// Waits for what is pinned and on its way; false where a read failed of which another caller
-    /// was told.
+    /// Waits for the pinned runs on their way. Returns false where a read failed and another caller
+    /// got the error.
     fn await_runs(&self, pinned: &Pinned) -> Result<bool> {
         for run in pinned.runs() {
             let arrived = run.arrive(&self.file);
@@ -366,7 +370,7 @@ impl PageCache {
         ReadPlan::new(self.limits, pool, self.page_log2, purpose, state)
     }
 
-    /// Makes the requests of a plan. False where there was no memory after all.
+    /// Makes the requests of a plan. Returns false where there was no memory after all.
     fn submit(&self, state: &mut State, plan: ReadPlan<'_>) -> bool {
         let (wanted, purpose) = plan.into_parts();
         if wanted.is_empty() {
@@ -391,7 +395,7 @@ impl PageCache {
         true
     }
 
-    /// The pages of a range that lies in the file.
+    /// Returns the pages of a range that lies in the file.
     fn pages(&self, range: &Range<u64>) -> Range<u64> {
         match range.is_empty() {
             true => 0..0,
@@ -404,7 +408,7 @@ impl PageCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each method of the state leaves it sound, even where a caller's iterator panics between.
+        // Each method leaves the state consistent, even if a caller's iterator panics in between.
         lock(&self.state)
     }
 }

@@ -1,4 +1,4 @@
-//! Neighbouring pages that come by one read and stay or go together.
+//! Runs of neighbouring pages that one request reads, and that are evicted together.
 
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, TryLockError};
@@ -9,7 +9,7 @@ use crate::disk::pending::Pending;
 use crate::error::Result;
 use crate::threads::lock;
 
-/// Some pages of a file, on their way at first.
+/// Neighbouring pages of a file, whose read is on its way at first.
 pub(super) struct PageRun {
     pub(super) pages: Range<u64>,
     /// The same in bytes; the last page of a file may be shorter.
@@ -25,12 +25,12 @@ impl PageRun {
         PageRun { pages, range, frame: OnceLock::new(), pending: Mutex::new(Some(pending)) }
     }
 
-    /// The bytes, once somebody [waited](PageRun::arrive) for them; else none.
+    /// Returns the bytes, once somebody has [waited](PageRun::arrive) for them; before that, none.
     pub(super) fn bytes(&self) -> &[u8] {
         self.frame.get().map_or(&[], |frame| &**frame)
     }
 
-    /// Whether the read is over, well or not.
+    /// Returns whether the read is over, successful or not.
     pub(super) fn is_settled(&self) -> bool {
         if self.frame.get().is_some() {
             return true;
@@ -43,14 +43,14 @@ impl PageRun {
         }
     }
 
-    /// Waits for the bytes and checks them, unless that was done before. The first caller hears of
-    /// an error, every other one gets `false`.
+    /// Waits for the bytes and checks them, unless that was done before. On an error, the first
+    /// caller gets the error and every other one gets `false`.
     pub(super) fn arrive(&self, file: &BlockFile) -> Result<bool> {
         if self.frame.get().is_some() {
             return Ok(true);
         }
         let mut slot = lock(&self.pending);
-        // The slot stays locked while the one that took it waits and checks.
+        // The slot stays locked while the thread that took the read waits and checks.
         let Some(pending) = slot.take() else { return Ok(self.frame.get().is_some()) };
         let frame = pending.wait()?;
         file.check_blocks(self.pages.start, &frame)?;

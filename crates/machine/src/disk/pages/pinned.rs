@@ -1,4 +1,4 @@
-//! Ranges that were got together, and what keeps their bytes in memory.
+//! Ranges that were fetched together, and what keeps their bytes in memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use crate::error::Result;
 
 use super::page_run::PageRun;
 
-/// Bytes got from a [`PageCache`](super::PageCache); they stay in memory until this is used again or dropped. Using
-/// it again saves allocations.
+/// Bytes from a [`PageCache`](super::PageCache). They stay in memory until this value is used again
+/// or dropped. Using it again saves allocations.
 #[derive(Default)]
 pub struct Pinned {
     runs: Vec<Arc<PageRun>>,
@@ -17,48 +17,49 @@ pub struct Pinned {
     /// Runs that had not arrived when they were pinned.
     on_their_way: usize,
     spans: Vec<Span>,
-    /// Numbers of spans whose bytes do not lie together, or end too close to the end of a run.
+    /// Indices of spans whose bytes lie in several runs, or end too close to the end of a run.
     split: Vec<usize>,
     scratch: Vec<u8>,
-    /// Bytes that those will take there.
+    /// Bytes that the split spans take in the scratch buffer.
     split_bytes: usize,
 }
 
 /// Where the bytes of a range are.
 #[derive(Clone, Copy)]
 struct Span {
-    /// The first run, or [`IN_SCRATCH`].
+    /// Index of the first run, or [`IN_SCRATCH`].
     run: usize,
     /// First byte in that run, or in the scratch buffer.
     start: usize,
     len: usize,
 }
 
-/// Bytes that can be read behind every range from [`Pinned::padded`].
+/// Bytes that can be read behind every range of [`Pinned::padded`].
 pub(super) const SLACK: usize = 8;
 
 const IN_SCRATCH: usize = usize::MAX;
 
-/// Bytes of split ranges behind which no further range is pinned, and that are kept for the next ones.
+/// Bytes of split ranges after which no further range is pinned. That much of the scratch buffer is
+/// kept for reuse.
 const SPLIT_BYTES_MAX: usize = 1 << 20;
 
 impl Pinned {
-    /// Bytes of copies that it holds at the most, where no range has more than `len` bytes.
+    /// Returns the most bytes of copies that it holds, where no range exceeds `len` bytes.
     pub fn size_max(len: u64) -> u64 {
         (SPLIT_BYTES_MAX + SLACK) as u64 + len
     }
 
-    /// Ranges that are pinned.
+    /// Returns the number of pinned ranges.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether nothing is pinned.
+    /// Returns whether nothing is pinned.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// The bytes of the `index`-th range.
+    /// Returns the bytes of the `index`-th range.
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
@@ -67,8 +68,8 @@ impl Pinned {
         &self.source(run)[start..start + len]
     }
 
-    /// The bytes of the `index`-th range and [`PageCache::SLACK`](super::PageCache::SLACK) bytes or more behind them,
-    /// of whatever content.
+    /// Returns the bytes of the `index`-th range, followed by at least
+    /// [`PageCache::SLACK`](super::PageCache::SLACK) bytes of arbitrary content.
     ///
     /// # Panics
     /// If `index` is not below [`len`](Self::len).
@@ -77,12 +78,12 @@ impl Pinned {
         &self.source(run)[start..]
     }
 
-    /// The bytes of each range.
+    /// Iterates over the bytes of each range.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.bytes(index))
     }
 
-    /// Lets go of everything.
+    /// Unpins everything.
     pub fn clear(&mut self) {
         self.runs.clear();
         self.last_slot = None;
@@ -102,39 +103,39 @@ impl Pinned {
         &self.runs
     }
 
-    /// The slot of the run that was pinned last.
+    /// Returns the slot of the run that was pinned last.
     pub(super) fn last_slot(&self) -> Option<usize> {
         self.last_slot
     }
 
-    /// Keeps a run that has this slot.
+    /// Pins a run that lies in this slot of the cache.
     pub(super) fn push_run(&mut self, run: &Arc<PageRun>, slot: usize) {
         self.runs.push(Arc::clone(run));
         self.last_slot = Some(slot);
     }
 
-    /// Lets go of the runs behind the first ones, of which the last one has this slot.
+    /// Unpins all but the first `len` runs; `last_slot` is the slot of the last one kept.
     pub(super) fn truncate_runs(&mut self, (len, last_slot): (usize, Option<usize>)) {
         self.runs.truncate(len);
         self.last_slot = last_slot;
     }
 
-    /// One of the runs has to be waited for.
+    /// Notes that one more run has to be waited for.
     pub(super) fn expect_arrival(&mut self) {
         self.on_their_way += 1;
     }
 
-    /// Whether no further range is to be pinned.
+    /// Returns whether no further range may be pinned.
     pub(super) fn is_full(&self) -> bool {
         self.split_bytes >= SPLIT_BYTES_MAX
     }
 
-    /// Runs that have to be waited for.
+    /// Returns the number of runs to wait for.
     pub(super) fn on_their_way(&self) -> usize {
         self.on_their_way
     }
 
-    /// Adds a range whose bytes begin in run number `first` and end in the last run.
+    /// Adds a range whose bytes begin in run `first` and end in the last run.
     pub(super) fn push_range(&mut self, range: &Range<u64>, first: usize) {
         let len = (range.end - range.start) as usize;
         let run = self.runs.get(first).filter(|_| len > 0).map(|run| &run.range);
@@ -146,7 +147,7 @@ impl Pinned {
         self.spans.push(Span { run: first, start, len });
     }
 
-    /// Copies together what is split, once all runs are there.
+    /// Copies each split range together, once all runs have arrived.
     pub(super) fn assemble(&mut self) {
         self.scratch.reserve_exact(self.split_bytes);
         for index in std::mem::take(&mut self.split) {

@@ -1,4 +1,4 @@
-//! Which requests to make: pages that are missing, coalesced, as far as targets and room allow.
+//! Plans requests for missing pages: coalesced, within the targets and the free memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,30 +7,30 @@ use crate::disk::pool::Pool;
 
 use super::state::{Purpose, State};
 
-/// The targets in the units of a cache.
+/// The [`Targets`](super::Targets) in the units of a cache.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// Reads in flight.
     pub(super) requests: usize,
-    /// Bytes in flight from which on no further request begins.
+    /// Bytes in flight at which no further request begins.
     pub(super) bytes: u64,
-    /// Reads that are waited for together.
+    /// Reads to wait for together.
     pub(super) awaited: usize,
-    /// Pages of one request.
+    /// Most pages of one request.
     pub(super) run_pages: u64,
-    /// Pages that are read through to save a request.
+    /// Most unwanted pages to read in order to save a request.
     pub(super) gap_pages: u64,
 }
 
-/// Requests that are about to be made. Their pages are missing, and in one request only.
+/// Requests about to be made. Their pages are missing, and each lies in one request only.
 pub(super) struct ReadPlan<'p> {
     limits: Limits,
     pool: &'p Arc<Pool>,
     page_log2: u32,
     purpose: Purpose,
     wanted: Vec<Wanted>,
-    /// Requests and bytes that may still be added. A request that was begun is made as large as it
-    /// is wanted, and what is needed at once exceeds both.
+    /// Requests that may still be added, and their bytes. A request that has begun may grow beyond
+    /// `bytes_left`, and a page that is needed at once exceeds both.
     requests_left: usize,
     bytes_left: u64,
     is_limited: bool,
@@ -43,7 +43,7 @@ pub(super) struct ReadPlan<'p> {
 pub(super) struct Wanted {
     pub(super) first: u64,
     pub(super) end: u64,
-    /// Ranges that announced their use of it.
+    /// Number of ranges that will use it.
     pub(super) claims: u32,
 }
 
@@ -73,7 +73,7 @@ impl<'p> ReadPlan<'p> {
         }
     }
 
-    /// From now on the targets hold.
+    /// Makes the targets apply from now on.
     pub(super) fn limit_to_targets(&mut self) {
         self.is_limited = true;
     }
@@ -82,8 +82,8 @@ impl<'p> ReadPlan<'p> {
         (self.wanted, self.purpose)
     }
 
-    /// Sees to it that all these pages are held, on their way or planned. False where a target is
-    /// reached or room is lacking; some of the pages may be planned then.
+    /// Ensures that all these pages are held, on their way or planned. Returns false where a target
+    /// is reached or memory is lacking; some of the pages may be planned then.
     pub(super) fn want(&mut self, state: &mut State, pages: Range<u64>) -> bool {
         let mut page = pages.start;
         while page < pages.end {
@@ -100,7 +100,7 @@ impl<'p> ReadPlan<'p> {
         true
     }
 
-    /// Notes for each run and request of the pages that one more range will use it.
+    /// Notes for each run and each planned request of the pages that one more range will use it.
     fn claim(&mut self, state: &mut State, pages: Range<u64>) {
         let mut page = pages.start;
         while page < pages.end {
@@ -113,18 +113,19 @@ impl<'p> ReadPlan<'p> {
                     self.wanted[index].claims += 1;
                     self.wanted[index].end
                 }
-                // Had to make room for a later page of the range.
+                // It was evicted to make room for a later page of the range.
                 (None, None) => page + 1,
             };
         }
     }
 
-    /// The request that has a page. Looks at the latest first: that is mostly the one.
+    /// Returns the planned request with a page. Searches from the latest one, which is the
+    /// likeliest.
     fn planned(&self, page: u64) -> Option<usize> {
         self.wanted.iter().rposition(|wanted| (wanted.first..wanted.end).contains(&page))
     }
 
-    /// Plans to read a missing page: with its neighbours, or as a request of its own.
+    /// Plans to read a missing page, as part of a neighbouring request or as its own.
     fn add(&mut self, state: &mut State, page: u64) -> bool {
         let below = |wanted: &Wanted| page.checked_sub(wanted.end);
         let above = |wanted: &Wanted| wanted.first.checked_sub(page + 1);
@@ -163,21 +164,21 @@ impl<'p> ReadPlan<'p> {
         true
     }
 
-    /// The request at the smallest distance, which lies on the side where there is one.
+    /// Returns the request at the smallest distance, among those for which `distance` has a value.
     fn nearest(&self, distance: impl Fn(&Wanted) -> Option<u64>) -> Option<usize> {
         let distances = self.wanted.iter().enumerate();
         let distances = distances.filter_map(|(index, wanted)| Some((distance(wanted)?, index)));
         distances.min().map(|(_, index)| index)
     }
 
-    /// Memory that a request takes.
+    /// Returns the memory that a request takes.
     fn size(&self, wanted: &Wanted) -> u64 {
         let bytes = (wanted.end - wanted.first) << self.page_log2;
         self.pool.buffer_size(usize::try_from(bytes).unwrap_or(usize::MAX)) as u64
     }
 
-    /// Takes `pages` of the targets, and finds memory for a request that grows from `old` to `new`
-    /// bytes.
+    /// Takes `pages` from the bytes left, and makes room for a request that grows from `old` to
+    /// `new` bytes. Returns false where it finds no room.
     fn take(&mut self, state: &mut State, pages: u64, old: u64, new: u64) -> bool {
         let memory = self.memory - old + new;
         let mut has_reaped = false;

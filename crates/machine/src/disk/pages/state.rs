@@ -1,4 +1,4 @@
-//! Which pages are held, what they are held for, and which go when room is needed.
+//! The state of a page cache: which pages are held, for what, and which are evicted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,91 +8,92 @@ use crate::error::{Error, Result};
 use super::page_run::PageRun;
 use super::pinned::Pinned;
 
-/// Misses whose search for room a page that was read ahead survives. Then nobody seems to want it.
+/// Searches for room, each for a miss, that an announced page survives. After that, probably nobody
+/// wants it.
 const LIVES: u8 = 3;
-/// Pages that the search for room looks at on behalf of a page that is only read ahead.
+/// Runs that a search for room examines on behalf of a page that is only read ahead.
 const SEARCH_MAX: usize = 1024;
 
-/// What was asked of a cache, in pages unless it says otherwise. A page counts as often as a range
-/// touches it.
+/// Counts of what was asked of a cache, in pages unless stated otherwise. A page counts as often as
+/// a range touches it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PageStatistics {
-    /// Pages that ranges touched when they were got.
+    /// Pages touched by fetched ranges.
     pub wanted: u64,
-    /// Of those, pages that were held or on their way.
+    /// Wanted pages that were held or on their way.
     pub hits: u64,
-    /// Of the hits, pages that had arrived.
+    /// Hits that had arrived.
     pub ready: u64,
-    /// Pages that were not asked for before they were needed.
+    /// Wanted pages that were not requested before.
     pub misses: u64,
     /// Requests made.
     pub requests: u64,
     /// Most requests in flight at a time.
     pub in_flight_max: u64,
-    /// Pages read, with those of gaps.
+    /// Pages read, including gaps.
     pub pages_read: u64,
-    /// Bytes read, without those that found no room and went past the cache.
+    /// Bytes read into the cache.
     pub bytes_read: u64,
-    /// Bytes that went past the cache.
+    /// Bytes read past the cache, for lack of room.
     pub bytes_past: u64,
 }
 
 impl PageStatistics {
-    /// The share of pages that were held or on their way when they were needed.
+    /// Returns the share of wanted pages that were held or on their way.
     pub fn hit_rate(&self) -> f64 {
         if self.wanted == 0 { 1.0 } else { self.hits as f64 / self.wanted as f64 }
     }
 }
 
-/// What pages are read for.
+/// Why pages are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To be used later.
+    /// They will be used later.
     Ahead,
-    /// Somebody waits for the first of them.
+    /// A caller waits for the first of them.
     Now,
-    /// Somebody is about to wait for them, but has others first.
+    /// A caller is about to wait for them, but works on others first.
     Soon,
 }
 
 /// The pages of a cache.
 pub(super) struct State {
-    /// For each page, one more than the number of its slot; zero where it is not held.
+    /// For each page, its slot number plus one; zero where it is not held.
     table: Vec<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Where the search for room goes on.
+    /// Where the next search for room starts.
     hand: usize,
-    /// Slots whose reads were not over when last looked at.
+    /// Slots whose reads were not over at the last check.
     in_flight: Vec<u32>,
     bytes_in_flight: u64,
-    /// Claims made so far: the time in which claims are old.
+    /// Number of claims made so far, the clock that measures the age of claims.
     claims_made: u64,
-    /// When the latest claim of what is used by now was made.
+    /// The time of the latest claim on a page that has been used.
     claim_used: u64,
     statistics: PageStatistics,
 }
 
-/// A run that is held or on its way, or nothing.
+/// Holds a run that is read or on its way, or nothing.
 #[derive(Default)]
 struct Slot {
     run: Option<Arc<PageRun>>,
-    /// Ranges that were announced and did not use it yet.
+    /// Announced ranges that have not used it yet.
     claims: u32,
-    /// When the latest of them was made.
+    /// The time of the latest claim.
     claimed_at: u64,
-    /// Searches for room that it still survives on account of its claims.
+    /// Searches for room that it still survives due to its claims.
     lives: u8,
-    /// Used since the hand last came by.
+    /// Used since the hand last passed.
     referenced: bool,
     in_flight: bool,
-    /// Its read was over when last looked at.
+    /// Its read was over at the last check.
     arrived: bool,
-    /// It was not asked for before it was needed.
+    /// It was not requested before it was needed.
     is_miss: bool,
 }
 
-/// Bytes that a run takes beside its pages: itself, with the two counts of an `Arc`, and its slot.
+/// Bytes that a run takes besides its pages: itself, the two counts of its `Arc`, and its slot.
 pub(super) const RUN_SIZE: u64 =
     (size_of::<[usize; 2]>() + size_of::<PageRun>() + size_of::<Slot>()) as u64;
 
@@ -119,17 +120,17 @@ impl State {
         self.statistics
     }
 
-    /// The end of the run that has this page, if there is one.
+    /// Returns the end of the run with this page, if there is one.
     pub(super) fn held_to(&self, page: u64) -> Option<u64> {
         self.slot_of(page).map(|slot| self.run(slot).pages.end)
     }
 
-    /// Reads in flight, and their bytes.
+    /// Returns the number of reads in flight, and their bytes.
     pub(super) fn in_flight(&self) -> (usize, u64) {
         (self.in_flight.len(), self.bytes_in_flight)
     }
 
-    /// Looks which reads are over.
+    /// Checks which reads are over.
     pub(super) fn reap(&mut self) {
         let State { slots, in_flight, bytes_in_flight, .. } = self;
         in_flight.retain(|&slot| {
@@ -142,7 +143,7 @@ impl State {
         });
     }
 
-    /// A held page will be used once more, so it must stay.
+    /// Notes that one more range will use a held page, so it must stay.
     pub(super) fn claim(&mut self, page: u64) {
         if let Some(slot) = self.slot_of(page) {
             self.claims_made += 1;
@@ -153,7 +154,7 @@ impl State {
         }
     }
 
-    /// Takes back a claim to each run of some pages.
+    /// Removes one claim from each run of these pages.
     pub(super) fn retract(&mut self, pages: Range<u64>) {
         let mut page = pages.start;
         while page < pages.end {
@@ -164,7 +165,7 @@ impl State {
         }
     }
 
-    /// Adds a run that is on its way. None of its pages is held.
+    /// Adds a run that is on its way. None of its pages may be held.
     pub(super) fn insert(&mut self, run: Arc<PageRun>, claims: u32, purpose: Purpose) {
         let bytes = run.range.end - run.range.start;
         let pages = run.pages.start as usize..run.pages.end as usize;
@@ -202,7 +203,8 @@ impl State {
         pages: Range<u64>,
         pinned: &mut Pinned,
     ) -> bool {
-        // Mostly, a row lies in the run of the row before it. Pinned runs keep their slots.
+        // Fast path: a row mostly lies in the same run as the row before it. Pinned runs keep their
+        // slots.
         if let Some(slot) = pinned.last_slot()
             && self.run(slot).pages.contains(&pages.start)
             && self.run(slot).pages.end >= pages.end
@@ -232,7 +234,7 @@ impl State {
         true
     }
 
-    /// Notes that held pages are used, and which of them have to be waited for.
+    /// Notes that held pages are used, and counts the runs to wait for.
     fn use_pages(&mut self, pages: Range<u64>, pinned: &mut Pinned) {
         let mut page = pages.start;
         while page < pages.end {
@@ -245,7 +247,7 @@ impl State {
         }
     }
 
-    /// Notes that this number of `pages` of a run is used; tells whether it has arrived.
+    /// Notes that `pages` pages of a run are used. Returns whether the run has arrived.
     fn use_slot(&mut self, slot: usize, pages: u64) -> bool {
         let slot = &mut self.slots[slot];
         if slot.claims > 0 {
@@ -258,7 +260,7 @@ impl State {
         slot.arrived = slot.arrived || slot.run.as_ref().is_some_and(|run| run.is_settled());
         if slot.is_miss {
             statistics.misses += pages;
-            // Whoever comes after the arrival finds it held.
+            // Later uses find it held.
             slot.is_miss = !slot.arrived;
         } else {
             statistics.hits += pages;
@@ -284,7 +286,7 @@ impl State {
         }
     }
 
-    /// Takes the read of a slot off those in flight.
+    /// Removes the read of a slot from those in flight.
     fn land(&mut self, number: usize) {
         let State { slots, in_flight, bytes_in_flight, .. } = self;
         let slot = &mut slots[number];
@@ -295,21 +297,21 @@ impl State {
         }
     }
 
-    /// Makes some room, if there is a run that nobody holds or waits for. CLOCK (F. J. Corbato,
-    /// *A Paging Experiment with the Multics System*, 1968): one that was used since the hand last
-    /// came by gets a second chance, one that was announced and not used yet several.
+    /// Evicts a run that is not pinned and has arrived, if there is one. CLOCK (F. J. Corbato, *A
+    /// Paging Experiment with the Multics System*, 1968): a run that was used since the hand last
+    /// passed gets a second chance; a run that was announced and not used yet gets several.
     pub(super) fn evict(&mut self, purpose: Purpose) -> bool {
         let sweeps = if purpose == Purpose::Ahead { 2 } else { usize::from(LIVES) + 2 };
         let mut steps = self.slots.len() * sweeps;
         if purpose == Purpose::Ahead {
             steps = steps.min(SEARCH_MAX);
         }
-        // What was announced this much later is in use: older claims are forgotten ones.
+        // If claims this much newer are already used, the older ones are forgotten.
         let forgotten = self.claim_used.saturating_sub(self.slots.len() as u64);
         for _ in 0..steps {
             self.hand = (self.hand + 1) % self.slots.len();
             let slot = &mut self.slots[self.hand];
-            // Pins are made under the lock of this state, so a count of one stays one.
+            // Pins are made under the lock of this state, so a count of one cannot rise here.
             let is_free = slot.run.as_ref().is_some_and(|run| Arc::strong_count(run) == 1);
             if !is_free || slot.in_flight {
                 continue;
@@ -333,7 +335,7 @@ impl State {
     fn remove(&mut self, number: usize) {
         if let Some(run) = self.slots[number].run.take() {
             self.table[run.pages.start as usize..run.pages.end as usize].fill(0);
-            // As `insert` made it.
+            // `insert` made it, so it fits.
             self.free.push(number as u32);
         }
     }

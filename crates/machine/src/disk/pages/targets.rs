@@ -1,9 +1,9 @@
-//! How much a device wants to be asked for at once.
+//! How many reads keep a device busy.
 
 use serde::{Deserialize, Serialize};
 
-/// How reads are to be issued so that a device is busy. [`probe`](crate::disk::probe()) finds them
-/// for a device; the defaults suit an NVMe SSD.
+/// How to issue reads so that a device is busy. [`probe`](crate::disk::probe()) measures this for a
+/// device; the defaults suit an NVMe SSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Targets {
@@ -11,9 +11,9 @@ pub struct Targets {
     pub random_requests: u32,
     /// Bytes in flight for sequential reads. Default 8 MiB.
     pub sequential_bytes: u64,
-    /// Bytes of one request at most. Default 256 KiB.
+    /// Most bytes of one request. Default 256 KiB.
     pub request_bytes_max: u64,
-    /// Bytes that cost less to be read through than a further request would. Default 16 KiB.
+    /// Largest gap that costs less to read than another request. Default 16 KiB.
     pub gap_bytes_max: u64,
 }
 
@@ -29,7 +29,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// These targets within what makes sense: they may come from a file.
+    /// Returns these targets, limited to sensible values: they may come from a file.
     pub(crate) fn clamped(self) -> Targets {
         Targets {
             random_requests: self.random_requests.clamp(1, 1024),

@@ -1,4 +1,4 @@
-//! The devices that were probed, remembered in a file of the user's.
+//! The profiles of probed devices, kept in a file of the user.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,14 +17,14 @@ const SCHEMA: &str = "tegula.devices.v1";
 const NAME: &str = "devices.json";
 
 /// The profiles of devices, in `$XDG_CACHE_HOME/tegula/devices.json` or
-/// `~/.cache/tegula/devices.json`. They can be measured again, so a file that is damaged or of
-/// another version counts as none and is replaced.
+/// `~/.cache/tegula/devices.json`. They can be measured again, so a damaged file, or one of another
+/// version, is ignored and replaced.
 #[derive(Debug, Clone)]
 pub struct KnownDevices {
     path: PathBuf,
 }
 
-/// The file.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct Content {
     schema: String,
@@ -38,33 +38,31 @@ impl Content {
 }
 
 impl KnownDevices {
-    /// Those of the user; none where the environment names neither a cache nor a home.
+    /// Returns the devices known to the user; `None` where the environment names neither a cache
+    /// nor a home.
     pub fn of_user() -> Option<KnownDevices> {
         let folder = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
         Some(KnownDevices::within(&caches.join("tegula")))
     }
 
-    /// Those that are remembered in a folder, which need not exist.
+    /// Returns the devices remembered in a folder, which need not exist.
     pub fn within(folder: &Path) -> KnownDevices {
         KnownDevices { path: folder.join(NAME) }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is known of the device that a file or folder lies on.
+    /// Returns the profile of the device that a file or folder lies on.
     pub fn profile_of(&self, path: &Path) -> Option<DeviceProfile> {
         let device = device_of(path).ok()?;
         self.read().devices.remove(&device)
     }
 
-    /// Remembers a profile, in place of what was known of that device.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Remembers a profile, replacing the earlier profile of the device.
     pub fn keep(&self, profile: &DeviceProfile) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
@@ -89,7 +87,8 @@ impl KnownDevices {
     }
 }
 
-/// What the device of a file or folder does: as the user's probe of it found, else the defaults.
+/// Returns the speed of the device of a file or folder, as the user's probe measured it, or else
+/// the default.
 pub fn speed_of(path: &Path) -> Speed {
     let profile = KnownDevices::of_user().and_then(|known| known.profile_of(path));
     profile.map_or_else(Speed::default, |profile| Speed::of(&profile))

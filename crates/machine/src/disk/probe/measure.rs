@@ -13,20 +13,20 @@ use crate::threads::{Cancel, Progress, Unit};
 
 use super::profile::{RandomRate, SequentialRate};
 
-/// A file of fewer bytes tells little about its device.
+/// A smaller file tells little about its device.
 pub(super) const FILE_BYTES_MIN: u64 = 16 << 20;
 /// Bytes of a random read.
 pub(super) const PAGE: u64 = 4096;
-/// Numbers of random reads in flight.
+/// Random reads in flight, for each point of the curve.
 const RANDOM_IN_FLIGHT: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-/// Sizes of sequential requests, each with these numbers in flight.
+/// Sizes of sequential requests, each measured with all of `SEQUENTIAL_IN_FLIGHT`.
 const REQUEST_BYTES: [u64; 3] = [64 << 10, 256 << 10, 1 << 20];
 const SEQUENTIAL_IN_FLIGHT: [u32; 4] = [1, 4, 8, 32];
 const WARM_UP_IN_FLIGHT: u32 = 32;
-/// Memory for what is in flight.
+/// Memory for the reads in flight.
 const BUDGET: u64 = 64 << 20;
 
-/// A file that is read for the time that it takes.
+/// Measures how long the reads of a file take.
 pub(super) struct Measurement {
     reader: Reader,
     file: FileHandle,
@@ -52,7 +52,7 @@ impl Measurement {
         Ok(Measurement { reader, file, point_time })
     }
 
-    /// The rate of random reads for each number in flight.
+    /// Measures the rate of random reads for each number in flight.
     pub(super) fn random(
         &self,
         progress: &dyn Progress,
@@ -62,7 +62,7 @@ impl Measurement {
         let mut noise = Noise(0x2545_f491_4f6c_dd1d);
         progress.begin("reading at random", None, Unit::Bytes);
         let mut offset = || noise.next() % pages * PAGE;
-        // The device may still be busy with what was written.
+        // The device may still be busy with earlier writes.
         self.point(PAGE, WARM_UP_IN_FLIGHT, &mut offset, progress, cancel)?;
         let rate = |in_flight| {
             let rate = self.point(PAGE, in_flight, &mut offset, progress, cancel)?;
@@ -73,7 +73,7 @@ impl Measurement {
         rates
     }
 
-    /// The rate of sequential reads for each size and number in flight.
+    /// Measures the rate of sequential reads for each size and number in flight.
     pub(super) fn sequential(
         &self,
         progress: &dyn Progress,
@@ -101,8 +101,8 @@ impl Measurement {
         Ok(rates)
     }
 
-    /// Keeps `in_flight` requests of `len` bytes on their way for a while, and gives how many are done per
-    /// second.
+    /// Keeps `in_flight` requests of `len` bytes on their way for `point_time`, and returns how
+    /// many are done per second.
     fn point(
         &self,
         len: u64,
@@ -130,7 +130,7 @@ impl Measurement {
     }
 }
 
-/// Numbers without a pattern: xorshift (G. Marsaglia, 2003).
+/// Pseudo-random numbers: xorshift (G. Marsaglia, 2003).
 pub(super) struct Noise(pub(super) u64);
 
 impl Noise {

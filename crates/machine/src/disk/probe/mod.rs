@@ -1,9 +1,9 @@
-//! How fast a device is read, and with how much in flight it is at its best.
+//! Measures how fast a device can be read, and how many reads in flight that takes.
 //!
-//! [`probe`] measures through the same door as everything else, in a few seconds: random reads of a
-//! page with 1, 2, 4 .. 128 in flight, and sequential reads in requests of several sizes. What it
-//! chooses is the least that reaches nearly the best, since more in flight only takes memory and
-//! makes each read wait longer. [`KnownDevices`] remembers the choice.
+//! [`probe`] measures through the same [`Reader`](super::Reader) as all other reads, in a few
+//! seconds: random reads of a page with 1, 2, 4 .. 128 in flight, and sequential reads in requests
+//! of several sizes. It chooses the least that comes close to the best rate, since more reads in
+//! flight only take memory and make each read wait longer. [`KnownDevices`] remembers the result.
 
 mod known;
 mod measure;
@@ -34,13 +34,13 @@ const GOOD_ENOUGH: f64 = 0.95;
 /// Bytes that are written at once.
 const CHUNK: u64 = 1 << 20;
 
-/// What a probe may take.
+/// Limits on the space and time of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProbeConfig {
-    /// Bytes of the temporary file at most; it takes a tenth of the free space at most. Default
-    /// 1 GiB.
+    /// Most bytes of the temporary file, which also takes at most a tenth of the free space.
+    /// Default 1 GiB.
     pub file_bytes_max: u64,
-    /// Time for each point of the curves. Default 200 ms.
+    /// Time to measure each point of the curves. Default 200 ms.
     pub point_time: Duration,
 }
 
@@ -50,12 +50,13 @@ impl Default for ProbeConfig {
     }
 }
 
-/// Measures the device of `path` past the page cache: a file, which is read, or a folder, where a
-/// file is written first and removed afterwards.
+/// Measures the device of `path`, past the page cache. `path` is a file, which is read, or a
+/// folder, in which a temporary file is written first.
 ///
 /// # Errors
-/// Those of writing and reading, of the kind [`StorageFull`](io::ErrorKind::StorageFull) already where
-/// there is little free space; [`Error::Corrupt`] for a file of less than a page; [`Error::Cancelled`].
+/// [`Error::Io`], also of the kind [`StorageFull`](io::ErrorKind::StorageFull) before writing,
+/// where there is little free space; [`Error::Corrupt`] for a file of less than a page;
+/// [`Error::Cancelled`].
 pub fn probe(
     path: &Path,
     backend: &Backend,
@@ -79,7 +80,7 @@ pub fn probe(
     Ok(DeviceProfile { device, mount_point, random, sequential, targets })
 }
 
-/// The least in flight that is good enough.
+/// Chooses the least in flight that is good enough.
 fn choose(random: &[RandomRate], sequential: &[SequentialRate]) -> Targets {
     let reads_best = random.iter().map(|rate| rate.reads_per_second).max().unwrap_or(0);
     let bytes_best = sequential.iter().map(|rate| rate.bytes_per_second).max().unwrap_or(0);
@@ -96,13 +97,14 @@ fn choose(random: &[RandomRate], sequential: &[SequentialRate]) -> Targets {
         targets.request_bytes_max = rate.request_bytes;
     }
     if let Some(bytes) = bytes_best.checked_div(reads_best) {
-        // A request takes as long as this many bytes in sequence, of which a page is its own.
+        // In the time of one request, the device reads this many bytes in sequence. One page of
+        // them is the wanted one.
         targets.gap_bytes_max = bytes.saturating_sub(PAGE) / PAGE * PAGE;
     }
     targets.clamped()
 }
 
-/// The farthest folder above a path that lies on the same device.
+/// Returns the topmost folder above a path that lies on the same device.
 fn mount_point(path: &Path) -> io::Result<PathBuf> {
     let path = fs::canonicalize(path)?;
     let device = fs::metadata(&path)?.dev();
@@ -110,7 +112,7 @@ fn mount_point(path: &Path) -> io::Result<PathBuf> {
     Ok(path.ancestors().take_while(is_on_it).last().unwrap_or(&path).to_owned())
 }
 
-/// Fills a file with what no device can compress.
+/// Writes a file of bytes that no device can compress.
 fn write_file(
     folder: &Path,
     bytes_max: u64,
@@ -175,12 +177,12 @@ mod tests {
         let targets = choose(&random([10_000, 50_000, 96_000, 100_000]), &sequential(&curve));
         assert_eq!(targets.random_requests, 4);
         assert_eq!((targets.sequential_bytes, targets.request_bytes_max), (1 << 20, 256 << 10));
-        // A request takes as long as 20,000 bytes, three pages and its own.
+        // One request takes as long as 20,000 bytes in sequence: three pages and its own.
         assert_eq!(targets.gap_bytes_max, 3 * PAGE);
     }
 
     #[test]
-    fn nothing_measured_gives_the_defaults() {
+    fn without_measurements_the_defaults_are_chosen() {
         assert_eq!(choose(&[], &[]), Targets::default());
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a device.
+//! The measured profile of a device.
 
 use std::fs;
 use std::io;
@@ -31,24 +31,24 @@ pub struct SequentialRate {
     pub bytes_per_second: u64,
 }
 
-/// What was measured of a device, and what follows.
+/// The measurements of a device, and the targets that follow from them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceProfile {
-    /// What tells the file system on the device from others: its own id, the same after a restart, or
-    /// where it has none the number of its device, which may be another one then.
+    /// Identifies the file system on the device: by its own id, which a restart does not change, or
+    /// else by its device number, which may change.
     pub device: String,
-    /// Where that is mounted. Several places may be the same file system.
+    /// Where the file system is mounted. It may be mounted in several places.
     #[serde(default)]
     pub mount_point: String,
     /// Random reads, by ascending number in flight.
     pub random: Vec<RandomRate>,
     /// Sequential reads, by ascending size and number in flight.
     pub sequential: Vec<SequentialRate>,
-    /// The least in flight that reaches 95 % of the best.
+    /// The least in flight that reaches 95 % of the best rate.
     pub targets: Targets,
 }
 
-/// What tells a file system from others: its own id, else the number of its device.
+/// Identifies a file system: by its own id, else by its device number.
 pub(super) fn device_of(path: &Path) -> io::Result<String> {
     let id = statvfs(path)?.f_fsid;
     if id != 0 {

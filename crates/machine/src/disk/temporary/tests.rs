@@ -1,4 +1,4 @@
-//! What is left of files and folders, and who gets their names.
+//! Temporary files and folders: what remains of them, and which one gets a name.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -8,10 +8,10 @@ use rustix::fs::FileType;
 
 use super::*;
 
-/// The file that the folders of these tests have in them.
+/// The file that folders of these tests own.
 const OWN_FILE: &str = "own";
 
-/// Removes a file, or a folder that has nothing but its own file in it.
+/// Removes a file, or a folder that holds at most its own file.
 fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     if parent.kind_of(name)? != Some(FileType::Directory) {
         return parent.remove_file(name);
@@ -32,7 +32,7 @@ fn count(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_is_dropped_leaves_nothing_and_what_is_renamed_lasts() {
+fn a_dropped_file_leaves_nothing_and_a_renamed_one_lasts() {
     let folder = tempfile::tempdir().unwrap();
     for make in [Temporary::file, folder_at] {
         drop(make(&folder.path().join("g")).unwrap());
@@ -49,7 +49,7 @@ fn what_is_dropped_leaves_nothing_and_what_is_renamed_lasts() {
 }
 
 #[test]
-fn of_many_who_finish_a_file_at_once_one_gets_the_name() {
+fn exactly_one_of_many_writers_gets_the_name() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("g");
     let made: Vec<Temporary> = (0..8).map(|_| Temporary::file(&place).unwrap()).collect();
@@ -68,7 +68,7 @@ fn of_many_who_finish_a_file_at_once_one_gets_the_name() {
 }
 
 #[test]
-fn a_finished_file_replaces_only_what_it_is_asked_to() {
+fn a_finished_file_replaces_another_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("g");
     let temporary = Temporary::file(&place).unwrap();
@@ -84,7 +84,7 @@ fn a_finished_file_replaces_only_what_it_is_asked_to() {
 }
 
 #[test]
-fn leftovers_are_removed_and_what_is_in_work_is_not() {
+fn leftovers_are_removed_and_files_in_use_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let left = folder.path().join(".g.unfinished-1-abcdef");
     fs::create_dir(&left).unwrap();
@@ -99,7 +99,7 @@ fn leftovers_are_removed_and_what_is_in_work_is_not() {
 }
 
 #[test]
-fn files_of_others_are_no_leftovers_and_stay_in_those_that_are() {
+fn foreign_files_stay_beside_and_within_leftovers() {
     let folder = tempfile::tempdir().unwrap();
     let names = [".g.unfinished-thesis", ".g.unfinished-1-abc", ".g.unfinished-x-abcdef", ".g."];
     names.iter().for_each(|name| fs::write(folder.path().join(name), "text").unwrap());
@@ -134,7 +134,7 @@ fn a_file_takes_a_place_only_where_it_is_free_or_may_be_replaced() {
 }
 
 #[test]
-fn a_folder_that_is_moved_keeps_what_becomes_of_its_files() {
+fn an_open_folder_is_followed_when_it_is_moved() {
     let above = tempfile::tempdir().unwrap();
     let (old, new) = (above.path().join("old"), above.path().join("new"));
     fs::create_dir(&old).unwrap();
@@ -148,7 +148,7 @@ fn a_folder_that_is_moved_keeps_what_becomes_of_its_files() {
     assert!(new.join("g").exists());
 }
 
-/// Makes files, the first of which is done away with by others before it is locked.
+/// Creates files; another process interferes with the first one before it is locked.
 fn made_in_spite_of(folder: &Directory, meddle: impl Fn(&OsStr)) {
     let first = RefCell::new(None);
     let (locked, name) = make_locked(folder, "g".as_ref(), remove, |name| {
@@ -166,7 +166,7 @@ fn made_in_spite_of(folder: &Directory, meddle: impl Fn(&OsStr)) {
 }
 
 #[test]
-fn one_that_others_take_for_a_leftover_is_made_anew() {
+fn a_file_that_others_take_for_a_leftover_is_created_again() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = Directory::open(scratch.path()).unwrap();
     made_in_spite_of(&folder, |name| folder.remove_file(name).unwrap());
@@ -177,7 +177,7 @@ fn one_that_others_take_for_a_leftover_is_made_anew() {
 }
 
 #[test]
-fn all_are_made_while_another_removes_leftovers() {
+fn files_are_created_while_another_process_removes_leftovers() {
     let folder = tempfile::tempdir().unwrap();
     let opened = Directory::open(folder.path()).unwrap();
     let is_done = AtomicBool::new(false);
@@ -197,7 +197,7 @@ fn all_are_made_while_another_removes_leftovers() {
 }
 
 #[test]
-fn whoever_waits_for_a_lock_gets_it_or_is_cancelled() {
+fn waiting_for_a_lock_ends_with_the_lock_or_by_cancelling() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("g"), "text").unwrap();
     let folder = Directory::open(folder.path()).unwrap();
@@ -217,7 +217,7 @@ fn whoever_waits_for_a_lock_gets_it_or_is_cancelled() {
 }
 
 #[test]
-fn a_file_system_without_locks_is_told_from_a_lock_that_is_refused() {
+fn missing_lock_support_differs_from_a_refused_lock() {
     assert!(has_locked(Ok(())).unwrap());
     for error in [Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS, Errno::NOLCK] {
         assert!(!has_locked(Err(error)).unwrap(), "{error}");

@@ -1,4 +1,4 @@
-//! Loops end when their work has ended, whoever works on them and whatever becomes of it.
+//! A loop ends exactly when its work has ended, also after failures and panics.
 
 use std::sync::Barrier;
 use std::thread::current;
@@ -8,7 +8,7 @@ use super::*;
 /// How often a race is run.
 const TIMES: usize = 300;
 
-/// Counts who is in a loop.
+/// Counts the threads in a loop.
 #[derive(Default)]
 struct Inside {
     now: AtomicUsize,
@@ -18,14 +18,14 @@ struct Inside {
 struct Leaving<'i>(&'i Inside);
 
 impl Inside {
-    /// Somebody is in the loop until what this returns is dropped, by a panic too.
+    /// Counts the caller as in the loop until the result is dropped, also by a panic.
     fn enter(&self) -> Leaving<'_> {
         self.now.fetch_add(1, Ordering::SeqCst);
         self.ever.fetch_add(1, Ordering::SeqCst);
         Leaving(self)
     }
 
-    /// How many ever were, now that there is nobody any more.
+    /// Asserts that nobody is in the loop, and returns how many ever were.
     #[track_caller]
     fn left_by_all(&self) -> usize {
         assert_eq!(
@@ -44,7 +44,7 @@ impl Drop for Leaving<'_> {
 }
 
 #[test]
-fn every_number_is_worked_on_once_in_loops_of_any_size() {
+fn a_loop_of_any_size_visits_every_number_once() {
     for workers in [1, 2, 5] {
         Workers::scope(workers, |workers| {
             for count in (0..40).chain([1000; 20]) {
@@ -64,7 +64,7 @@ fn every_number_is_worked_on_once_in_loops_of_any_size() {
 }
 
 #[test]
-fn a_failure_in_a_loop_within_loops_ends_those_around_it_and_no_other() {
+fn a_failure_ends_the_enclosing_loops_and_no_others() {
     Workers::scope(3, |workers| {
         let cancel = Cancel::default();
         for time in 0..TIMES {
@@ -97,11 +97,11 @@ fn a_failure_in_a_loop_within_loops_ends_those_around_it_and_no_other() {
 }
 
 #[test]
-fn a_panic_in_a_helper_reaches_whoever_opened_the_loop() {
+fn a_panic_in_a_helper_reaches_the_opener_of_the_loop() {
     Workers::scope(2, |workers| {
         for _ in 0..TIMES {
             let opener = current().id();
-            // Neither goes on before both have begun, so one of the two is a helper.
+            // Neither call goes on before both have begun, so one of the two is a helper.
             let both = Barrier::new(2);
             let inside = Inside::default();
             let work = |_| {
@@ -120,7 +120,7 @@ fn a_panic_in_a_helper_reaches_whoever_opened_the_loop() {
 }
 
 #[test]
-fn a_failure_ends_a_loop_that_would_never_end() {
+fn a_failure_ends_an_almost_endless_loop() {
     for count in [1, 4] {
         Workers::scope(count, |workers| {
             for _ in 0..TIMES {
@@ -138,7 +138,7 @@ fn a_failure_ends_a_loop_that_would_never_end() {
 }
 
 #[test]
-fn many_loops_at_a_time() {
+fn many_loops_run_at_the_same_time() {
     Workers::scope(3, |workers| {
         let cancel = Cancel::default();
         std::thread::scope(|scope| {
@@ -161,10 +161,10 @@ fn many_loops_at_a_time() {
 }
 
 #[test]
-fn a_loop_whose_helpers_are_all_busy_is_done_by_its_opener() {
+fn the_opener_finishes_a_loop_while_all_helpers_are_busy() {
     Workers::scope(3, |workers| {
         let cancel = Cancel::default();
-        // The two others wait in a loop for the one that is opened meanwhile.
+        // The two other workers wait in a loop until the inner one is done.
         let (all, inner_is_done) = (Barrier::new(3), Barrier::new(3));
         let outer = |_| {
             if all.wait().is_leader() {
@@ -184,7 +184,7 @@ fn a_loop_whose_helpers_are_all_busy_is_done_by_its_opener() {
 }
 
 #[test]
-fn workers_go_home_when_their_body_panics() {
+fn workers_end_when_their_body_panics() {
     let panicked = std::panic::catch_unwind(|| Workers::scope(3, |_| panic!("on purpose")));
     let Err(panic) = panicked;
     assert_eq!(panic_message(&*panic), "on purpose");
