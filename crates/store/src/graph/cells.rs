@@ -31,9 +31,6 @@ impl CellEntry {
 }
 
 /// Checks the records of cells against each other and the manifest.
-///
-/// # Errors
-/// What does not fit, in words.
 pub(super) fn check_cells(
     records: &[CellRecord],
     manifest: &Manifest,

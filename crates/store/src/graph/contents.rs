@@ -13,9 +13,6 @@ use crate::rows::Direction;
 
 /// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
 /// graph, of whatever version and however damaged, and nothing else.
-///
-/// # Errors
-/// Those of the operating system.
 pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
     match parent.kind_of(name)? {
         Some(FileType::Directory) => {}

@@ -14,9 +14,6 @@ pub struct DegreeReader(Array<Unordered>);
 
 impl DegreeReader {
     /// Those of a range of vertices, which the graph must have: 4 bytes each, and about one while they are read.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn read(&self, vertices: Range<usize>) -> Result<Vec<u32>> {
         self.0.read(vertices)
     }
@@ -24,33 +21,21 @@ impl DegreeReader {
 
 impl Graph {
     /// The out-degrees by dense id, to be read range by range.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn degree_reader(&self) -> Result<DegreeReader> {
         Ok(DegreeReader(self.array(self.degrees_name(Direction::Forward))?))
     }
 
     /// The out-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn out_degrees(&self) -> Result<Vec<u32>> {
         self.degrees(Direction::Forward)
     }
 
     /// How many edges the rows of a direction have, by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub(crate) fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
         self.array::<Unordered>(self.degrees_name(direction))?.read_all()
     }
 
     /// The greatest of them. Streams them: 1 ms for 4 million vertices.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn degree_max(&self, direction: Direction) -> Result<u32> {
         let mut max = 0;
         self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
@@ -71,9 +56,6 @@ impl Graph {
 
     /// Visits out- and in-degrees, up to 65,536 vertices at a time: the first of these and the degrees from there on.
     /// Leaves out many vertices in a row that have no edge.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
     pub fn for_each_degrees(
         &self,
         mut visit: impl FnMut(u64, &[u32], &[u32]) -> Result<()>,
@@ -90,9 +72,6 @@ impl Graph {
     }
 
     /// The in-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
         self.degrees(Direction::Reverse)
     }

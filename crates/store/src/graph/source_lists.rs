@@ -61,9 +61,6 @@ impl ListedSources<'_> {
 
     /// Sets the bits of the sources, counted from the first of their segment; others may be set meanwhile.
     ///
-    /// # Errors
-    /// [`Error::Corrupt`]; those of reading.
-    ///
     /// # Panics
     /// When there are fewer bits than the segment has sources.
     pub fn add_to(self, bits: &[AtomicU64]) -> Result<()> {

@@ -65,9 +65,6 @@ pub(super) struct Table {
 
 impl Table {
     /// Checks the records against each other, the manifest and the sizes of the files.
-    ///
-    /// # Errors
-    /// What does not fit, in words.
     pub fn check(
         records: &Records<'_>,
         manifest: &Manifest,

@@ -17,9 +17,6 @@ pub(crate) const PASS_READS_AHEAD: usize = 4;
 impl Graph {
     /// Shows the tiles that are wanted, with their places in [`Graph::tiles`] and their weights where these are wanted
     /// and there; until `visit` breaks.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`; cancellation.
     pub fn for_each_tile<E: From<Error>>(
         &self,
         is_wanted: impl Fn(&TileEntry) -> bool,

@@ -136,9 +136,6 @@ fn file_name(path: &Path) -> String {
 
 impl GraphWriter {
     /// Begins a graph of `vertex_count` vertices in these batches, filed by a grid, in an existing, empty directory.
-    ///
-    /// # Errors
-    /// Those of creating the files.
     pub fn create(
         directory: &Path,
         weighted: bool,
@@ -181,9 +178,6 @@ impl GraphWriter {
 
     /// Appends a tile of a cell and of the batch with this number, in whose records ids count from the origin of
     /// the cell. Cells come in their order, and so do the batches of a cell.
-    ///
-    /// # Errors
-    /// Those of writing.
     ///
     /// # Panics
     /// When there is no such batch.
@@ -277,9 +271,6 @@ impl GraphWriter {
 
     /// Writes the table and, last, the manifest, whose counts of edges, batches, cells, tiles and whose
     /// files are filled in here; everything is safely on disk when it returns.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn finish(mut self, mut manifest: Manifest) -> Result<Manifest> {
         self.finish_cell()?;
         manifest.edges = self.edge_count();

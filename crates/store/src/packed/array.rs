@@ -52,9 +52,6 @@ impl<C: Coding> Array<C> {
     }
 
     /// Visits all numbers, 65,536 at a time: the position of the first, and the numbers from there on.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
     pub fn for_each_chunk<E: From<Error>>(
         &self,
         mut visit: impl FnMut(usize, &[C::Number]) -> Result<(), E>,
@@ -70,9 +67,6 @@ impl<C: Coding> Array<C> {
 
     /// Visits chunk after chunk, without decoding those that are coded as regular ones: the position of the first
     /// number, and what is there.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
     pub fn for_each_stretch<E: From<Error>>(
         &self,
         mut visit: impl FnMut(usize, Stretch<'_, C::Number>) -> Result<(), E>,
@@ -91,9 +85,6 @@ impl<C: Coding> Array<C> {
     }
 
     /// All numbers.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn read_all(&self) -> Result<Vec<C::Number>> {
         let mut all = vec![C::Number::default(); self.len];
         self.for_each_coded(|chunk, bytes| {
@@ -116,9 +107,6 @@ impl<C: Coding> Array<C> {
 
     /// The numbers of a range of positions, which must lie within the array. Decodes every chunk of which
     /// it takes some.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
         let mut numbers = Vec::with_capacity(range.len() + 2 * CHUNK);
         let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);

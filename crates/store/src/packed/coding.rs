@@ -36,9 +36,6 @@ pub trait Coding {
     }
 
     /// The first number of a chunk that is coded as a regular one of `count`.
-    ///
-    /// # Errors
-    /// What is wrong with its bytes.
     fn decode_regular(bytes: &[u8], count: usize) -> Result<Option<Self::Number>, Fault>;
 
     /// Fills `numbers` from a chunk of as many.

@@ -28,9 +28,6 @@ pub struct PackedWriter<C: Coding> {
 
 impl<C: Coding> PackedWriter<C> {
     /// Creates a file, which must not exist.
-    ///
-    /// # Errors
-    /// Those of creating it.
     pub fn create(path: &Path, coding: C) -> Result<PackedWriter<C>> {
         let file = durable::create_file(path).map_err(Error::io("create", path))?;
         let file = BlockFileWriter::new(file, path, BLOCK_LOG2);
@@ -39,9 +36,6 @@ impl<C: Coding> PackedWriter<C> {
     }
 
     /// Appends numbers.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn push(&mut self, mut numbers: &[C::Number]) -> Result<()> {
         while let Some(part) = numbers.split_off(..numbers.len().min(CHUNK - self.waiting.len()))
             && !part.is_empty()
@@ -56,9 +50,6 @@ impl<C: Coding> PackedWriter<C> {
 
     /// Appends `count` numbers that go on from `first` as those of a [regular](Coding) chunk do. Takes next to no time
     /// for each.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn push_regular(&mut self, first: C::Number, count: u64) -> Result<()> {
         let mut done = 0;
         while done < count {
@@ -95,9 +86,6 @@ impl<C: Coding> PackedWriter<C> {
     }
 
     /// Writes the rest; all is safely on disk when it returns.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn finish(mut self) -> Result<BlockFileSummary> {
         if !self.waiting.is_empty() {
             self.write_chunk()?;

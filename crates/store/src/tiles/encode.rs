@@ -50,9 +50,6 @@ impl<W: EdgeWeight> Encoder<W> {
     /// Encodes edges of one cell, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
     /// ascending first source. In them ids count from `origin`, that of the cell. The tiles depend on the multiset of
     /// edges only, not on their order nor on the slices that they come in.
-    ///
-    /// # Errors
-    /// Those of `emit`.
     pub fn encode_window<N: VertexNumber>(
         &mut self,
         edges: &[&[DenseEdge<N, W>]],

@@ -44,9 +44,6 @@ pub(super) fn arc(source: u32, target: u32) -> u64 {
 
 /// Cuts all rows into chunks. For those that get several, edges are counted first: of as many rows together as
 /// `memory` bytes have counters for.
-///
-/// # Errors
-/// Those of reading; cancellation.
 pub(super) fn plan_chunks(
     graph: &Graph,
     direction: Direction,

@@ -26,9 +26,6 @@ pub struct RowsConfig {
 
 impl RowsConfig {
     /// Bytes of [`memory`](Self::memory) that always suffice for a graph. Streams the degrees.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn memory_min(graph: &Graph, direction: Direction) -> Result<u64> {
         let degree_max = u64::from(graph.degree_max(direction)?);
         let cut = ChunkCut::STANDARD;

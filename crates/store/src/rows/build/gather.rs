@@ -31,9 +31,6 @@ pub(super) struct Group<W> {
 
 impl<W: EdgeWeight> Group<W> {
     /// Gathers the edges of some chunks, one behind the other.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
     pub fn gather(
         graph: &Graph,
         end: Direction,
