@@ -18,7 +18,7 @@ use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
-/// Rows that are brought into memory together.
+/// Rows brought into memory together.
 const BATCH: usize = 1024;
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
@@ -44,7 +44,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The arcs from ascending sources.
+/// The arcs of some sources, in ascending order.
 fn arcs(rows: &RowReader, sources: &[ShortId]) -> Result<Vec<(u32, u32)>> {
     let mut arcs = Vec::new();
     let mut batch = RowBatch::default();

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_have_sizes_that_they_may_have() {
+    fn a_grid_of_invalid_sizes_is_refused() {
         for (log2, is_sound) in [(5, false), (6, true), (24, true), (25, false), (64, false)] {
             for grid in [
                 Grid { segment_log2: log2, ..Grid::default() },

@@ -22,13 +22,14 @@ pub(super) struct CeesorCode;
 /// Greatest width of a magnitude.
 const WIDTH_MAX: u32 = 32;
 
-/// The order of neighbours in a row: by magnitude, then the one before the source.
+/// The order of neighbours in a row: by magnitude; of two equal ones, the one before the source
+/// comes first.
 pub(super) fn sort_key(source: u32, target: u32) -> (u32, bool) {
     (target.abs_diff(source), target > source)
 }
 
 impl CeesorCode {
-    /// Appends the row of these targets, which come in the order of [`sort_key`], without the source.
+    /// Appends a row. Its targets come in the order of [`sort_key`], without the source.
     pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         let mut width = 1;
         for &target in targets {
@@ -43,7 +44,7 @@ impl CeesorCode {
         }
     }
 
-    /// Folds the neighbours, by growing magnitude, until `step` breaks.
+    /// Folds the neighbours, by ascending magnitude, until `step` breaks.
     #[inline]
     pub fn try_fold<A>(
         &self,

@@ -388,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn written_numbers_are_read_back(
             mut numbers in prop::collection::vec(0u64..1 << 45, 0..400),
             shift in 0u32..45,
             above in 0u64..1 << 20,

@@ -110,7 +110,7 @@ fn rows_that_are_alike_copy_and_take_a_fraction_of_the_bits() {
 }
 
 #[test]
-fn rows_with_little_in_common_are_those_of_gap_bit_by_bit() {
+fn rows_with_little_in_common_equal_gap_rows_bit_by_bit() {
     let rows: Rows = (0..100)
         .map(|source| {
             (source, sorted((0..20).map(|index| (source * 977 + index * 31) % 90_000).collect()))
@@ -124,7 +124,7 @@ fn rows_with_little_in_common_are_those_of_gap_bit_by_bit() {
 }
 
 #[test]
-fn references_are_within_reach_whatever_lies_between() {
+fn references_are_within_reach_even_with_long_rows_between() {
     // Now and then, a row longer than the reach lies between two similar rows.
     let mut rows = twins(300, 200);
     for (source, targets) in rows.iter_mut().filter(|row| row.0 % 10 == 5) {
