@@ -206,7 +206,7 @@ impl Graph {
     /// window. Returns the number of entries. Not for hot loops.
     ///
     /// # Errors
-    /// Those of [`Tile::strips`]; some edges may have been visited before.
+    /// An invalid strip. Some edges may have been visited before.
     pub fn for_each_edge(
         &self,
         index: usize,

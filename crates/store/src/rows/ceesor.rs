@@ -1,16 +1,17 @@
 //! The encoding of CEESOR: A. Roy, K. Nilakant, V. Dalibard, E. Yoneki, *Mitigating I/O latency in
-//! SSD-based graph traversal*, University of Cambridge Computer Laboratory, Technical Report 823, 2012.
+//! SSD-based graph traversal*, University of Cambridge Computer Laboratory, Technical Report 823,
+//! 2012.
 //!
 //! A neighbour is its offset to the source. Offsets are sorted by magnitude, so the bits that they
-//! need only grow along the row. At first the width is 1. Then comes, for each offset:
+//! need only grow along the row. The width begins at 1. For each offset follow:
 //!
 //! * a 0 for each bit by which the width grows,
-//! * the magnitude in that width: its highest bit, which is a 1, and then the others, the lowest first,
+//! * the magnitude in that width: its highest bit, which is a 1, then the others, the lowest first,
 //! * the sign, 1 for a neighbour before the source.
 //!
-//! So the highest bit tells whether the width grows at no cost. A row of magnitudes `m` takes
-//! `sum(bits(m) + 1) + bits(greatest m) - 1` bits. A self-loop has no magnitude: it does not stand in
-//! the row but is a flag of the index.
+//! So the highest bit also marks the end of the growth, at no cost. A row of magnitudes `m` takes
+//! `sum(bits(m) + 1) + bits(greatest m) - 1` bits. A self-loop has no magnitude: the row omits it,
+//! and the index stores it.
 
 use super::bits::{BitWriter, RowBits};
 use std::ops::ControlFlow;

@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shapes_that_are_easy_to_get_wrong() {
+    fn shapes_of_extreme_sequences_are_read_back() {
         check(&[], 0);
         check(&[], 1 << 50);
         check(&[0], 0);

@@ -96,7 +96,7 @@ pub(super) enum RowCode {
 }
 
 impl RowCode {
-    /// The parameters to store with a chunk: 25 bytes for `gap`, 32 for `copy`, none for the others.
+    /// The parameters to store with a chunk: 25 bytes for `gap`, 32 for `copy`, 0 for the others.
     pub fn parameters(&self) -> Vec<u8> {
         match self {
             Self::Plain(_) | Self::Ceesor(_) => Vec::new(),

@@ -2,7 +2,7 @@
 //! traversals, seek the rows that they need.
 //!
 //! ```text
-//!  rows.data      rows of vertex 0, 1, 2, ..., each beginning at the bit where the one before ends;
+//!  rows.data      rows of vertex 0, 1, 2, ..., each from the bit where the one before ends;
 //!                 a chunk of vertices begins at a whole byte, and so does each piece of a long row
 //!  rows.index     for each vertex where its row ends (Elias-Fano), by chunk; kept in memory
 //!  rows.weights   the weight of each edge, in the order of the rows

@@ -64,7 +64,8 @@ fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
 }
 
 impl RowReader {
-    /// Smallest cache that reads more than single pages: it has a page for each row of a batch.
+    /// Bytes of the smallest useful cache: a page for each row of a batch. A smaller one reads page
+    /// by page.
     pub const CACHE_SIZE_MIN: u64 = 1 << 20;
 
     /// Bytes of a cache that holds all rows, and all weights with `has_weights`.

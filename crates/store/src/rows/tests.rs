@@ -383,7 +383,7 @@ fn a_range_outside_the_bytes_is_no_row() {
 }
 
 #[test]
-fn names_are_those_that_serde_writes() {
+fn names_agree_with_serde() {
     for encoding in RowEncoding::ALL {
         let json = serde_json::to_string(&encoding).unwrap();
         assert_eq!(json, format!("\"{}\"", encoding.name()));

@@ -67,7 +67,7 @@ impl<'a> Tile<'a> {
     /// within the window of the summary. Returns the number of entries. Not for hot loops.
     ///
     /// # Errors
-    /// Those of [`Self::strips`]; some edges may have been visited before.
+    /// An invalid strip. Some edges may have been visited before.
     pub fn for_each_edge(
         &self,
         summary: &TileSummary,

@@ -257,8 +257,7 @@ impl Tally {
         [
             (self.edges + self.skips).saturating_mul(rates.gap8),
             (self.edges + self.wide_skips).saturating_mul(rates.gap16),
-            // In levels without tallies of masks their rate is [`NEVER`], so the count must not be
-            // 0.
+            // At least 1: a width without masks has the rate `NEVER`, and 0 times that is 0.
             (self.cells + self.skips).max(1).saturating_mul(rates.mask),
         ]
     }

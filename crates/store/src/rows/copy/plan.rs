@@ -53,7 +53,7 @@ pub(in crate::rows) struct CopyPlan {
 #[derive(Debug, Default)]
 struct PlannedRow {
     source: u32,
-    /// The end of its targets in [`CopyPlan::targets`].
+    /// The end of its targets among those of all rows.
     end: usize,
     /// Rows that may be its reference.
     candidates: [Candidate; CANDIDATES],

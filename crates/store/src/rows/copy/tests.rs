@@ -100,7 +100,7 @@ fn twins(count: u32, degree: u32) -> Rows {
 }
 
 #[test]
-fn rows_that_are_alike_copy_and_take_a_fraction_of_the_bits() {
+fn similar_rows_copy_and_take_a_fraction_of_the_bits() {
     let rows = twins(200, 40);
     let [gap, copy] =
         [RowEncoding::Gap, RowEncoding::Copy].map(|encoding| encode(encoding, VERTICES, &rows));

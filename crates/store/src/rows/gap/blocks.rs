@@ -54,7 +54,7 @@ impl Blocks {
         #[cfg(target_arch = "x86_64")]
         {
             let RowBits { bytes, start, end } = row;
-            // SAFETY: there is no value of this type where the processor does not have the instructions.
+            // SAFETY: a value of this type exists only where the processor has the instructions.
             unsafe {
                 self.try_fold_avx512(code, source, bytes, start..end, vertex_count, init, step)
             }
@@ -113,7 +113,7 @@ impl ReadBlock for InBlocks<'_> {
         number: &mut u64,
         targets: &mut [u32; BLOCK],
     ) -> usize {
-        // SAFETY: there are no blocks where the processor does not have the instructions.
+        // SAFETY: blocks exist only where the processor has the instructions.
         unsafe { self.0.read_avx512(codes, frame, bounds, number, targets) }
     }
 }
@@ -201,7 +201,7 @@ impl Blocks {
         targets: &mut [u32; BLOCK],
     ) -> usize {
         let bytes_as_words = |bytes: u64| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes as i64));
-        // SAFETY: the arrays are as long as what is loaded from them; no load needs an alignment.
+        // SAFETY: each array has the length of the load from it; no load needs an alignment.
         let (places, gaps, widths) = unsafe {
             (
                 _mm512_loadu_si512(PLACES.as_ptr().cast()),
@@ -279,7 +279,8 @@ fn words(word: u64) -> __m512i {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn bits_at(bytes: &[u8], places: __m512i, lens: __m512i) -> __m512i {
     let mask = u64::MAX.checked_shr(64 - bytes.len().min(64) as u32).unwrap_or(0);
-    // SAFETY: the mask keeps the load within the slice; the array is as long as what is loaded from it.
+    // SAFETY: the mask keeps the load within the slice; the array has the length of the load from
+    // it.
     let (block, lowest) = unsafe {
         (
             _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()),
