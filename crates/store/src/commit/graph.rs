@@ -50,7 +50,7 @@ impl UnfinishedGraph {
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
         let (parent, name) = parted(&self.output)?;
-        // Locked, so that no other process takes the hidden directory for a leftover.
+        // Locks the old graph: under the hidden name, no process may take it for a leftover.
         let _locked = lock(&parent, name, OFlags::NOFOLLOW | OFlags::NONBLOCK);
         self.directory.at_once(|| self.rename(name))?;
         parent.sync().map_err(failed())?;
