@@ -1,6 +1,6 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Writes the arcs of a graph for `bench/webgraph-bits`: source and target as 4 little-endian bytes each,
-//! in the vertex order of the graph, by ascending source and then target.
+//! Writes the arcs of a graph for `bench/webgraph-bits`. An arc is its source and its target, 4
+//! little-endian bytes each, in the vertex order of the graph. Arcs ascend by source, then target.
 //!
 //! ```sh
 //! cargo run --release -p tegula-store --example arcs -- GRAPH FILE
@@ -18,7 +18,7 @@ use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
-/// Rows that are brought into memory together.
+/// Rows brought into memory together.
 const BATCH: usize = 1024;
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
@@ -44,7 +44,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The arcs from ascending sources.
+/// The arcs of `sources`, which must ascend.
 fn arcs(rows: &RowReader, sources: &[ShortId]) -> Result<Vec<(u32, u32)>> {
     let mut arcs = Vec::new();
     let mut batch = RowBatch::default();

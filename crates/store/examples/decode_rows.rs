@@ -16,7 +16,7 @@ use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowBatch, RowReader};
 
-/// Rows that are brought into memory together.
+/// Rows brought into memory together.
 const BATCH: usize = 1024;
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
@@ -30,7 +30,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let rows = RowReader::open(&graph, Direction::Forward, false, size, &Targets::default())?;
     let rows = rows.ok_or("the graph has no rows")?;
     let vertices: Vec<ShortId> = (0..graph.short_vertex_count()?).map(ShortId).collect();
-    // The first one reads them.
+    // The first pass reads the rows.
     decode(&rows, &vertices)?;
     let mut seconds = Vec::new();
     for _ in 0..passes.parse()? {

@@ -1,12 +1,14 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times looking up the neighbours of random vertices on disk: how long a user waits for the answer.
+//! Times look-ups of the neighbours of random vertices on disk: how long a user waits for the
+//! answer.
 //!
 //! ```sh
 //! cargo run --release -p tegula-store --example look_up -- GRAPH COUNT IN_FLIGHT
 //! ```
 //!
-//! So many threads ask for one vertex each, again and again. The index is in memory, the rows are read
-//! past the page cache, and hardly any stay in memory. Vertices without neighbours are not asked for.
+//! `IN_FLIGHT` threads look up one vertex each, again and again. The index is in memory. Rows are
+//! read past the page cache, and hardly any stay in memory. Vertices without neighbours are left
+//! out.
 
 use std::error::Error;
 use std::path::Path;
@@ -58,7 +60,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Looks vertices up until all of them are done; the seconds that each took.
+/// Looks up vertices until none is left. Returns the seconds that each took.
 fn look_up(rows: &RowReader, asked: &[ShortId], next: &AtomicUsize) -> Result<Vec<f64>> {
     let mut batch = RowBatch::default();
     let mut latencies = Vec::new();
@@ -73,7 +75,7 @@ fn look_up(rows: &RowReader, asked: &[ShortId], next: &AtomicUsize) -> Result<Ve
     Ok(latencies)
 }
 
-/// Vertices that have a row, the same every time.
+/// Random vertices that have a row, the same in every run.
 fn random_vertices(rows: &RowReader, count: usize) -> Vec<ShortId> {
     let vertex_count = u64::from(rows.rows().vertex_count());
     let mut number = 1u64;

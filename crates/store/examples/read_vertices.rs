@@ -1,13 +1,13 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times reading the arrays of a graph with a number for each vertex, one after the other, on one thread.
+//! Times reading the vertex arrays of a graph, one after the other, on one thread.
 //!
 //! ```sh
 //! cargo run --release -p tegula-store --example read_vertices -- GRAPH PASSES
 //! ```
 //!
-//! Prints the bytes that they take and, for each pass, the seconds that opening the graph, out-degrees,
-//! in-degrees, the dense ids by rank, and original with dense ids took. They are in the page cache, once the
-//! first pass is over.
+//! Prints the bytes of the arrays. For each pass, prints the seconds of opening the graph and of
+//! reading the out-degrees, the in-degrees, the dense ids by rank, and the original ids with dense
+//! ids. After the first pass, the arrays are in the page cache.
 
 use std::error::Error;
 use std::hint::black_box;

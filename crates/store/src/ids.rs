@@ -1,10 +1,10 @@
-//! Vertex ids before and after the vertex order is applied. They are different types on purpose.
+//! Vertex ids before and after the vertex order is applied. They have different types on purpose.
 
 use std::fmt;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A dense vertex id, `0..vertex_count`, after the vertex order was applied: up to 40 bits.
+/// A dense vertex id, `0..vertex_count`, in the vertex order: up to 40 bits.
 #[derive(
     Debug,
     Clone,
@@ -32,15 +32,15 @@ impl VertexId {
     /// The same id in 32 bits.
     ///
     /// # Panics
-    /// When the graph has more than [`SHORT_COUNT_MAX`] vertices, and the id more bits.
+    /// When the id has more than 32 bits, which needs more than [`SHORT_COUNT_MAX`] vertices.
     #[inline]
     pub fn short(self) -> ShortId {
         ShortId(u32::try_from(self.0).expect("the graph has short ids"))
     }
 }
 
-/// A dense vertex id in 32 bits, as rows and lists of vertices hold it: that of a graph with
-/// [`SHORT_COUNT_MAX`] vertices at the most.
+/// A dense vertex id in 32 bits, for graphs of up to [`SHORT_COUNT_MAX`] vertices. Rows and lists
+/// of vertices hold these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, FromBytes)]
 #[repr(transparent)]
 pub struct ShortId(pub u32);
@@ -60,10 +60,10 @@ impl From<ShortId> for VertexId {
     }
 }
 
-/// The most vertices that a graph can have: its ids have 40 bits, and one is kept free as "none".
+/// The greatest number of vertices: ids have 40 bits, and one is reserved as "none".
 pub const VERTEX_COUNT_MAX: u64 = (1 << 40) - 1;
 
-/// The most vertices of a graph whose ids are [short](ShortId): one is kept free as "none".
+/// The greatest number of vertices with [short](ShortId) ids; one id is reserved as "none".
 pub const SHORT_COUNT_MAX: u64 = u32::MAX as u64;
 
 /// A vertex id as the user wrote it.

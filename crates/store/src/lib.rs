@@ -1,4 +1,4 @@
-//! What a tegula graph is on disk: ids, tiles, rows, manifest, and how they are read and checked.
+//! The graph on disk: ids, tiles, rows and manifest, and how they are read and checked.
 
 mod ids;
 mod verify;

@@ -1,4 +1,4 @@
-//! A graph directory is written under a hidden name and takes its own name when it is complete.
+//! Writes a graph directory under a hidden name and renames it when it is complete.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,12 +21,12 @@ pub struct UnfinishedGraph {
 }
 
 impl UnfinishedGraph {
-    /// Creates the hidden directory beside `output`. `output` must not exist; with `replace` it may be an empty folder,
-    /// or a graph and nothing else.
+    /// Creates the hidden directory beside `output`, which must not exist. With `replace`, `output`
+    /// may be an empty folder, or hold a graph and nothing else.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`] where `output` exists and `replace` is false, [`Error::NotReplaced`] where something
-    /// else than a graph is in it; those of the operating system.
+    /// [`Error::AlreadyExists`] where `output` exists and `replace` is false,
+    /// [`Error::NotReplaced`] where it holds something other than a graph.
     pub fn create(output: &Path, replace: bool) -> Result<UnfinishedGraph> {
         check_output(output, replace)?;
         if let Some(parent) = output.parent() {
@@ -36,32 +36,32 @@ impl UnfinishedGraph {
         Ok(UnfinishedGraph { directory, output: output.to_owned(), replace })
     }
 
-    /// The hidden directory, where the files go.
+    /// The hidden directory, for the files.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Renames the directory to `output`. Its files and their names must be synced. What was at `output` takes the
-    /// hidden name and is removed.
+    /// Renames the directory to `output`. Its files and their names must be synced. The old graph
+    /// at `output` takes the hidden name and is removed.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`] where another graph took the name meanwhile, [`Error::NotReplaced`] where something
-    /// else appeared in the graph that is to be replaced; those of the operating system. `output` is then what it was.
+    /// [`Error::AlreadyExists`] where another graph took the name meanwhile, [`Error::NotReplaced`]
+    /// where something else appeared in the old graph. After an error `output` is unchanged.
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
         let (parent, name) = parted(&self.output)?;
-        // Nobody takes it for a leftover while it has the hidden name.
+        // Locks the old graph: under the hidden name, no process may take it for a leftover.
         let _locked = lock(&parent, name, OFlags::NOFOLLOW | OFlags::NONBLOCK);
         self.directory.at_once(|| self.rename(name))?;
         parent.sync().map_err(failed())?;
         if let Err(error) = self.directory.remove() {
-            // Somebody works in there and has only now made a file: that one stays, and so does its folder.
+            // Another process has just made a file in it: the file stays, and so does its folder.
             tracing::warn!(path = %self.path().display(), %error, "what was replaced is not removed");
         }
         Ok(())
     }
 
-    /// Renames, exchanging the two where there is something to be replaced.
+    /// Renames the directory; exchanges it with the old graph if there is one.
     fn rename(&self, name: &OsStr) -> Result<()> {
         let rename = |if_taken| self.rename_to(name, if_taken);
         match rename(IfTaken::Fail) {
@@ -89,8 +89,8 @@ impl UnfinishedGraph {
         }
     }
 
-    /// Looks once more at what is replaced, under the name that it has now; where something is in it that
-    /// was not there before, it comes back.
+    /// Checks the old graph once more, under its new name. If something new is in it, `back`
+    /// restores it.
     fn check_replaced(&self, old: &OsStr, back: impl FnOnce() -> io::Result<()>) -> Result<()> {
         let (parent, _) = self.directory.hidden();
         let found = match reason_to_keep(parent, old) {
@@ -102,7 +102,7 @@ impl UnfinishedGraph {
         Err(found)
     }
 
-    /// Renames without flags, which replaces nothing but an empty folder.
+    /// Renames without flags, which replaces only an empty folder.
     fn rename_plainly(&self, name: &OsStr) -> Result<()> {
         match self.rename_to(name, IfTaken::Replace) {
             Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) if self.replace => {
@@ -112,10 +112,11 @@ impl UnfinishedGraph {
         }
     }
 
-    /// Renames what is there before the new one: in between, for a short moment, there is no graph.
+    /// Renames the old graph first, then the new one. For a short moment in between there is no
+    /// graph.
     fn rename_aside(&self, name: &OsStr) -> Result<()> {
         let (parent, hidden) = self.directory.hidden();
-        // A name that tells a leftover, should the process be killed.
+        // A name that marks a leftover, in case the process is killed.
         let mut aside = hidden.to_owned();
         aside.push(OLD);
         let rename = |from: &OsStr, to: &OsStr| -> io::Result<()> {
@@ -124,7 +125,7 @@ impl UnfinishedGraph {
         rename(name, &aside).map_err(|error| self.not_created(error))?;
         self.check_replaced(&aside, || rename(&aside, name))?;
         let renamed = rename(hidden, name);
-        // As after an exchange: it takes the hidden name, and goes.
+        // As after an exchange, the old graph takes the hidden name and is removed.
         let back_to = if renamed.is_ok() { hidden } else { name };
         rename(&aside, back_to).and(renamed).map_err(|error| self.not_created(error))
     }
@@ -136,7 +137,7 @@ fn check_output(output: &Path, replace: bool) -> Result<()> {
         Err(error) => return Err(Error::io("read", output)(error)),
         Ok(_) => {}
     }
-    // What would not be replaced in any case is said first: to ask for that would be in vain.
+    // A folder that can never be replaced is reported first: `replace` would not help.
     let (parent, name) = parted(output)?;
     match reason_to_keep(&parent, name).map_err(Error::io("read", output))? {
         Some(found) => Err(Error::NotReplaced { path: output.to_owned(), found }),
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_leaves_nothing() {
+    fn a_dropped_graph_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let unfinished = UnfinishedGraph::create(&folder.path().join("g"), false).unwrap();
         make_graph(unfinished.path(), "new");
@@ -185,7 +186,8 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// What may stand for a graph: one of its files with the mark of tegula, and one that says which.
+    /// Something that passes for a graph: a file with tegula's mark, and a file that says which
+    /// graph.
     fn make_graph(directory: &Path, which: &str) {
         fs::create_dir_all(directory).unwrap();
         let marked = directory.join(file_names::OUT_DEGREES);
@@ -197,7 +199,7 @@ mod tests {
         fs::read_to_string(output.join(file_names::TILES)).unwrap()
     }
 
-    /// That what is at the output is refused in these words, and stays.
+    /// Asserts that `output` is not replaced, with these words in the error.
     #[track_caller]
     fn assert_kept(output: &Path, words: &str) {
         let refused = UnfinishedGraph::create(output, true).err().unwrap();
@@ -218,14 +220,14 @@ mod tests {
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         };
         replace();
-        // Damaged, and with what builders of rows have left that were killed.
+        // Damaged, and with leftovers of killed row builders.
         fs::write(output.join(file_names::MANIFEST), "damaged").unwrap();
         fs::write(output.join(".manifest.json.unfinished-17-abcdef"), "").unwrap();
         let rows = output.join(".rows.data.unfinished-17-abcdef");
         fs::create_dir(&rows).unwrap();
         fs::write(rows.join(file_names::ROW_INDEX), "").unwrap();
         replace();
-        // Of a newer version, with a kind of file that is not known yet: its manifest names it.
+        // A graph of a newer version with a new kind of file: its manifest names the file.
         fs::remove_file(output.join(file_names::OUT_DEGREES)).unwrap();
         let sealed = "{\n  \"format_version\": 9,\n  \"files\": [{ \"name\": \"shards.data\" }]";
         let sum = crc32c(sealed.as_bytes());
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_graph_is_kept() {
+    fn a_folder_without_a_graph_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         fs::create_dir(&output).unwrap();
@@ -261,7 +263,7 @@ mod tests {
         fs::write(&thesis, "text").unwrap();
         assert_kept(&output, "also holds thesis.txt");
         fs::remove_file(&thesis).unwrap();
-        // Folders and links are no files of a graph, whatever their names.
+        // Folders and links are no files of a graph, even with its names.
         for name in ["notes", file_names::ROWS, ".rows.data.unfinished-1-abcdef"] {
             fs::create_dir(output.join(name)).unwrap();
             fs::write(output.join(name).join("thesis.txt"), "text").unwrap();
@@ -277,11 +279,11 @@ mod tests {
         assert_eq!(which(&output), "old");
     }
 
-    /// How what is finished gets its name.
+    /// A way to give the finished graph its name.
     type Commit = fn(UnfinishedGraph) -> Result<()>;
 
     #[test]
-    fn a_file_that_appears_during_an_import_is_kept_with_the_graph_that_it_is_in() {
+    fn a_file_that_appears_during_an_import_is_kept_with_its_graph() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         make_graph(&output, "old");
@@ -312,7 +314,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    /// A graph, and what is to replace it.
+    /// Makes a graph, and another one to replace it.
     fn replacement(output: &Path) -> UnfinishedGraph {
         make_graph(output, "old");
         let unfinished = UnfinishedGraph::create(output, true).unwrap();
@@ -321,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_that_knows_no_flags_replaces_all_the_same() {
+    fn a_file_system_without_rename_flags_still_replaces() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         let unfinished = replacement(&output);
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_rename_replaces_only_what_it_is_asked_to() {
+    fn a_plain_rename_replaces_only_if_asked_to() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         let mut unfinished = replacement(&output);
@@ -344,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_comes_back_where_the_new_one_cannot_be_renamed() {
+    fn a_graph_comes_back_if_the_new_one_cannot_be_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("g");
         let unfinished = replacement(&output);

@@ -1,7 +1,8 @@
-//! Commits: how a graph directory, or rows in one, appear all at once.
+//! Commits: a graph directory, or rows in one, appear all at once.
 //!
-//! Files are written under hidden names and synced. Then one rename makes them visible, and a sync of the folder makes
-//! that durable. A process that is killed before leaves hidden names alone, which the next run removes.
+//! Files are written under hidden names and synced. Then one rename makes them visible, and a sync
+//! of the folder makes the rename durable. A process killed before that leaves only hidden names,
+//! which the next run removes.
 
 mod graph;
 mod rows;

@@ -1,4 +1,4 @@
-//! Rows are added to a graph directory by new files and a new manifest.
+//! Adds rows to a graph directory: new files, then a new manifest.
 
 use tegula_machine::disk::{IfTaken, Temporary};
 use tegula_machine::{Error, Result};
@@ -6,12 +6,12 @@ use tegula_machine::{Error, Result};
 use crate::graph::{Graph, Manifest};
 use crate::rows::RowFiles;
 
-/// Moves the files of rows from `folder` into the directory of `graph`, then replaces its manifest by `manifest`, which
-/// names them.
+/// Moves the files of rows from `folder` into the directory of `graph`, then replaces its manifest
+/// by `manifest`, which names them.
 ///
 /// # Errors
-/// [`Error::Replaced`] where the directory holds another graph by now; those of the operating system. The graph is
-/// then what it was.
+/// [`Error::Replaced`] where the directory holds another graph by now. After an error the graph is
+/// unchanged.
 pub(crate) fn commit_rows(
     graph: &Graph,
     folder: Temporary,
@@ -25,7 +25,7 @@ pub(crate) fn commit_rows(
     let names = [files.data, files.weights, files.index];
     let names = names.into_iter().filter(|name| manifest.file(name).is_some());
     let built = folder.open_folder()?;
-    // What has such a name already is no part of the graph: its manifest names no such rows.
+    // An old file with such a name is no part of the graph: the manifest names no such rows.
     let moved = names.clone().try_for_each(|name| {
         let renamed = built.rename(name.as_ref(), (directory, name.as_ref()), IfTaken::Replace);
         renamed.map_err(|error| Error::io("write", directory.join(name))(error.into()))

@@ -1,4 +1,4 @@
-//! The cells of the tile table: their tiles, and where their sources are listed.
+//! The cells of the tile table: their tiles and their lists of sources.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::manifest::Manifest;
 use super::records::CellRecord;
 use crate::tiles::{Cell, is_listed, words_of};
 
-/// A cell in the table: its tiles, and where the list of its sources lies.
+/// A cell in the table: its tiles, and the place of its list of sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellEntry {
-    /// Which one.
+    /// Its column and segment.
     pub cell: Cell,
     /// Its tiles, as a range of the table.
     pub tiles: Range<usize>,
-    /// How many sources have an edge in it; 0 where the graph has one segment.
+    /// Number of sources with an edge in it; 0 in a graph with one segment.
     pub source_count: u32,
-    /// Bytes of their list; 0 where they are not listed.
+    /// Bytes of its list of sources; 0 if they are not listed.
     pub sources_size: u32,
-    /// First byte of the list in the file of these.
+    /// First byte of the list in `tiles.sources`.
     pub(super) sources_offset: u64,
     /// CRC-32C of the list.
     pub(super) sources_checksum: u32,
@@ -31,9 +31,6 @@ impl CellEntry {
 }
 
 /// Checks the records of cells against each other and the manifest.
-///
-/// # Errors
-/// What does not fit, in words.
 pub(super) fn check_cells(
     records: &[CellRecord],
     manifest: &Manifest,
@@ -71,7 +68,7 @@ pub(super) fn check_cells(
     if complete { Ok(cells) } else { Err("cells are missing".into()) }
 }
 
-/// Whether a cell says of its sources what it may.
+/// Whether the fields about sources are consistent.
 fn lists_soundly(record: &CellRecord, manifest: &Manifest) -> bool {
     let (count, size) = (record.source_count.get(), record.sources_size.get());
     let grid = manifest.grid;

@@ -1,4 +1,4 @@
-//! What a graph directory may hold: what of a folder is tegula's own, to be replaced and removed.
+//! Tells a graph's files from others in a folder, so that only the former are replaced and removed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,11 +11,8 @@ use super::file_names;
 use super::manifest::Manifest;
 use crate::rows::Direction;
 
-/// Why a folder is not to be replaced, in words that follow its name; `None` where it is empty, or holds a
-/// graph, of whatever version and however damaged, and nothing else.
-///
-/// # Errors
-/// Those of the operating system.
+/// Why a folder must not be replaced, in words that follow its name. `None` if it is empty or holds
+/// only a graph, of any version and however damaged.
 pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
     match parent.kind_of(name)? {
         Some(FileType::Directory) => {}
@@ -42,11 +39,11 @@ pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<Str
     Ok(None)
 }
 
-/// Removes a file; or of a folder the files of a graph, and then the folder. Whatever else is in it stays,
-/// and so does the folder.
+/// Removes a file, or the files of a graph in a folder and then the folder. Other files stay, and
+/// so does the folder then.
 ///
 /// # Errors
-/// Those of removing; [`io::ErrorKind::DirectoryNotEmpty`].
+/// [`io::ErrorKind::DirectoryNotEmpty`] if other files stay.
 pub fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     if parent.kind_of(name)? != Some(FileType::Directory) {
         return parent.remove_file(name);
@@ -54,7 +51,7 @@ pub fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     let folder = parent.open_folder(name)?;
     let own = OwnFiles::of(&folder)?;
     let mut names = folder.names()?;
-    // It may name files that this version does not know.
+    // The manifest goes last: it may name files that this version does not know.
     names.sort_by_key(|name| name == file_names::MANIFEST);
     for entry in names {
         if own.holds(&folder, &entry)? {
@@ -64,12 +61,12 @@ pub fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     parent.remove_folder(name)
 }
 
-/// Which names are those of a graph's files.
+/// The names of a graph's files.
 struct OwnFiles {
-    /// What the manifest names, if its checksum is right.
+    /// The names in the manifest, if its checksum is right.
     listed: Vec<String>,
-    /// Whether there is something that only tegula writes: a manifest with the right checksum, or a block
-    /// file.
+    /// Whether the folder has a file that only tegula writes: a manifest with the right checksum,
+    /// or a block file.
     has_mark: bool,
 }
 
@@ -88,7 +85,7 @@ impl OwnFiles {
         Ok(OwnFiles { listed: listed.unwrap_or_default(), has_mark })
     }
 
-    /// Whether what has a name in the folder is a graph's.
+    /// Whether an entry of the folder belongs to a graph.
     fn holds(&self, folder: &Directory, name: &OsString) -> io::Result<bool> {
         Ok(match folder.kind_of(name)? {
             Some(FileType::RegularFile) => {
@@ -106,13 +103,14 @@ impl OwnFiles {
                 holds_all
             }
             Some(_) => false,
-            // It has gone meanwhile.
+            // It was removed meanwhile.
             None => true,
         })
     }
 }
 
-/// Whether a name is that of a folder in which rows are being built, or were when their process was killed.
+/// Whether this is the hidden name of a folder for rows that are being built, or were when their
+/// process was killed.
 fn is_of_rows(name: &OsStr) -> bool {
     let mut directions = Direction::ALL.into_iter();
     directions.any(|direction| is_hidden_name(name, direction.files().data.as_ref()))
@@ -125,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_graph_is_removed_and_files_of_others_in_it_stay() {
+    fn a_graph_is_removed_and_other_files_stay() {
         let above = tempfile::tempdir().unwrap();
         let parent = Directory::open(above.path()).unwrap();
         let folder = above.path().join("g");

@@ -1,4 +1,4 @@
-//! How many edges leave and enter each vertex.
+//! The out- and in-degrees of the vertices.
 
 use std::ops::Range;
 
@@ -9,48 +9,34 @@ use super::opened::Graph;
 use crate::packed::{Array, CHUNK, Unordered};
 use crate::rows::Direction;
 
-/// The degrees of a graph, on disk.
+/// The out-degrees of a graph, on disk.
 pub struct DegreeReader(Array<Unordered>);
 
 impl DegreeReader {
-    /// Those of a range of vertices, which the graph must have: 4 bytes each, and about one while they are read.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the degrees of a range of vertices, which the graph must have. Takes 4 bytes each, and
+    /// about one more while it reads.
     pub fn read(&self, vertices: Range<usize>) -> Result<Vec<u32>> {
         self.0.read(vertices)
     }
 }
 
 impl Graph {
-    /// The out-degrees by dense id, to be read range by range.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Opens the out-degrees by dense id, to be read range by range.
     pub fn degree_reader(&self) -> Result<DegreeReader> {
         Ok(DegreeReader(self.array(self.degrees_name(Direction::Forward))?))
     }
 
     /// The out-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn out_degrees(&self) -> Result<Vec<u32>> {
         self.degrees(Direction::Forward)
     }
 
-    /// How many edges the rows of a direction have, by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the degrees of a direction by dense id: 4 bytes a vertex.
     pub(crate) fn degrees(&self, direction: Direction) -> Result<Vec<u32>> {
         self.array::<Unordered>(self.degrees_name(direction))?.read_all()
     }
 
-    /// The greatest of them. Streams them: 1 ms for 4 million vertices.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// The greatest degree of a direction. Streams the degrees: 1 ms for 4 million vertices.
     pub fn degree_max(&self, direction: Direction) -> Result<u32> {
         let mut max = 0;
         self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
@@ -60,7 +46,8 @@ impl Graph {
         Ok(max)
     }
 
-    /// The file of the degrees of a direction: where in-degrees are the out-degrees they may have none.
+    /// The file with the degrees of a direction. In-degrees that equal the out-degrees may have no
+    /// file.
     fn degrees_name(&self, direction: Direction) -> &'static str {
         let has_own = self.manifest().file(file_names::IN_DEGREES).is_some();
         match direction {
@@ -69,11 +56,8 @@ impl Graph {
         }
     }
 
-    /// Visits out- and in-degrees, up to 65,536 vertices at a time: the first of these and the degrees from there on.
-    /// Leaves out many vertices in a row that have no edge.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits out- and in-degrees, up to 65,536 vertices at a time: `visit` gets the first vertex
+    /// and the degrees from there on. Skips chunks in which no vertex has an edge.
     pub fn for_each_degrees(
         &self,
         mut visit: impl FnMut(u64, &[u32], &[u32]) -> Result<()>,
@@ -90,9 +74,6 @@ impl Graph {
     }
 
     /// The in-degrees by dense id: 4 bytes a vertex.
-    ///
-    /// # Errors
-    /// Those of reading.
     pub fn in_degrees(&self) -> Result<Vec<u32>> {
         self.degrees(Direction::Reverse)
     }

@@ -8,10 +8,10 @@ use tegula_machine::{Error, Result};
 
 use super::file_names;
 
-/// Opens a directory that is said to hold a graph.
+/// Opens a directory that should hold a graph.
 ///
 /// # Errors
-/// [`Error::NotAGraph`] where there is none; those of opening it.
+/// [`Error::NotAGraph`] where there is none.
 pub(super) fn open_directory(path: &Path) -> Result<Directory> {
     let not_a_graph =
         |detail: &str| Error::NotAGraph { path: path.to_owned(), detail: detail.to_owned() };
@@ -22,13 +22,13 @@ pub(super) fn open_directory(path: &Path) -> Result<Directory> {
     })
 }
 
-/// Whether a folder holds a graph, by the names of its files.
+/// Whether a folder holds a graph, judged by the names of its files.
 pub fn is_directory(path: &Path) -> bool {
     [file_names::MANIFEST, file_names::TILES].iter().all(|name| path.join(name).is_file())
 }
 
-/// The graph directory that a path is or lies in, however deep, and whatever links lead there. What does not exist yet
-/// lies where the nearest folder above it is.
+/// The graph directory that `path` is, or that contains it at any depth. Follows links. A path that
+/// does not exist yet counts as a place in its nearest existing folder.
 pub fn directory_around(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
     let real = absolute.ancestors().find_map(|path| path.canonicalize().ok())?;

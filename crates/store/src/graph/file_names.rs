@@ -1,6 +1,6 @@
 //! Names of the files of a graph directory.
 
-/// The manifest: JSON with its checksum in it.
+/// The manifest: JSON that contains its checksum.
 pub const MANIFEST: &str = "manifest.json";
 /// All tiles, one behind the other.
 pub const TILES: &str = "tiles.data";
@@ -12,7 +12,7 @@ pub const SOURCES: &str = "tiles.sources";
 pub const TILE_TABLE: &str = "tiles.table";
 /// A block file of pages with all rows, one behind the other.
 pub const ROWS: &str = "rows.data";
-/// A block file with where each row lies.
+/// A block file with the place of each row.
 pub const ROW_INDEX: &str = "rows.index";
 /// A block file of pages with the weights of all rows, 4 bytes each.
 pub const ROW_WEIGHTS: &str = "rows.weights";
@@ -26,17 +26,17 @@ pub const REVERSE_WEIGHTS: &str = "reverse.weights";
 pub const IDS: &str = "vertices.ids";
 /// A block file with the original string ids in byte order, one behind the other.
 pub const STRINGS: &str = "vertices.strings";
-/// An array of where each string ends.
+/// An array with the end of each string.
 pub const STRING_ENDS: &str = "vertices.string-ends";
-/// An array of the dense id of each vertex in the order of the original ids.
+/// An array with the dense id of each rank.
 pub const ORDER: &str = "vertices.order";
 /// An array of the out-degree of each dense id.
 pub const OUT_DEGREES: &str = "degrees.out";
-/// An array of the in-degree of each dense id, where it may be another than the out-degree.
+/// An array of the in-degree of each dense id. It may be absent if in-degrees equal out-degrees.
 pub const IN_DEGREES: &str = "degrees.in";
 
-/// Files that depend on more than what the manifest says: the order on how ids turn out, and in-degrees may
-/// be left out where they are the out-degrees.
+/// Files whose presence does not follow from the manifest's other fields: the order is absent where
+/// ranks are dense ids, and in-degrees may be where they equal out-degrees.
 pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
 pub(crate) const BLOCK_FILES: [&str; 13] = [
@@ -54,7 +54,7 @@ pub(crate) const BLOCK_FILES: [&str; 13] = [
     REVERSE_INDEX,
     REVERSE_WEIGHTS,
 ];
-/// All files that are not.
+/// All files that are no block files.
 const OTHER_FILES: [&str; 4] = [MANIFEST, TILES, SOURCES, WEIGHTS];
 
 /// All files that a graph may have.

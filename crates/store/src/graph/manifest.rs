@@ -1,6 +1,6 @@
-//! The manifest: what the graph is and which files it consists of, with the length and checksum of
-//! each. It is JSON, so that a person can read it. Its last field is the CRC-32C of all that stands
-//! before that field.
+//! The manifest says what the graph is and names its files, each with length and checksum. It is
+//! JSON, so that a person can read it. Its last field is the CRC-32C of all bytes before that
+//! field.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,23 +15,23 @@ use super::file_names;
 use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 
-/// The version of the format that a graph has, if it has nothing that only the next one knows.
+/// The format version of a graph without rows in several pieces.
 pub const FORMAT_VERSION: u32 = 8;
 
-/// The version of a graph with rows in several pieces: the latest one. Both are read.
+/// The format version of a graph with rows in several pieces, the latest. Readers accept both.
 const FORMAT_VERSION_OF_PIECES: u32 = 9;
 
-/// Digits of the checksum of a manifest.
+/// Hexadecimal digits of the manifest's checksum.
 const CHECKSUM_DIGITS: usize = 8;
 
-/// A manifest is read whole before its checksum is known, so its size is bounded.
+/// Limits memory: a manifest is read whole before its checksum is known.
 const MANIFEST_SIZE_MAX: u64 = 16 << 20;
 
-/// What kind of ids the input had.
+/// The type of the original ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdType {
-    /// Integers that happen to be `0..vertices`: nothing is stored.
+    /// Integers that happen to be `0..vertices`; no file stores them.
     Range,
     /// Unsigned 64-bit integers.
     Integer,
@@ -39,14 +39,14 @@ pub enum IdType {
     String,
 }
 
-/// Which vertex order was taken, and why.
+/// The vertex order, and why it was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderChoice {
     /// `given`, `degree` or `dfs`.
     pub name: String,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
-    /// Estimated bytes per edge of each order that was weighed.
+    /// Estimated bytes per edge in each order that was tried.
     pub estimates: Vec<(String, f64)>,
 }
 
@@ -67,8 +67,8 @@ pub struct FileEntry {
     pub name: String,
     /// Its length in bytes.
     pub bytes: u64,
-    /// CRC-32C that stands for its content: of the footer of a block file; absent for the tiles and
-    /// their weights, whose checksums are in the tile table.
+    /// CRC-32C of a block file's footer, which covers the whole content. Absent for tiles and their
+    /// weights, whose checksums are in the tile table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<u32>,
 }
@@ -81,39 +81,40 @@ pub struct Manifest {
     pub format_version: u32,
     /// Number of vertices.
     pub vertices: u64,
-    /// Number of stored arcs: an edge of an undirected input is two, its loop one.
+    /// Number of stored arcs: two for an edge of an undirected input, one for its loop.
     pub edges: u64,
-    /// Whether every edge of the input was stored in both directions.
+    /// Whether every edge of the input is stored in both directions.
     pub undirected: bool,
-    /// Whether edges carry an `f32`.
+    /// Whether edges have an `f32` weight.
     pub weighted: bool,
     /// Arcs whose source is their target.
     pub loops: u64,
-    /// Arcs that repeat another one's source and target.
+    /// Arcs that repeat the source and target of another arc.
     pub duplicates: u64,
-    /// What the original ids are.
+    /// The type of the original ids.
     pub ids: IdType,
     /// The vertex order.
     pub order: OrderChoice,
-    /// How the tiles are filed.
+    /// The grid by which tiles are filed.
     pub grid: Grid,
     /// Number of batches in the tile table.
     pub batches: u64,
-    /// Number of cells in the tile table: those of the grid that have a tile.
+    /// Number of cells in the tile table. Every cell there has a tile.
     pub cells: u64,
     /// Number of tiles in the tile table.
     pub tiles: u64,
-    /// The rows, if there are any.
+    /// The rows by source, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowLayout>,
-    /// The rows by target, if there are any. An undirected graph has none of its own.
+    /// The rows by target, if there are any. Always absent in an undirected graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<RowLayout>,
-    /// Every file but the manifest.
+    /// Every file except the manifest.
     pub files: Vec<FileEntry>,
 }
 
-/// How many edges are stored as so many arcs: an edge of an undirected graph is two of them, a loop one.
+/// The number of edges that `arcs` stored arcs represent: in an undirected graph an edge is two
+/// arcs, a loop one.
 pub fn edge_count(arcs: u64, loops: u64, undirected: bool) -> u64 {
     if undirected { (arcs + loops) / 2 } else { arcs }
 }
@@ -124,8 +125,8 @@ impl Manifest {
         self.files.iter().find(|file| file.name == name)
     }
 
-    /// The files that a graph has to have, by what its manifest says of it. Further ones are those in
-    /// [`OPTIONAL`](file_names::OPTIONAL).
+    /// The files that a graph with this manifest must have. Those in
+    /// [`OPTIONAL`](file_names::OPTIONAL) may exist besides.
     pub(super) fn file_names(&self) -> Vec<&'static str> {
         use file_names::{
             IDS, IN_DEGREES, OUT_DEGREES, SOURCES, STRING_ENDS, STRINGS, TILE_TABLE, TILES, WEIGHTS,
@@ -147,18 +148,18 @@ impl Manifest {
         names
     }
 
-    /// Whether the sources of each cell [are listed](Grid::lists_sources).
+    /// Whether the graph [lists the sources](Grid::lists_sources) of each cell.
     pub fn lists_sources(&self) -> bool {
         self.grid.lists_sources(self.vertices)
     }
 
-    /// The layouts of rows that the graph has.
+    /// The row layouts that the graph has.
     pub fn row_layouts(&self) -> impl Iterator<Item = (Direction, &RowLayout)> {
         let layouts = [(Direction::Forward, &self.rows), (Direction::Reverse, &self.reverse)];
         layouts.into_iter().filter_map(|(direction, layout)| Some((direction, layout.as_ref()?)))
     }
 
-    /// The rows of a direction, where the graph has them.
+    /// The rows of a direction, if the graph has them.
     pub fn rows_of(&self, direction: Direction) -> Option<&RowLayout> {
         match self.stored(direction) {
             Direction::Forward => self.rows.as_ref(),
@@ -166,7 +167,8 @@ impl Manifest {
         }
     }
 
-    /// The direction in which the rows of a direction are stored: in an undirected graph they are the same.
+    /// The direction whose files hold these rows. In an undirected graph both directions are the
+    /// same.
     pub fn stored(&self, direction: Direction) -> Direction {
         if self.undirected { Direction::Forward } else { direction }
     }
@@ -176,7 +178,7 @@ impl Manifest {
         self.format_version >= FORMAT_VERSION_OF_PIECES
     }
 
-    /// The same graph with rows of a direction, which lie in these files. Some of them are in several pieces, or not.
+    /// Adds a row layout and its files. `has_pieces` says whether some row is in several pieces.
     pub(crate) fn with_rows(
         mut self,
         direction: Direction,
@@ -195,14 +197,13 @@ impl Manifest {
         self
     }
 
-    /// The text that [`Manifest::read`] reads.
+    /// The file's text, which [`Manifest::read`] parses.
     fn to_text(&self) -> Result<String, serde_json::Error> {
         let json = serde_json::to_string_pretty(self)?;
         Ok(seal(json.strip_suffix("\n}").unwrap_or(&json)))
     }
 
-    /// Writes the manifest into a graph directory in one step; syncing the directory is left to the
-    /// caller.
+    /// Writes the manifest into a graph directory in one step. The caller syncs the directory.
     pub(crate) fn replace(&self, directory: &Directory) -> Result<()> {
         let path = directory.join(file_names::MANIFEST);
         let failed = |error| Error::io("write", &path)(error);
@@ -217,14 +218,14 @@ impl Manifest {
     /// Reads and checks the manifest of a graph directory.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is older or newer,
-    /// [`Error::Corrupt`] where it is damaged.
+    /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is older or
+    /// newer, [`Error::Corrupt`] where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
         Manifest::read_in(&open_directory(directory)?)
     }
 
-    /// The same of a directory that is open. [`Error::Replaced`] where another one has taken its place and
-    /// its manifest is gone.
+    /// Does what [`Manifest::read`] does, in an open directory. Returns [`Error::Replaced`] if the
+    /// directory has no manifest any more and its path leads elsewhere.
     pub(crate) fn read_in(directory: &Directory) -> Result<Manifest> {
         let path = directory.join(file_names::MANIFEST);
         let bytes = read_bytes(directory).map_err(|error| match error.kind() {
@@ -251,8 +252,8 @@ impl Manifest {
         })
     }
 
-    /// The files that the manifest of a directory names, of whatever version it is; `None` where there is
-    /// none whose checksum is right.
+    /// The files that a directory's manifest of any version names; `None` without a manifest whose
+    /// checksum is right.
     pub(super) fn files_listed(directory: &Directory) -> Option<Vec<String>> {
         let bytes = read_bytes(directory).ok().flatten()?;
         let json = open_seal(std::str::from_utf8(&bytes).ok()?)?;
@@ -264,9 +265,9 @@ impl Manifest {
     }
 }
 
-/// The bytes of the manifest; `None` where they are too many.
+/// Reads the manifest; `None` if it is too large.
 fn read_bytes(directory: &Directory) -> io::Result<Option<Vec<u8>>> {
-    // What is no file is not waited for.
+    // Opening a FIFO of this name must not block.
     let file = directory.open_file(file_names::MANIFEST, OFlags::NONBLOCK)?;
     let mut bytes = Vec::new();
     file.take(MANIFEST_SIZE_MAX + 1).read_to_end(&mut bytes)?;
@@ -279,7 +280,7 @@ struct Version {
     format_version: u32,
 }
 
-/// The part that tells which files are tegula's.
+/// The part that lists the files of a graph of any version.
 #[derive(Deserialize)]
 struct Listing {
     files: Vec<Listed>,
@@ -290,17 +291,17 @@ struct Listed {
     name: String,
 }
 
-/// What stands before and behind the eight digits of the checksum, which covers all bytes before them. There is only
-/// one way to write them: no bit can change unnoticed.
+/// The text around the eight digits of the checksum, which covers all bytes before it. The digits
+/// can be written in one way only, so any changed bit is noticed.
 const SEAL: (&str, &str) = (",\n  \"crc32c\": \"", "\"\n}\n");
 
-/// A text with its checksum.
+/// Appends the checksum to a text.
 fn seal(text: &str) -> String {
     let (before, behind) = SEAL;
     format!("{text}{before}{:08x}{behind}", crc32c(text.as_bytes()))
 }
 
-/// The object of a manifest without its checksum, which is right.
+/// Checks the checksum and returns the manifest's JSON object without it.
 fn open_seal(text: &str) -> Option<String> {
     let (before, behind) = SEAL;
     let rest = text.strip_suffix(behind)?;
@@ -410,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_have_sizes_that_they_may_have() {
+    fn a_grid_of_invalid_sizes_is_refused() {
         for (log2, is_sound) in [(5, false), (6, true), (24, true), (25, false), (64, false)] {
             for grid in [
                 Grid { segment_log2: log2, ..Grid::default() },

@@ -21,10 +21,10 @@ use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 use crate::packed::{Array, Coding};
 use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
 
-/// A graph, opened for reading. All lengths and counts were checked against each other; the tiles
-/// themselves are checked when they are read.
+/// A graph, opened for reading. Opening checks all lengths and counts against each other; reading a
+/// tile checks the tile.
 ///
-/// All files are opened at once: a graph that is replaced by another one goes on to be read as it was.
+/// All files are opened at once, so a graph that is replaced can still be read as it was.
 pub struct Graph {
     directory: Directory,
     manifest: Manifest,
@@ -38,29 +38,26 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Opens a graph directory through a reading door. `caching` says whether its files may be kept
-    /// in the page cache.
+    /// Opens a graph directory through `reader`. `caching` says whether its files may stay in the
+    /// page cache.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`], [`Error::UnsupportedVersion`], [`Error::Corrupt`] when a file is
-    /// missing, has another length or does not fit the others, [`Error::Replaced`] where another graph
-    /// takes its place just then, and those of reading.
+    /// [`Error::NotAGraph`], [`Error::UnsupportedVersion`]; [`Error::Corrupt`] when a file is
+    /// missing, has another length or does not fit the others; [`Error::Replaced`] when another
+    /// graph takes the place of this one meanwhile.
     pub fn open(directory: &Path, reader: &Reader, caching: Caching) -> Result<Graph> {
         Graph::open_in(&Graph::open_directory(directory)?, reader, caching)
     }
 
-    /// Opens a directory that is said to hold a graph.
+    /// Opens a directory that should hold a graph.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`] where there is none; those of opening it.
+    /// [`Error::NotAGraph`] where there is none.
     pub fn open_directory(path: &Path) -> Result<Directory> {
         open_directory(path)
     }
 
-    /// The same of a directory that is open.
-    ///
-    /// # Errors
-    /// Those of [`Graph::open`].
+    /// Does what [`Graph::open`] does, in an open directory.
     pub fn open_in(directory: &Directory, reader: &Reader, caching: Caching) -> Result<Graph> {
         let manifest = Manifest::read_in(directory)?;
         if manifest.vertices > VERTEX_COUNT_MAX {
@@ -93,7 +90,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// That the manifest names the files of such a graph, each once, and no others.
+    /// Checks that the manifest names the files of such a graph, each once, and no others.
     fn check_names(&self) -> Result<()> {
         let manifest = &self.manifest;
         let needed = manifest.file_names();
@@ -111,10 +108,10 @@ impl Graph {
         Err(damaged_manifest(&self.directory, detail))
     }
 
-    /// Has further files from then on, which lie in `folder` and are named by the `manifest` behind its own.
+    /// Adds the files in `folder` that `manifest` names after the present ones.
     ///
     /// # Errors
-    /// [`Error::Replaced`] where the manifest is that of another graph; those of opening them.
+    /// [`Error::Replaced`] when the manifest belongs to another graph.
     pub(crate) fn add_files(&mut self, folder: &Directory, manifest: Manifest) -> Result<()> {
         let (own, added) =
             manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
@@ -127,17 +124,17 @@ impl Graph {
         self.check_names()
     }
 
-    /// The directory.
+    /// The path of the directory.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// The directory, held open: it is the one that was opened, whatever its path leads to by now.
+    /// The directory that was opened, even if its path leads elsewhere by now.
     pub fn opened_directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// What the manifest says.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -152,10 +149,10 @@ impl Graph {
         self.vertex_count() <= SHORT_COUNT_MAX
     }
 
-    /// The number of vertices of a graph whose ids are [short](crate::ShortId), for what keeps lists of them.
+    /// Number of vertices, for arrays indexed by [short](crate::ShortId) ids.
     ///
     /// # Errors
-    /// [`Error::Limit`] where there are more vertices.
+    /// [`Error::Limit`] when there are more vertices than short ids.
     pub fn short_vertex_count(&self) -> Result<u32> {
         let found = self.vertex_count();
         let limit = SHORT_COUNT_MAX;
@@ -173,12 +170,12 @@ impl Graph {
         self.manifest.weighted
     }
 
-    /// Where its bytes may stay besides what is read.
+    /// Whether its files may stay in the page cache.
     pub fn caching(&self) -> Caching {
         self.caching
     }
 
-    /// The door through which the graph is read.
+    /// The reader of its files.
     pub fn reader(&self) -> &Reader {
         &self.reader
     }
@@ -188,12 +185,12 @@ impl Graph {
         &self.table.batches
     }
 
-    /// How the tiles are filed.
+    /// The grid by which tiles are filed.
     pub fn grid(&self) -> Grid {
         self.manifest.grid
     }
 
-    /// The cell in which a tile lies.
+    /// The cell of a tile.
     pub fn cell_of(&self, tile: &TileEntry) -> Cell {
         self.cells()[tile.cell as usize].cell
     }
@@ -204,12 +201,12 @@ impl Graph {
         self.grid().origin(self.cell_of(tile))
     }
 
-    /// Visits every edge of a tile, by the dense ids of its ends: `visit(entry, source, target)`, where the entry tells
-    /// the place of its weight. Sources are vertices; targets lie in the window that the table tells. Returns the
-    /// number of entries. For what is not hot.
+    /// Visits every edge of a tile by its dense ids: `visit(entry, source, target)`, where `entry`
+    /// is the position of its weight. Every source is a vertex, and every target lies in the tile's
+    /// window. Returns the number of entries. Not for hot loops.
     ///
     /// # Errors
-    /// Those of [`Tile::strips`]; edges may have been visited before.
+    /// An invalid strip. Some edges may have been visited before.
     pub fn for_each_edge(
         &self,
         index: usize,
@@ -224,13 +221,13 @@ impl Graph {
         })
     }
 
-    /// The tiles of a batch, as ranges of [`Graph::tiles`]: one for each segment from which there are any, by
-    /// ascending segment.
+    /// The tiles of a batch, as ranges of [`Graph::tiles`]: one range per segment with edges into
+    /// the batch, by ascending segment.
     pub fn batch_tiles(&self, batch: usize) -> impl Iterator<Item = Range<usize>> {
         self.table.batch_tiles(batch)
     }
 
-    /// How many such ranges all batches have.
+    /// Number of such ranges in all batches.
     pub fn tile_runs(&self) -> usize {
         self.table.run_count()
     }
@@ -245,7 +242,7 @@ impl Graph {
         &self.table.cells
     }
 
-    /// The file of the lists of sources, where a graph has several segments.
+    /// The file with the lists of sources, if the graph has several segments.
     pub(super) fn sources_file(&self) -> Option<&FileHandle> {
         self.sources.as_ref()
     }
@@ -256,7 +253,7 @@ impl Graph {
         bytes(file_names::TILES) + bytes(file_names::TILE_TABLE)
     }
 
-    /// The request for the bytes of consecutive tiles; the bytes of tile `i` within them begin at
+    /// Returns the request for the bytes of consecutive tiles. In these bytes, tile `i` begins at
     /// `tiles()[i].offset - tiles()[range.start].offset`.
     pub(super) fn tiles_request(&self, range: Range<usize>) -> Request<'_> {
         let entries = &self.tiles()[range];
@@ -265,7 +262,7 @@ impl Graph {
         Request { file: &self.tiles, offset, len: (end - offset) as usize }
     }
 
-    /// The request for the weights of consecutive tiles, if the graph has any.
+    /// Returns the request for the weights of consecutive tiles, if the graph has any.
     pub(super) fn weights_request(&self, range: Range<usize>) -> Option<Request<'_>> {
         let file = self.weights.as_ref()?;
         let entries = &self.tiles()[range];
@@ -275,9 +272,6 @@ impl Graph {
     }
 
     /// Checks the bytes of a tile against its checksum.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], naming the tile.
     pub(super) fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
         if crc32c(bytes) == self.tiles()[index].checksum {
             return Ok(());
@@ -286,9 +280,6 @@ impl Graph {
     }
 
     /// Checks the weights of a tile against their checksum.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], naming the tile.
     pub(super) fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
         if crc32c(bytes) == self.tiles()[index].weights_checksum {
             return Ok(());
@@ -298,18 +289,18 @@ impl Graph {
         Err(Error::Corrupt { path, part: format!("the weights of tile {index}"), detail })
     }
 
-    /// The error for a tile whose content makes no sense.
+    /// Returns the error for a tile with invalid content.
     pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
         let path = self.directory.join(file_names::TILES);
         Error::Corrupt { path, part: format!("tile {index}"), detail }
     }
 
-    /// An array with a number for each vertex.
+    /// Opens an array that has one number per vertex.
     pub(super) fn array<C: Coding>(&self, name: &str) -> Result<Array<C>> {
         Array::open(self.block_file(name)?, self.vertex_count() as usize)
     }
 
-    /// A block file of the graph, checked to be the one that the manifest means.
+    /// Opens a block file and checks it against the checksum in the manifest.
     pub(crate) fn block_file(&self, name: &str) -> Result<BlockFile> {
         let named = self.manifest.file(name).zip(self.files.get(name));
         let (entry, file) = named.ok_or_else(|| unnamed(&self.directory, name))?;
@@ -360,8 +351,8 @@ impl Graph {
     }
 }
 
-/// Opens files that a manifest names. They lie in `folder`, which is the directory of the graph or holds
-/// what was added to it.
+/// Opens files that a manifest names. They lie in `folder`, which is the graph's directory or holds
+/// files to be added.
 fn open_files(
     directory: &Directory,
     folder: &Directory,
@@ -371,7 +362,7 @@ fn open_files(
 ) -> Result<BTreeMap<String, FileHandle>> {
     let mut files = BTreeMap::new();
     for entry in entries {
-        // What the manifest names is looked for in the directory and nowhere else.
+        // A name with a path could lead out of the directory.
         if !file_names::all().any(|known| known == entry.name) {
             let detail = format!("it names {}, which no graph has", entry.name);
             return Err(damaged_manifest(directory, detail));
@@ -394,8 +385,8 @@ fn unnamed(directory: &Directory, name: &str) -> Error {
     damaged_manifest(directory, format!("it does not name {name}"))
 }
 
-/// The error for a file that cannot be opened: where it is not there, it went with the graph, or the graph
-/// is damaged.
+/// Returns the error for a file that cannot be opened. If the file does not exist, the graph was
+/// replaced or is damaged.
 fn missing_file(error: Error, directory: &Directory, name: &str) -> Error {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {

@@ -1,26 +1,27 @@
-//! The vertex orders that there are.
+//! The vertex orders.
 
 /// A vertex order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VertexOrder {
     /// By ascending original id.
     Given,
-    /// By descending degree, in and out together; by ascending original id where that is the same.
+    /// By descending degree, in and out together; vertices of equal degree by ascending original
+    /// id.
     Degree,
-    /// Depth first: the subtrees of a spanning forest whole, the heaviest first, a root behind half of
-    /// its tree. Takes the edges without their directions.
+    /// Depth first: whole subtrees of a spanning forest, the heaviest first, a root behind half of
+    /// its tree. Ignores the directions of edges.
     Dfs,
 }
 
 impl VertexOrder {
     const ALL: [VertexOrder; 3] = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
 
-    /// The order that has a name.
+    /// The order with this name.
     pub(crate) fn named(name: &str) -> Option<VertexOrder> {
         VertexOrder::ALL.into_iter().find(|order| order.name() == name)
     }
 
-    /// The name under which it is asked for and recorded.
+    /// The name in options and manifests.
     pub fn name(self) -> &'static str {
         match self {
             VertexOrder::Given => "given",

@@ -1,4 +1,4 @@
-//! The records of the tile table, as they stand in the file.
+//! The records of the tile table in the file.
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -19,20 +19,20 @@ pub(super) struct BatchRecord {
 pub(super) struct CellRecord {
     pub column: U32,
     pub segment: U32,
-    /// Its tiles; they follow those of the cell before.
+    /// Number of its tiles; they follow those of the cell before.
     pub tile_count: U64,
     pub edge_count: U64,
-    /// First byte of the list of its sources, in the file of these.
+    /// First byte of its list in `tiles.sources`.
     pub sources_offset: U64,
-    /// How many sources have an edge in the cell; 0 where the graph has one segment.
+    /// Number of sources with an edge in the cell; 0 in a graph with one segment.
     pub source_count: U32,
-    /// Bytes of their list; 0 where they are not listed.
+    /// Bytes of the list; 0 if sources are not listed.
     pub sources_size: U32,
     pub sources_checksum: U32,
     pub reserved: U32,
 }
 
-/// A tile: where it lies, its checksums, its summary. Sources and targets count from the origin of its cell.
+/// A tile: its place, checksums and summary. Sources and targets count from the origin of its cell.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(super) struct TileRecord {

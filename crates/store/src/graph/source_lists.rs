@@ -10,7 +10,7 @@ use super::file_names;
 use super::opened::Graph;
 use crate::tiles::{LISTED_AT_ONCE, SourceSet, add_listed};
 
-/// The list of a cell's sources, on its way.
+/// The list of a cell's sources, in flight.
 #[must_use = "it is to be waited for"]
 pub struct ListedSources<'g> {
     graph: &'g Graph,
@@ -19,15 +19,16 @@ pub struct ListedSources<'g> {
 }
 
 impl Graph {
-    /// Asks for the list of a cell's sources; none where they are not listed. It does not wait, not even for memory:
-    /// [`CellEntry::sources_size`] bytes, and [`ListedSources::USE_SIZE`] once it is used.
+    /// Begins to read the list of a cell's sources; `None` if they are not listed. Does not wait,
+    /// not even for memory. Takes [`CellEntry::sources_size`] bytes, and
+    /// [`ListedSources::USE_SIZE`] more while the list is used.
     pub fn read_sources<'g>(&'g self, cell: &'g CellEntry) -> Option<ListedSources<'g>> {
         let file = self.sources_file().filter(|_| cell.is_listed())?;
         let bytes = self.reader().read(file, cell.sources_offset, cell.sources_size as usize);
         Some(ListedSources { graph: self, cell, bytes })
     }
 
-    /// Checks a cell's list against its sources, in a graph that has lists.
+    /// Checks a cell's list against its sources. The graph must have lists.
     pub(crate) fn verify_sources(&self, cell: &CellEntry, sources: &SourceSet) -> Result<()> {
         let count = sources.len();
         if count != cell.source_count {
@@ -51,7 +52,7 @@ impl Graph {
 }
 
 impl ListedSources<'_> {
-    /// Bytes that it takes to use a list, beside its own.
+    /// Bytes to use a list, beside its own.
     pub const USE_SIZE: u64 = (LISTED_AT_ONCE * size_of::<u32>()) as u64;
 
     /// Bytes of the list.
@@ -59,10 +60,8 @@ impl ListedSources<'_> {
         self.cell.sources_size.into()
     }
 
-    /// Sets the bits of the sources, counted from the first of their segment; others may be set meanwhile.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; those of reading.
+    /// Sets the bits of the sources, counted from the first of their segment. Other threads may set
+    /// bits at the same time.
     ///
     /// # Panics
     /// When there are fewer bits than the segment has sources.
@@ -74,7 +73,7 @@ impl ListedSources<'_> {
             .map_err(|detail| graph.damaged_sources(cell, detail))
     }
 
-    /// The bytes, checked.
+    /// Waits for the bytes and checks them.
     fn wait(self) -> Result<Frame> {
         let bytes = self.bytes.wait()?;
         if crc32c(&bytes) == self.cell.sources_checksum {

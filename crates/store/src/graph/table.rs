@@ -7,7 +7,7 @@ use super::manifest::Manifest;
 use super::records::{BatchRecord, CellRecord, TileRecord};
 use crate::tiles::{BATCH_LOG2_MAX, BATCH_LOG2_MIN, Batch, Cell, Origin, TileSummary, WINDOW_LOG2};
 
-/// A tile in the table: where it lies, and what is known without reading it.
+/// A tile in the table: its place, and what is known without reading it.
 #[derive(Debug, Clone, Copy)]
 pub struct TileEntry {
     /// First byte in the file of tiles.
@@ -22,21 +22,21 @@ pub struct TileEntry {
     pub weight_count: u32,
     /// CRC-32C of the weights.
     pub weights_checksum: u32,
-    /// In which of [`Graph::cells`](super::Graph::cells) it lies.
+    /// Its cell, as an index into [`Graph::cells`](super::Graph::cells).
     pub cell: u32,
-    /// Enough to tell that a run has no use for the tile.
+    /// Enough to tell whether a run can skip the tile.
     pub summary: TileSummary,
 }
 
 impl TileEntry {
-    /// The number of the target window in which it lies, given what its ids count from.
+    /// The number of its target window. `origin` is what its ids count from.
     #[inline]
     pub fn window(&self, origin: Origin) -> usize {
         (origin.target as usize + self.summary.target_first as usize) >> WINDOW_LOG2
     }
 }
 
-/// The lengths of the files that a table describes; 0 where there is none.
+/// The lengths of the files that a table describes; 0 if there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FileSizes {
     pub tiles: u64,
@@ -44,7 +44,7 @@ pub(super) struct FileSizes {
     pub sources: u64,
 }
 
-/// The records of a table, as they stand in the file.
+/// The records of a table, as in the file.
 pub(super) struct Records<'r> {
     pub batches: &'r [BatchRecord],
     pub cells: &'r [CellRecord],
@@ -59,15 +59,12 @@ pub(super) struct Table {
     pub cells: Vec<CellEntry>,
     /// Runs of tiles of one batch in one cell, by batch and then in the order of the file.
     runs: Vec<Range<u32>>,
-    /// Which of them are those of a batch.
+    /// The range of `runs` for each batch.
     batch_runs: Vec<Range<u32>>,
 }
 
 impl Table {
     /// Checks the records against each other, the manifest and the sizes of the files.
-    ///
-    /// # Errors
-    /// What does not fit, in words.
     pub fn check(
         records: &Records<'_>,
         manifest: &Manifest,
@@ -109,12 +106,12 @@ impl Table {
         runs.map(|tiles| tiles.start as usize..tiles.end as usize)
     }
 
-    /// How many runs of tiles there are, of one batch in one cell each.
+    /// Number of runs of tiles, each of one batch in one cell.
     pub fn run_count(&self) -> usize {
         self.runs.len()
     }
 
-    /// That a batch has as many edges as its tiles.
+    /// Checks that a batch has as many edges as its tiles.
     fn check_edges(&self, batch: usize, record: &BatchRecord) -> Result<(), String> {
         let edges: u64 = self.batch_tiles(batch).map(|tiles| edges_of(&self.entries[tiles])).sum();
         let (first, expected) = (record.target_first.get(), record.edge_count.get());
@@ -155,7 +152,7 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Bat
     if complete { Ok(batches) } else { Err("batches are missing".into()) }
 }
 
-/// Cuts the tiles of each cell by batches, which ascend there.
+/// Cuts the tiles of each cell into runs by batch. Batches ascend in a cell.
 fn cut_runs(
     entries: &[TileEntry],
     cells: &[CellEntry],
@@ -239,7 +236,7 @@ fn check_tiles(
     }
 }
 
-/// What a record says of its tile, if that may lie in the cell.
+/// The summary of a tile from its record; `None` if the tile cannot lie in the cell.
 fn summary_of(record: &TileRecord, cell: Cell, manifest: &Manifest) -> Option<TileSummary> {
     let (grid, vertices) = (manifest.grid, manifest.vertices);
     let origin = grid.origin(cell);
@@ -275,7 +272,7 @@ mod tests {
 
     const VERTICES: u32 = 128;
 
-    /// The table of a small graph, and what the manifest and the files say of it.
+    /// The table of a small graph, with its manifest and file sizes.
     struct Small {
         batches: [BatchRecord; 2],
         cells: [CellRecord; 2],
@@ -284,8 +281,8 @@ mod tests {
         sizes: FileSizes,
     }
 
-    /// A column with two batches of 64 targets: the first one has a tile from either segment of 64 sources, the
-    /// second one from the second.
+    /// A column with two batches of 64 targets. The first batch has a tile from each segment of 64
+    /// sources, the second batch one from the second segment.
     fn records(weighted: bool) -> Small {
         let batch = |target_first: u64, edge_count: u64| BatchRecord {
             target_first: target_first.into(),
@@ -351,7 +348,7 @@ mod tests {
         Table::check(&Records { batches, cells, tiles }, manifest, *sizes)
     }
 
-    /// That records are refused in these words once something in them is changed.
+    /// Asserts that the records are refused with these words after `change`.
     #[track_caller]
     fn assert_refused(weighted: bool, words: &str, change: impl Fn(&mut Small)) {
         let mut records = records(weighted);
@@ -374,8 +371,8 @@ mod tests {
     }
 
     #[test]
-    fn batches_whose_edges_are_not_those_of_their_tiles_are_refused() {
-        // The sum over all stays what it is.
+    fn batches_and_tiles_with_different_edge_counts_are_refused() {
+        // The sum over all batches is unchanged.
         assert_refused(false, "batch at target 0 has 30 edges, not 29", |it| {
             it.batches[0].edge_count -= 1;
             it.batches[1].edge_count += 1;
@@ -385,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_out_of_order_or_of_other_tiles_are_refused() {
+    fn cells_out_of_order_or_with_wrong_counts_are_refused() {
         assert_refused(false, "cell 1", |it| it.cells[1].segment = 0.into());
         assert_refused(false, "cell 1", |it| it.cells[1].segment = 2.into());
         assert_refused(false, "cell 1", |it| it.cells[1].column = 1.into());
@@ -400,14 +397,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_sources_that_cannot_be_are_refused() {
+    fn invalid_lists_of_sources_are_refused() {
         assert_refused(false, "cell 1", |it| it.cells[1].sources_offset = 8.into());
         assert_refused(false, "cell 0", |it| it.cells[0].source_count = 0.into());
         assert_refused(false, "cell 0", |it| it.cells[0].source_count = 11.into());
         assert_refused(false, "cell 0", |it| it.cells[0].sources_size = 0.into());
         assert_refused(false, "cell 0", |it| it.cells[0].reserved = 1.into());
         assert_refused(false, "cells are missing", |it| it.sizes.sources = 15);
-        // More than half of 64 sources are not listed.
+        // No list has more than half of the 64 sources.
         assert_refused(false, "cell 0", |it| {
             it.cells[0].source_count = 33.into();
             it.cells[0].edge_count = 40.into();
@@ -423,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_of_edges_from_nowhere_is_refused() {
+    fn a_tile_with_edges_and_an_empty_source_mask_is_refused() {
         assert_refused(false, "tile 2", |it| it.tiles[2].source_mask = 0.into());
     }
 
@@ -437,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tile_that_reaches_into_the_next_batch_is_refused_wherever_it_stands() {
+    fn a_tile_that_reaches_into_the_next_batch_is_refused_at_any_position() {
         for crossing in 0..4 {
             let mut it = records(false);
             let one = it.tiles[1];
@@ -454,7 +451,7 @@ mod tests {
             (it.batches[0].edge_count, it.batches[1].edge_count) = (20.into(), 15.into());
             it.sizes = FileSizes { tiles: 500, ..FileSizes::default() };
             (it.manifest.tiles, it.manifest.cells) = (5, 1);
-            // One segment lists nothing.
+            // In a graph with one segment, cells have no lists.
             it.cells[0].source_count = 0.into();
             it.cells[0].sources_size = 0.into();
             it.cells[0].sources_checksum = 0.into();

@@ -1,4 +1,4 @@
-//! A pass over tiles by one thread, in the order of the file, a few reads ahead.
+//! A pass over tiles by one thread, in the order of the file, with a few reads ahead.
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
@@ -9,17 +9,14 @@ use tegula_machine::threads::Cancel;
 use super::{Graph, TileEntry};
 use crate::tiles::Tile;
 
-/// Bytes of tiles that a pass reads at a time, unless one tile has more.
+/// Bytes of tiles per read, unless one tile has more.
 pub(crate) const PASS_READ_SIZE: u64 = 1 << 20;
-/// Reads of a pass on their way.
+/// Reads in flight.
 pub(crate) const PASS_READS_AHEAD: usize = 4;
 
 impl Graph {
-    /// Shows the tiles that are wanted, with their places in [`Graph::tiles`] and their weights where these are wanted
-    /// and there; until `visit` breaks.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`; cancellation.
+    /// Visits the tiles that `is_wanted` accepts, until `visit` breaks. `visit` gets the index in
+    /// [`Graph::tiles`], the tile, and its weights if `has_weights` and the graph has them.
     pub fn for_each_tile<E: From<Error>>(
         &self,
         is_wanted: impl Fn(&TileEntry) -> bool,
@@ -47,13 +44,13 @@ impl Graph {
         }
     }
 
-    /// Bytes of tiles that a pass holds at the most.
+    /// Upper bound for the bytes of tiles in memory during a pass.
     pub fn tile_pass_size(&self) -> u64 {
         let most = self.tiles().iter().map(size_with_weights).max();
         PASS_READS_AHEAD as u64 * (PASS_READ_SIZE + most.unwrap_or(0))
     }
 
-    /// Ranges of tiles to be read together.
+    /// Ranges of tiles that are read together.
     fn runs_of_tiles(&self, is_wanted: impl Fn(&TileEntry) -> bool) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut size = 0;

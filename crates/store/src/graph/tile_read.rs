@@ -1,4 +1,4 @@
-//! Reading tiles: the one way to come by them. What it hands out was checked.
+//! Reads tiles. There is no other way to get them, so every tile was checked.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::tiles::Tile;
 use tegula_machine::Error;
 use tegula_machine::disk::{Frame, Pending, Request};
 
-/// Consecutive tiles that are on their way, with their weights where these are wanted and stored.
+/// Consecutive tiles in flight, with their weights if they are wanted and stored.
 #[must_use = "it is to be waited for"]
 pub struct TileRead<'g> {
     graph: &'g Graph,
@@ -18,31 +18,32 @@ pub struct TileRead<'g> {
     weights: Option<Pending>,
 }
 
-/// Consecutive tiles in memory. Their checksums and heads, and those of their weights, are right.
+/// Consecutive tiles in memory. Their checksums, heads and weights were checked.
 pub struct CheckedTiles {
     range: Range<usize>,
     tiles: Frame,
     weights: Option<Frame>,
 }
 
-/// Bytes of memory that tiles take while they are read and used.
+/// Bytes of memory for tiles while they are read and used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadSize {
-    /// Those of the tiles themselves.
+    /// Bytes of the tiles.
     pub tiles: u64,
-    /// Those of their weights.
+    /// Bytes of their weights.
     pub weights: u64,
 }
 
 impl ReadSize {
-    /// With weights or without.
+    /// The sum, with weights if `has_weights`.
     pub fn total(self, has_weights: bool) -> u64 {
         self.tiles + if has_weights { self.weights } else { 0 }
     }
 }
 
 impl Graph {
-    /// Asks for a range of [`Graph::tiles`], which is not empty. It does not wait, not even for memory.
+    /// Begins to read a range of [`Graph::tiles`], which must not be empty. Does not wait, not even
+    /// for memory.
     pub fn read_tiles(&self, range: Range<usize>, has_weights: bool) -> TileRead<'_> {
         let read =
             |request: Request<'_>| self.reader().read(request.file, request.offset, request.len);
@@ -51,7 +52,7 @@ impl Graph {
         TileRead { graph: self, range, tiles, weights }
     }
 
-    /// Bytes of memory that a range of tiles takes.
+    /// Bytes of memory for a range of tiles.
     pub fn read_size(&self, range: Range<usize>) -> ReadSize {
         let size = |request: Request<'_>| self.reader().frame_size(&request);
         ReadSize {
@@ -62,11 +63,10 @@ impl Graph {
 }
 
 impl TileRead<'_> {
-    /// Waits for the tiles and checks every one of them.
+    /// Waits for the tiles and checks each of them.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Corrupt`] when a checksum differs, or the head of a
-    /// tile makes no sense.
+    /// [`Error::Corrupt`] when a checksum differs, or the head of a tile is invalid.
     pub fn wait(self) -> Result<CheckedTiles, Error> {
         let TileRead { graph, range, tiles, weights } = self;
         let weights = weights.map(Pending::wait);
@@ -83,7 +83,7 @@ impl TileRead<'_> {
 }
 
 impl CheckedTiles {
-    /// Which of [`Graph::tiles`] they are.
+    /// Their range in [`Graph::tiles`].
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
@@ -93,8 +93,8 @@ impl CheckedTiles {
         self.weights.is_some()
     }
 
-    /// A tile of the range, and a weight for each of its entries; none where weights were not read. `graph`
-    /// is the one from which it was read.
+    /// A tile of the range, and a weight for each of its entries; empty if weights were not read.
+    /// `graph` must be the one that the tiles come from.
     ///
     /// # Panics
     /// When the tile is not in the range.

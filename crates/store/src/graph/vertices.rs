@@ -1,7 +1,7 @@
-//! The original ids of a graph, read from disk as they are needed.
+//! The original ids of a graph, streamed from disk.
 //!
-//! The *rank* of a vertex is its position in the ascending order of the original ids. Three files,
-//! each absent where it would say nothing, tell rank, original id and dense id apart.
+//! The *rank* of a vertex is its position in the ascending order of the original ids. Three files
+//! map between rank, original id and dense id. A file that would say nothing is absent.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::packed::{Array, Ascending, CHUNK, Permutation, Stretch};
 
 /// Bytes of strings above which fewer vertices are read at a time.
 const CHUNK_TEXT: u64 = 1 << 20;
-/// Strings among which one is looked up at once.
+/// Number of strings that the last step of a look-up reads at once.
 const STRINGS_SEARCHED: usize = 1 << 8;
 
 /// The original ids of a graph. Holds no array: every use streams the files.
@@ -43,7 +43,7 @@ pub enum IdChunk {
     Strings(Strings),
 }
 
-/// Strings, one behind the other: 8 bytes each beside their text.
+/// Strings, stored one behind the other: 8 bytes each beside their text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strings {
     text: String,
@@ -57,12 +57,12 @@ impl Strings {
         &self.text[start as usize..self.ends[index] as usize]
     }
 
-    /// All of them, in order.
+    /// Iterates over all strings, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// The position of a string, where all are ascending.
+    /// The position of a string. The strings must ascend.
     pub fn position(&self, string: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -76,7 +76,7 @@ impl Strings {
         None
     }
 
-    /// Appends one.
+    /// Appends a string.
     pub fn push(&mut self, string: &str) {
         self.text.push_str(string);
         self.ends.push(self.text.len() as u64);
@@ -87,7 +87,7 @@ impl Strings {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -115,12 +115,12 @@ impl IdChunk {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all strings together.
+    /// Bytes of all strings together; 0 for integers.
     pub fn text_len(&self) -> usize {
         match self {
             IdChunk::Integers(_) => 0,
@@ -138,7 +138,7 @@ impl IdChunk {
     }
 }
 
-/// An id that is looked for.
+/// An id to look up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Integer(u64),
@@ -155,10 +155,7 @@ impl<'a> From<&'a OriginalId> for Key<'a> {
 }
 
 impl Graph {
-    /// The original ids.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Opens the original ids.
     pub fn original_ids(&self) -> Result<OriginalIds> {
         OriginalIds::open(self)
     }
@@ -193,11 +190,8 @@ impl OriginalIds {
         matches!(self.ids, Ids::Strings { .. })
     }
 
-    /// Visits all vertices in the ascending order of their original ids, 65,536 at a time, fewer
-    /// where their strings are long: their original and their dense ids.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits all vertices by ascending original id, with their dense ids. A chunk has 65,536
+    /// vertices, or fewer where their strings are long.
     pub fn for_each_chunk<E: From<Error>>(
         &self,
         mut visit: impl FnMut(IdChunk, &[VertexId]) -> Result<(), E>,
@@ -212,11 +206,8 @@ impl OriginalIds {
         Ok(())
     }
 
-    /// As [`for_each_chunk`](Self::for_each_chunk), without the original ids, which are not read: the
-    /// first rank and the dense ids from there on.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits all vertices as [`for_each_chunk`](Self::for_each_chunk) does, without reading the
+    /// original ids. `visit` gets the first rank of a chunk and the dense ids from there on.
     pub fn for_each_rank<E: From<Error>>(
         &self,
         mut visit: impl FnMut(u64, &[VertexId]) -> Result<(), E>,
@@ -234,11 +225,8 @@ impl OriginalIds {
         })
     }
 
-    /// Visits the dense ids by rank, as ranges of consecutive ones. Takes no time for each vertex where there are far
-    /// more than edges.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits the dense ids by rank, as ranges of consecutive ids. A regular chunk is one range and
+    /// takes constant time, so vertices without edges are cheap.
     pub fn for_each_run<E: From<Error>>(
         &self,
         mut visit: impl FnMut(Range<u64>) -> Result<(), E>,
@@ -258,14 +246,11 @@ impl OriginalIds {
         })
     }
 
-    /// The rank of each dense id, 4 bytes a vertex; `None` where it is the dense id itself. Of graphs with
-    /// [short](crate::ShortId) ids.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Returns the rank of each dense id, in 4 bytes a vertex; `None` where ranks and dense ids are
+    /// equal. For graphs with [short](crate::ShortId) ids.
     ///
     /// # Panics
-    /// When there are more than [`SHORT_COUNT_MAX`] vertices in an order of their own.
+    /// When there are more than [`SHORT_COUNT_MAX`] vertices and ranks differ from dense ids.
     pub fn ranks(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
         if self.order.is_none() {
             return Ok(None);
@@ -280,20 +265,17 @@ impl OriginalIds {
         Ok(Some(ranks))
     }
 
-    /// Bytes that [`ranks`](Self::ranks) takes.
+    /// Bytes of the result of [`ranks`](Self::ranks).
     pub fn ranks_size(&self) -> u64 {
         self.order.as_ref().map_or(0, |_| 4 * self.vertex_count as u64)
     }
 
-    /// Bytes that [`for_each_rank`](Self::for_each_rank) holds of the file with the dense ids.
+    /// Bytes of buffers in [`for_each_rank`](Self::for_each_rank).
     pub fn for_each_rank_size(&self) -> u64 {
         self.order.as_ref().map_or(0, Array::stream_size)
     }
 
-    /// The original ids of a range of ranks, which must lie within the graph.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the original ids of a range of ranks, which must lie within the graph.
     ///
     /// # Panics
     /// When ids are strings.
@@ -305,10 +287,7 @@ impl OriginalIds {
         }
     }
 
-    /// The original id at a rank.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the original id at a rank.
     ///
     /// # Panics
     /// When there is no such rank.
@@ -317,11 +296,8 @@ impl OriginalIds {
         Ok(self.ids_of(rank, 1, u64::MAX)?.get(0))
     }
 
-    /// The dense id of an original id, or `None` when the graph has no such vertex. A string that
-    /// reads as a number finds an integer id. Reads a block per halving of the ids.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the dense id of an original id, or `None` if the graph has no such vertex. A string
+    /// that reads as a number finds an integer id. Reads a block for each step of a binary search.
     pub fn find(&self, id: &OriginalId) -> Result<Option<VertexId>> {
         let Some(wanted) = self.as_stored(id) else { return Ok(None) };
         let near = self.near((&wanted).into())?;
@@ -329,11 +305,8 @@ impl OriginalIds {
         found.map(|index| Ok(self.dense_of(near.start + index, 1)?[0])).transpose()
     }
 
-    /// As [`OriginalIds::find`] for each of many ids as text: 48 bytes each, the result included.
-    /// Reads the ids from the least to the greatest of them once.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Looks up many ids given as text; takes 48 bytes each, the result included. Streams the
+    /// stored ids once, from the least to the greatest of those wanted.
     pub fn find_all(&self, ids: &[&str]) -> Result<Vec<Option<VertexId>>> {
         let mut wanted: Vec<(Key<'_>, usize)> = Vec::with_capacity(ids.len());
         for (index, &id) in ids.iter().enumerate() {
@@ -354,7 +327,7 @@ impl OriginalIds {
             && rank < self.vertex_count
         {
             if let (Ids::Range, Key::Integer(id)) = (&self.ids, key) {
-                // Where ids are ranks, there may be far more than are wanted.
+                // Ids are ranks: skip those that nobody asked for.
                 rank =
                     rank.max(usize::try_from(*id).unwrap_or(usize::MAX).min(self.vertex_count - 1));
             }
@@ -369,7 +342,7 @@ impl OriginalIds {
         Ok(found)
     }
 
-    /// The few ranks among which an id is, if the graph has it.
+    /// Returns the few ranks that an id can have if the graph has it.
     fn near(&self, wanted: Key<'_>) -> Result<Range<usize>> {
         let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
         let (mut low, mut high) = (0, self.vertex_count);
@@ -380,7 +353,7 @@ impl OriginalIds {
         Ok(low..high)
     }
 
-    /// An id as the graph would have it: a string or an integer.
+    /// Converts an id to the type of ids that the graph has: string or integer.
     fn as_stored(&self, id: &OriginalId) -> Option<OriginalId> {
         match (&self.ids, id) {
             (Ids::Strings { .. }, OriginalId::Integer(id)) => {
@@ -393,7 +366,7 @@ impl OriginalIds {
         }
     }
 
-    /// The ids from a rank on; at least one, and no more strings than `text_max` bytes hold.
+    /// Returns ids from a rank on: at least one, and at most `text_max` bytes of strings.
     fn ids_of(&self, rank: usize, count: usize, text_max: u64) -> Result<IdChunk> {
         match &self.ids {
             Ids::Range => Ok(IdChunk::Integers((rank as u64..(rank + count) as u64).collect())),
@@ -408,11 +381,11 @@ impl OriginalIds {
         };
         let dense = order.read(rank..rank + count)?;
         self.check_dense(order, &dense)?;
-        // In the same memory.
+        // Reuses the memory of the vector.
         Ok(dense.into_iter().map(VertexId).collect())
     }
 
-    /// Whether dense ids read from a file are below the number of vertices.
+    /// Checks that dense ids read from a file are below the number of vertices.
     fn check_dense(&self, order: &Array<Permutation>, dense: &[u64]) -> Result<()> {
         // Not by `Iterator::max`, which takes three times as long.
         let most = dense.iter().fold(0, |most, &dense| most.max(dense));
@@ -431,7 +404,7 @@ fn strings_of(
     text_max: u64,
 ) -> Result<IdChunk> {
     let damaged = |detail: &str| ends.damaged(detail.to_owned());
-    // The end of the one before is where the first begins.
+    // The first string begins where the one before it ends.
     let mut limits = ends.read(rank.saturating_sub(1)..rank + count)?;
     let first = if rank > 0 { limits.remove(0) } else { 0 };
     let last = limits.last().copied().unwrap_or(first);

@@ -1,5 +1,5 @@
-//! Writes a graph directory: tiles as they come, then the tables, then the manifest. The directory
-//! is written under a temporary name by the caller and renamed once [`GraphWriter::finish`] is done.
+//! Writes a graph directory: tiles as they come, then the tables, then the manifest. The caller
+//! provides a directory with a temporary name and renames it after [`GraphWriter::finish`].
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -22,7 +22,7 @@ pub struct GraphWriter {
     weights: Option<TileFile>,
     sources: Option<SourceWriter>,
     batches: Vec<BatchRecord>,
-    /// The last cell, to which tiles are still added.
+    /// The last cell, which still gets tiles.
     cell: Option<CellRecord>,
     cells: RecordFile,
     tile_records: RecordFile,
@@ -35,7 +35,7 @@ struct SourceWriter {
     file: TileFile,
     grid: Grid,
     vertex_count: u64,
-    /// Those of the last cell.
+    /// The sources of the last cell.
     set: SourceSet,
 }
 
@@ -54,7 +54,7 @@ impl SourceWriter {
         assert!(own.is_ok(), "a tile that was just encoded: {own:?}");
     }
 
-    /// Lists the sources of a cell, all tiles of which were added.
+    /// Writes the list of a cell's sources, after all its tiles were added.
     fn finish_cell(&mut self, cell: &mut CellRecord) -> Result<()> {
         let count = self.set.len();
         cell.source_count = count.into();
@@ -71,7 +71,7 @@ impl SourceWriter {
     }
 }
 
-/// Records that wait for the table, in a file without a name: there may be as many as edges.
+/// Records that wait for the table, in a file without a name. There may be as many as edges.
 #[derive(Debug)]
 struct RecordFile {
     path: PathBuf,
@@ -98,7 +98,7 @@ impl RecordFile {
     }
 }
 
-/// A file to which whole tiles, or what belongs to them, are appended.
+/// A file to which tiles, their weights or lists of sources are appended.
 #[derive(Debug)]
 struct TileFile {
     path: PathBuf,
@@ -112,7 +112,7 @@ impl TileFile {
         Ok(TileFile { output: BufWriter::with_capacity(1 << 20, file), path, length: 0 })
     }
 
-    /// Appends bytes and returns where they lie.
+    /// Appends bytes and returns their offset.
     fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let offset = self.length;
         self.output.write_all(bytes).map_err(Error::io("write", &self.path))?;
@@ -135,10 +135,7 @@ fn file_name(path: &Path) -> String {
 }
 
 impl GraphWriter {
-    /// Begins a graph of `vertex_count` vertices in these batches, filed by a grid, in an existing, empty directory.
-    ///
-    /// # Errors
-    /// Those of creating the files.
+    /// Begins a graph of `vertex_count` vertices in an existing, empty directory.
     pub fn create(
         directory: &Path,
         weighted: bool,
@@ -179,11 +176,8 @@ impl GraphWriter {
         })
     }
 
-    /// Appends a tile of a cell and of the batch with this number, in whose records ids count from the origin of
-    /// the cell. Cells come in their order, and so do the batches of a cell.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Appends a tile. Its ids count from the origin of `cell`, and `batch` is the number of its
+    /// batch. Cells come in order, and so do the batches of a cell.
     ///
     /// # Panics
     /// When there is no such batch.
@@ -238,7 +232,7 @@ impl GraphWriter {
         self.tile_records.push(record.as_bytes())
     }
 
-    /// All tiles of the last cell have come.
+    /// Completes the last cell.
     fn finish_cell(&mut self) -> Result<()> {
         let Some(mut cell) = self.cell.take() else { return Ok(()) };
         if let Some(sources) = &mut self.sources {
@@ -252,18 +246,18 @@ impl GraphWriter {
         self.batches.iter().map(|batch| batch.edge_count.get()).sum()
     }
 
-    /// Bytes of tiles written so far, their weights aside.
+    /// Bytes of tiles written so far, without weights.
     pub fn tile_bytes(&self) -> u64 {
         self.tiles.length
     }
 
-    /// Names a block file that was written into the directory.
+    /// Adds a block file to the manifest. It must be in the directory already.
     pub fn add_block_file(&mut self, name: &str, summary: BlockFileSummary) {
         let checksum = Some(summary.footer_crc);
         self.files.push(FileEntry { name: name.to_owned(), bytes: summary.file_len, checksum });
     }
 
-    /// Writes what is known of batches, cells and tiles.
+    /// Writes the table of batches, cells and tiles.
     fn write_table(&mut self) -> Result<()> {
         let path = self.directory.join(file_names::TILE_TABLE);
         let mut writer = BlockFileWriter::create(&path)?;
@@ -275,11 +269,8 @@ impl GraphWriter {
         Ok(())
     }
 
-    /// Writes the table and, last, the manifest, whose counts of edges, batches, cells, tiles and whose
-    /// files are filled in here; everything is safely on disk when it returns.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the table and, last, the manifest. Fills in the manifest's files and its counts of
+    /// edges, batches, cells and tiles. Everything is synced to disk when it returns.
     pub fn finish(mut self, mut manifest: Manifest) -> Result<Manifest> {
         self.finish_cell()?;
         manifest.edges = self.edge_count();

@@ -9,52 +9,51 @@ use zerocopy::IntoBytes;
 
 use super::{CHUNK, Coding, Unordered};
 
-/// An array on disk. Holds 8 bytes for each chunk of it; every use streams the file.
+/// An array on disk. Holds 8 bytes for each chunk; every use streams the file.
 pub(crate) struct Array<C: Coding> {
     file: BlockFile,
     len: usize,
-    /// Where each chunk ends.
+    /// The end of each chunk in bytes.
     ends: Vec<u64>,
     coding: PhantomData<C>,
 }
 
 /// The numbers of a chunk.
 pub(crate) enum Stretch<'a, N> {
-    /// Each follows from the first.
+    /// All numbers follow from the first.
     Regular { first: N, count: usize },
-    /// These.
+    /// All numbers, decoded.
     Any(&'a [N]),
 }
 
-/// Bytes of a chunk at the most: no coding takes as many, and a damaged file may claim no more.
+/// Upper bound for the bytes of a chunk. No coding takes more, and a damaged file may not claim
+/// more.
 const CHUNK_SIZE_MAX: u64 = 1 << 20;
 
 impl<C: Coding> Array<C> {
-    /// An array of `len` numbers.
+    /// Opens an array of `len` numbers.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the file holds another number of chunks; those of reading.
+    /// [`Error::Corrupt`] where the file holds another number of chunks.
     pub fn open(file: BlockFile, len: usize) -> Result<Array<C>> {
         let ends = read_ends(&file, len)?;
         Ok(Array { file, len, ends, coding: PhantomData })
     }
 
-    /// The error for numbers that make no sense.
+    /// Returns the error for invalid numbers.
     pub fn damaged(&self, detail: String) -> Error {
         damaged(&self.file, "payload", detail)
     }
 
-    /// Bytes that [`for_each_chunk`](Self::for_each_chunk) holds at the most.
+    /// Upper bound for the bytes that [`for_each_chunk`](Self::for_each_chunk) holds.
     pub fn stream_size(&self) -> u64 {
         let numbers = (CHUNK.min(self.len) * size_of::<C::Number>()) as u64;
         let in_one_piece = CHUNK_SIZE_MAX.min(self.file.len());
         self.file.len().min(BlockFile::STREAM_SIZE_MAX) + in_one_piece + numbers
     }
 
-    /// Visits all numbers, 65,536 at a time: the position of the first, and the numbers from there on.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits all numbers, 65,536 at a time: `visit` gets the position of the first, and the
+    /// numbers from there on.
     pub fn for_each_chunk<E: From<Error>>(
         &self,
         mut visit: impl FnMut(usize, &[C::Number]) -> Result<(), E>,
@@ -68,11 +67,8 @@ impl<C: Coding> Array<C> {
         })
     }
 
-    /// Visits chunk after chunk, without decoding those that are coded as regular ones: the position of the first
-    /// number, and what is there.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits all chunks without decoding regular ones: `visit` gets the position of the first
+    /// number, and the numbers.
     pub fn for_each_stretch<E: From<Error>>(
         &self,
         mut visit: impl FnMut(usize, Stretch<'_, C::Number>) -> Result<(), E>,
@@ -90,10 +86,7 @@ impl<C: Coding> Array<C> {
         })
     }
 
-    /// All numbers.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads all numbers.
     pub fn read_all(&self) -> Result<Vec<C::Number>> {
         let mut all = vec![C::Number::default(); self.len];
         self.for_each_coded(|chunk, bytes| {
@@ -102,7 +95,7 @@ impl<C: Coding> Array<C> {
         Ok(all)
     }
 
-    /// Visits all chunks as they are in the file.
+    /// Visits the bytes of all chunks.
     fn for_each_coded<E: From<Error>>(
         &self,
         mut visit: impl FnMut(usize, &[u8]) -> Result<(), E>,
@@ -114,11 +107,8 @@ impl<C: Coding> Array<C> {
         })
     }
 
-    /// The numbers of a range of positions, which must lie within the array. Decodes every chunk of which
-    /// it takes some.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the numbers at a range of positions, which must lie within the array. Decodes every
+    /// chunk that overlaps it.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
         let mut numbers = Vec::with_capacity(range.len() + 2 * CHUNK);
         let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);
@@ -160,7 +150,7 @@ impl<C: Coding> Array<C> {
 }
 
 impl Array<Unordered> {
-    /// Whether the chunk in which a position lies has no bytes, so that all its numbers are 0.
+    /// Whether the chunk of a position has no bytes, so that all its numbers are 0.
     pub fn is_empty_at(&self, position: usize) -> bool {
         self.bytes_of(position / CHUNK).is_empty()
     }
@@ -171,7 +161,7 @@ fn damaged(file: &BlockFile, part: &str, detail: String) -> Error {
 }
 
 fn read_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
-    // The number of numbers stands behind the ends.
+    // The number of numbers follows the ends.
     let count = len.div_ceil(CHUNK) + 1;
     let Some(chunks_len) = file.len().checked_sub((count * size_of::<u64>()) as u64) else {
         let detail = format!("it has {} bytes, too few for {len} numbers", file.len());
@@ -194,13 +184,13 @@ fn read_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {
     Ok(ends)
 }
 
-/// The bytes of a stream, in pieces of any length.
+/// A stream of bytes, read in pieces of any length.
 struct Pieces<'f> {
     blocks: BlockStream<'f>,
     block: Option<CheckedBlock>,
     /// Bytes of the block that were taken.
     taken: usize,
-    /// A piece that lies in several blocks.
+    /// A piece that spans several blocks.
     joined: Vec<u8>,
 }
 
@@ -209,7 +199,7 @@ impl<'f> Pieces<'f> {
         Pieces { blocks, block: None, taken: 0, joined: Vec::new() }
     }
 
-    /// The next bytes, of which there must be as many.
+    /// The next `len` bytes, which must exist.
     fn next(&mut self, len: usize) -> Result<&[u8]> {
         let left = self.block.as_ref().map_or(0, |block| block.len() - self.taken);
         if len <= left {
@@ -222,7 +212,7 @@ impl<'f> Pieces<'f> {
         self.joined.clear();
         while self.joined.len() < len {
             let Some(block) = &self.block else {
-                // A frame is given back before the next one is waited for.
+                // The frame is released before waiting for the next one.
                 self.block = self.blocks.next().transpose()?;
                 self.taken = 0;
                 assert!(self.block.is_some(), "more bytes were asked for than there are");

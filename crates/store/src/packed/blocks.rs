@@ -1,7 +1,7 @@
-//! Numbers in blocks of 256, each in as few bits as suit it.
+//! Numbers in blocks of 256, each block in as few bits as suit it.
 //!
-//! A block has a *base* and a *width*: its numbers are offsets to the base of so many bits (frame of
-//! reference). The few that are too large for that are *exceptions*: what they exceed it by stands
+//! A block has a *base* and a *width*: its numbers are offsets to the base, in `width` bits each
+//! (frame of reference). The few numbers that need more bits are *exceptions*: their excess stands
 //! behind the others (Zukowski et al., *Super-scalar RAM-CPU cache compression*, ICDE 2006).
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -11,10 +11,10 @@ use super::lanes::{LANES, Row, WORDS_SIZE, pack, unpack, words};
 /// Numbers of a block; the last one of a chunk may have fewer.
 const BLOCK: usize = 256;
 const ROWS: usize = BLOCK / LANES;
-/// Exceptions of a block at the most: their number is a byte.
+/// Upper bound for the exceptions of a block: their number is a byte.
 const EXCEPTIONS_MAX: usize = u8::MAX as usize;
 
-/// What is said of bytes that no writer would have written.
+/// The message for bytes that no writer produces.
 pub(crate) type Fault = &'static str;
 
 /// A number that can be packed: `u32` or `u64`.
@@ -22,13 +22,13 @@ pub trait Number: Copy + Default + Ord + FromBytes + IntoBytes + Immutable + Int
     /// Bits of the type.
     const BITS: u32;
 
-    /// The number, if the type has it.
+    /// Converts a number; `None` if it does not fit the type.
     fn checked(number: u64) -> Option<Self>;
 
-    /// This number and another one, with what is carried out of the type dropped.
+    /// Adds `low`, wrapping around.
     fn plus(self, low: u32) -> Self;
 
-    /// As [`plus`](Number::plus), 2^32 times as much; nothing where the type has 32 bits.
+    /// Adds `high * 2^32`, wrapping around. Adds nothing if the type has 32 bits.
     fn plus_high(self, high: u32) -> Self;
 }
 
@@ -85,7 +85,8 @@ pub(crate) fn encode<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
 fn encode_block<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
     let least: u64 = numbers.iter().min().map_or(0, |&least| least.into());
     let Division { width, excess_len } = divide(numbers, least);
-    // No offset of so many bits leads out of the type. Where that takes a lower base, all offsets fit it.
+    // `base + 2^width - 1` must fit the type. Where this lowers the base, all offsets fit the
+    // width.
     let base = least.min(mask(N::BITS) - mask(width));
     let offsets = || numbers.iter().map(|&number| number.into() - base);
     let exceptions: Vec<(u8, u64)> = (0u8..=u8::MAX)
@@ -112,14 +113,14 @@ fn encode_block<N: Number>(numbers: &[N], bytes: &mut Vec<u8>) {
     }
 }
 
-/// How offsets are divided between planes and exceptions.
+/// The division of offsets into planes and exceptions.
 struct Division {
     width: u32,
-    /// Bytes of each excess, 0 where there is none.
+    /// Bytes of each excess; 0 if there is no exception.
     excess_len: u8,
 }
 
-/// The division of the fewest bytes.
+/// Finds the division that takes the fewest bytes.
 fn divide<N: Number>(numbers: &[N], base: u64) -> Division {
     let mut counts = [0usize; u64::BITS as usize + 1];
     for &number in numbers {
@@ -144,14 +145,14 @@ fn divide<N: Number>(numbers: &[N], base: u64) -> Division {
     best.1
 }
 
-/// The planes of offsets: the lower 32 bits, then those above, where there are any. From which bit on
-/// each is, and how many bits it has.
+/// The planes of offsets: the lower 32 bits, then the higher ones, if any. Each with its first bit
+/// and its number of bits.
 fn planes(width: u32) -> impl Iterator<Item = (u32, u32)> {
     let low = width.min(u32::BITS);
     [(0, low), (u32::BITS, width - low)].into_iter().filter(|&(_, width)| width > 0)
 }
 
-/// Fills `numbers` from blocks at the front of `bytes`, and moves on behind them.
+/// Fills `numbers` from the blocks at the front of `bytes`, and advances `bytes` behind them.
 pub(crate) fn decode<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), Fault> {
     numbers.chunks_mut(BLOCK).try_for_each(|block| decode_block(bytes, block))
 }
@@ -188,7 +189,7 @@ fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), F
     for (&position, excess) in positions.iter().zip(excesses.chunks_exact(excess_len.max(1))) {
         let excess = little_endian(excess);
         let number = numbers.get_mut(usize::from(position)).ok_or("an exception has no number")?;
-        // No bit of it is shifted out.
+        // The shift must not lose a bit.
         let raised = excess.checked_shl(width).filter(|&raised| raised >> width == excess);
         let sum = raised.and_then(|raised| raised.checked_add((*number).into()));
         *number = sum.and_then(N::checked).ok_or(TOO_LARGE)?;

@@ -1,4 +1,4 @@
-//! What is known of the numbers of an array, and how a chunk of them is coded by that.
+//! How an array codes its chunks, by what is known of its numbers.
 
 use std::ops::Range;
 
@@ -6,22 +6,24 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use super::blocks::{self, Fault, Number};
 
-/// How the numbers of an array are coded. A writer keeps what it needs from one chunk to the next; each
-/// chunk decodes by itself.
+/// The coding of an array. A writer keeps state from one chunk to the next; each chunk decodes by
+/// itself.
 ///
-/// A chunk is *regular* where each number follows from its first. It takes a few bytes, and no work for each number:
-/// a graph may have far more vertices than edges.
+/// A chunk is *regular* if all its numbers follow from the first. It takes a few bytes and constant
+/// time, because a graph may have far more vertices than edges.
 pub trait Coding {
-    /// The numbers.
+    /// The type of the numbers.
     type Number: Number;
 
     /// The number `index` places behind `first` in a regular chunk.
     fn regular(first: Self::Number, index: u64) -> Self::Number;
 
-    /// Appends the next chunk, a regular one of `count` numbers. False where this one has to be coded as others are.
+    /// Appends a regular chunk of `count` numbers. Returns false if the chunk must be coded as any
+    /// other.
     fn encode_regular(&mut self, first: Self::Number, count: usize, bytes: &mut Vec<u8>) -> bool;
 
-    /// Appends the next chunk, one that is not regular, or cannot be coded so.
+    /// Appends a chunk that is not regular, or that [`encode_regular`](Self::encode_regular)
+    /// refused.
     fn encode_any(&mut self, numbers: &[Self::Number], bytes: &mut Vec<u8>);
 
     /// Appends the next chunk.
@@ -35,20 +37,15 @@ pub trait Coding {
         }
     }
 
-    /// The first number of a chunk that is coded as a regular one of `count`.
-    ///
-    /// # Errors
-    /// What is wrong with its bytes.
+    /// Returns the first number of a chunk of `count`, if it is coded as regular.
     fn decode_regular(bytes: &[u8], count: usize) -> Result<Option<Self::Number>, Fault>;
 
-    /// Fills `numbers` from a chunk of as many.
-    ///
-    /// # Errors
-    /// What is wrong with bytes that no writer would have written.
+    /// Fills `numbers` from a chunk with the same number of them. Bytes that no writer produces
+    /// give an error.
     fn decode(bytes: &[u8], numbers: &mut [Self::Number]) -> Result<(), Fault>;
 }
 
-/// Numbers in any order, the closer to their neighbours the better.
+/// Numbers in any order. The closer neighbours are to each other, the fewer bits they take.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Unordered;
 
@@ -59,7 +56,7 @@ impl Coding for Unordered {
         first
     }
 
-    /// Zeros have no bytes at all.
+    /// Zeros take no bytes at all.
     fn encode_regular(&mut self, first: u32, _count: usize, _bytes: &mut Vec<u8>) -> bool {
         first == 0
     }
@@ -82,8 +79,7 @@ impl Coding for Unordered {
     }
 }
 
-/// Numbers of which none is less than the one before: the first of each chunk, and how far it is from
-/// each to the next.
+/// Numbers that never descend: the first number of each chunk, then the gaps.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Ascending;
 
@@ -94,7 +90,7 @@ impl Coding for Ascending {
         first.wrapping_add(index)
     }
 
-    /// Where each number is one more than the one before, the first says all.
+    /// If each number is one more than the one before, the first suffices.
     fn encode_regular(&mut self, first: u64, _count: usize, bytes: &mut Vec<u8>) -> bool {
         bytes.extend(first.to_le_bytes());
         true
@@ -137,12 +133,13 @@ impl Coding for Ascending {
     }
 }
 
-/// A permutation in which some ranges of numbers, the *runs*, come in ascending order. A number of a run
-/// is told by which run it is of; all others are written out. (J. Barbay, G. Navarro, *Compressed
-/// representations of permutations*, STACS 2009, code runs with fewer bits, from a tree.)
+/// A permutation in which some ranges of numbers, the *runs*, come in ascending order. A number of
+/// a run is coded as the number of its run; all others are written out. (J. Barbay, G. Navarro,
+/// *Compressed representations of permutations*, STACS 2009, code runs with fewer bits, from a
+/// tree.)
 #[derive(Debug, Default, Clone)]
 pub struct Permutation {
-    /// Ascending.
+    /// The runs, ascending.
     runs: Vec<Run>,
     /// The next number of each run, in the order of their codes.
     next: Vec<u64>,
@@ -154,14 +151,14 @@ struct Run {
     code: u32,
 }
 
-/// Runs that are told apart at the most: their number is a byte, and so is a code.
+/// Greatest number of runs: it is a byte, and so is a code.
 const RUNS_MAX: usize = u8::MAX as usize;
 /// The code of a number that is written out. Run `i` has the code `i + 1`.
 const WRITTEN_OUT: u32 = 0;
 
 impl Permutation {
-    /// The coding of a permutation, given its runs: ranges that ascend and do not overlap. Where a range
-    /// turns out to be none, its numbers take more bytes.
+    /// The coding of a permutation with these runs, which must not overlap. If a range is no run
+    /// after all, its numbers take more bytes.
     pub fn new(mut runs: Vec<Range<u64>>) -> Permutation {
         // The longest have the smallest codes, so that most codes are small.
         runs.sort_by_key(|run| std::cmp::Reverse(run.end - run.start));
@@ -173,7 +170,7 @@ impl Permutation {
         Permutation { runs, next }
     }
 
-    /// The run whose next number this is.
+    /// The run whose next number is `number`.
     fn run_of(&self, number: u64) -> Option<&Run> {
         let behind = self.runs.partition_point(|run| run.numbers.start <= number);
         let run = &self.runs[behind.checked_sub(1)?];
@@ -181,7 +178,7 @@ impl Permutation {
         (is_next && run.numbers.contains(&number)).then_some(run)
     }
 
-    /// The code of the next number.
+    /// Codes the next number.
     fn code(&mut self, number: u64) -> u32 {
         let Some(&Run { code, .. }) = self.run_of(number) else { return WRITTEN_OUT };
         self.next[code as usize - 1] += 1;
@@ -237,8 +234,8 @@ impl Coding for Permutation {
         let mut next = [0u64; RUNS_MAX + 1];
         blocks::decode(&mut bytes, &mut next[1..=usize::from(runs)])?;
         let count = numbers.len();
-        // The codes lie in the rear half of the memory of the numbers, which take it from the front: none is
-        // overwritten before its number is known.
+        // The codes lie in the rear half of the memory for numbers, which is filled from the front.
+        // So no code is overwritten before it is used.
         let halves = <[u32]>::mut_from_bytes(numbers.as_mut_bytes()).map_err(|_| "out of place")?;
         let codes = &mut halves[count..];
         blocks::decode(&mut bytes, codes)?;
@@ -250,7 +247,7 @@ impl Coding for Permutation {
         let mut written_out = written_out.into_iter();
         for index in 0..count {
             let code = halves[count + index];
-            // It has no more bits, and so there is a place for it.
+            // The code fits a byte, which was checked, so the index is within bounds.
             let next = &mut next[usize::from(code as u8)];
             let expected = std::mem::replace(next, next.wrapping_add(1));
             let number = match code {
@@ -264,13 +261,13 @@ impl Coding for Permutation {
     }
 }
 
-/// That there is a last of so many consecutive numbers.
+/// Checks that the last of `count` consecutive numbers fits the type.
 fn check_last(first: u64, count: usize) -> Result<(), Fault> {
     let last = first.checked_add((count as u64).saturating_sub(1));
     last.map(drop).ok_or("its numbers are too large")
 }
 
-/// Fills `numbers` with consecutive ones, of which there is a last.
+/// Fills `numbers` with consecutive ones; [`check_last`] must hold.
 fn count_up(first: u64, numbers: &mut [u64]) {
     numbers.iter_mut().zip(0..).for_each(|(place, index)| *place = first + index);
 }

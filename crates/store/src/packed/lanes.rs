@@ -1,19 +1,19 @@
 //! Numbers of up to 32 bits, packed in eight lanes.
 //!
-//! Eight numbers that follow one another are a row, one number in each lane. A lane is a stream of bits
-//! of its own: number after number in `width` bits each, from the lowest bit of a word on. The words of
-//! the lanes are interleaved. So a row is shifted out by the same few instructions for all of its
-//! lanes, and compilers do that with vectors.
+//! Eight consecutive numbers are a row, one number in each lane. A lane is a stream of bits of its
+//! own: number after number in `width` bits each, from the lowest bit of a word on. The words of
+//! the lanes are interleaved. So the same few instructions unpack a row in all lanes at once, which
+//! compilers do with vectors.
 
 /// Numbers of a row.
 pub(super) const LANES: usize = 8;
-/// Bytes of a word of each lane.
+/// Bytes of one word of every lane.
 pub(super) const WORDS_SIZE: usize = LANES * size_of::<u32>();
 
-/// A number of each lane.
+/// One number of every lane.
 pub(super) type Row = [u32; LANES];
 
-/// How many words a lane has with `rows` numbers of `width` bits.
+/// Words of a lane for `rows` numbers of `width` bits.
 pub(super) fn words(rows: usize, width: u32) -> usize {
     (rows * width as usize).div_ceil(u32::BITS as usize)
 }
@@ -25,7 +25,7 @@ fn place(row: usize, width: u32) -> (usize, u32) {
     (bit / u32::BITS as usize, bit as u32 % u32::BITS)
 }
 
-/// Appends rows of numbers below `2^width`, where the width is 1 to 32.
+/// Appends rows of numbers below `2^width`. The width is 1 to 32.
 pub(super) fn pack(rows: &[Row], width: u32, bytes: &mut Vec<u8>) {
     let mut lanes = vec![[0u32; LANES]; words(rows.len(), width)];
     for (index, row) in rows.iter().enumerate() {
@@ -40,9 +40,9 @@ pub(super) fn pack(rows: &[Row], width: u32, bytes: &mut Vec<u8>) {
     bytes.extend(lanes.as_flattened().iter().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Fills rows from the [`words`] that they were packed into; the width is 1 to 32.
+/// Fills rows from the [`words`] that they were packed into. The width is 1 to 32.
 ///
-/// About two instructions a number: all that depends on the width is done once a row.
+/// About two instructions a number: the work that depends on the width is done once a row.
 pub(super) fn unpack(lanes: &[[u8; WORDS_SIZE]], width: u32, rows: &mut [Row]) {
     assert!((1..=u32::BITS).contains(&width) && lanes.len() == words(rows.len(), width));
     let mask = u32::MAX >> (u32::BITS - width);

@@ -6,7 +6,8 @@
 //!  block   base, width | low bits of all numbers, in 8 lanes | exceptions
 //! ```
 //!
-//! A chunk decodes by itself. [`Coding`] says what becomes of its numbers: nothing, gaps, or runs.
+//! A chunk decodes by itself. [`Coding`] says how its numbers are transformed: not at all, to gaps,
+//! or to runs.
 
 mod array;
 mod blocks;

@@ -1,4 +1,5 @@
-//! What is packed comes back, lies as `docs/FORMAT.md` says, and leads nowhere when damaged.
+//! Packed numbers come back, have the layout of `docs/FORMAT.md`, and stay within bounds when
+//! damaged.
 
 use std::path::PathBuf;
 
@@ -28,7 +29,7 @@ fn decoded<C: Coding>(
     Ok(numbers)
 }
 
-/// Numbers of bits that lie around some length, some of them far longer.
+/// Numbers of about the same length in bits, some of them far longer.
 fn numbers(bits_max: u32) -> impl Strategy<Value = Vec<u64>> {
     let limit = move |bits: u32| (1u64 << (bits - 1) << 1).wrapping_sub(1);
     (1..=bits_max, 0..=bits_max, 0u32..300).prop_flat_map(move |(usual, long, rarity)| {
@@ -43,7 +44,7 @@ fn numbers(bits_max: u32) -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-/// A permutation of `0..count` in which ranges ascend, and these ranges.
+/// A permutation of `0..count` in which ranges ascend, with these ranges.
 fn permutation() -> impl Strategy<Value = (Vec<u64>, Vec<std::ops::Range<u64>>)> {
     let classes = prop::collection::vec(any::<u8>(), 0..3000);
     (classes, 0u32..12, any::<bool>()).prop_map(|(classes, bits, is_known)| {
@@ -68,7 +69,8 @@ fn permutation() -> impl Strategy<Value = (Vec<u64>, Vec<std::ops::Range<u64>>)>
     })
 }
 
-/// Number `index` of a block of `count` at the front of some bytes, bit by bit, and where the block ends.
+/// Reads number `index` of a block of `count` numbers bit by bit. Also returns where the block
+/// ends.
 fn number_in_block(bytes: &[u8], count: usize, index: usize) -> (u64, usize) {
     let little_endian =
         |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
@@ -97,7 +99,8 @@ fn number_in_block(bytes: &[u8], count: usize, index: usize) -> (u64, usize) {
 
 #[test]
 fn a_chunk_of_each_coding_has_these_bytes() {
-    // Five rows of 5 to 12, and 900 as an exception: its lowest 6 bits over 5 are 63, the others 13.
+    // Five rows of 5 to 12, and 900 as an exception. Over the base 5, its lowest 6 bits are 63 and
+    // the others 13.
     let mut numbers: Vec<u32> = (0..40).map(|index| 5 + index % 8).collect();
     numbers[17] = 900;
     let mut expected = vec![6, 1, 0x11, 5];
@@ -114,11 +117,12 @@ fn a_chunk_of_each_coding_has_these_bytes() {
     let lanes = [0x3ff, 0, 0x3ff, 0, 0x3ff, 0, 0x3ff, 0].map(u32::to_le_bytes);
     assert_eq!(encoded(Unordered, &numbers), [&[1, 0, 1, 2], lanes.as_flattened()].concat());
 
-    // Numbers at the same distance take no bits at all.
+    // Numbers at equal distances take no bits.
     let bytes = encoded(Ascending, &[7, 1007, 2007, 3007]);
     assert_eq!(bytes, [7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 232, 3]);
 
-    // Of the runs 2..6 and 6..9, the codes of the others are 0, and so few take less as exceptions.
+    // Runs 2..6 and 6..9. The codes of other numbers are 0; so few of them take less space as
+    // exceptions.
     let bytes = encoded(Permutation::new(vec![2..6, 6..9]), &[2, 6, 1, 3, 7, 4, 0, 5, 8]);
     let next = [2, 0, 1, 0x11, 2, 1, 4];
     let codes = [0, 7, 0x10, 0, 1, 3, 4, 5, 7, 8, 1, 2, 1, 2, 1, 1, 2];
@@ -130,18 +134,18 @@ fn a_chunk_of_each_coding_has_these_bytes() {
 fn a_regular_chunk_takes_a_few_bytes() {
     assert!(encoded(Unordered, &[0; 300]).is_empty());
     assert_eq!(encoded(Ascending, &[7, 8, 9, 10]), [7, 0, 0, 0, 0, 0, 0, 0]);
-    // The numbers from 2^39 on, whatever other runs there are.
+    // The numbers from 2^39 on, beside another run.
     let far = 1 << 39;
     let runs = || vec![2..6, far..far + 1000];
     let numbers: Vec<u64> = (far..far + 300).collect();
     let expected = [1, 0, 0, 5, 0, 0, 0, 0, 0x80];
     assert_eq!(encoded(Permutation::new(runs()), &numbers), expected);
-    // Beyond the run they are none of it.
+    // Numbers beyond the run do not belong to it.
     let numbers: Vec<u64> = (far + 900..far + 1100).collect();
     assert!(encoded(Permutation::new(runs()), &numbers).len() > 200);
 }
 
-/// Writes `head`, what follows from a number in a regular way, and `tail`, as they are and number by number.
+/// Writes `head`, `count` regular numbers and `tail`, at once and number by number.
 fn assert_regular<C: Coding + Clone>(
     coding: C,
     head: &[C::Number],
@@ -165,7 +169,7 @@ fn assert_regular<C: Coding + Clone>(
 }
 
 #[test]
-fn what_is_regular_is_written_at_once_as_it_is_number_by_number() {
+fn regular_numbers_are_written_the_same_at_once_and_one_by_one() {
     let chunk = CHUNK as u64;
     for count in [0, 1, chunk - 3, chunk, 3 * chunk + 7] {
         for head in [0, 3, chunk] {
@@ -184,7 +188,7 @@ fn what_is_regular_is_written_at_once_as_it_is_number_by_number() {
 }
 
 #[test]
-fn a_chunk_of_zeros_is_known_without_reading_it() {
+fn a_chunk_of_zeros_is_recognised_without_reading_it() {
     let mut numbers = vec![0; 3 * CHUNK];
     numbers[CHUNK + 1] = 1;
     let array = Array::<Unordered>::open(open(&written(Unordered, &numbers)), numbers.len());
@@ -246,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_damaged_is_refused_or_other_numbers(
+    fn damaged_chunks_are_refused_or_give_other_numbers(
         numbers in numbers(32),
         (permutation, runs) in permutation(),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 1..40),
@@ -261,8 +265,8 @@ proptest! {
     }
 }
 
-/// That a chunk with one bit flipped decodes or is refused, and that one with another length is refused, unless what is
-/// left of it is a regular chunk.
+/// Asserts that a chunk with a flipped bit decodes or is refused. One of another length must be
+/// refused, unless its rest is a regular chunk.
 fn assert_damage_is_borne<C: Coding>(
     mut coding: C,
     numbers: &[C::Number],
@@ -275,7 +279,7 @@ fn assert_damage_is_borne<C: Coding>(
         return;
     }
     for flip in flips {
-        // Half of the bits are those of the first head.
+        // Half of the flips are in the first head.
         for bit in [flip.index(8 * intact.len()), flip.index(8 * intact.len().min(12))] {
             let mut damaged = intact.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -328,7 +332,7 @@ fn ids(count: u64) -> Vec<u64> {
 }
 
 #[test]
-fn every_part_of_an_array_is_read_whatever_its_length() {
+fn every_part_of_an_array_of_any_length_is_read() {
     let chunk = CHUNK as u64;
     for count in [0, 1, 255, chunk - 1, chunk, chunk + 1, 5 * chunk + 4321] {
         let ids = ids(count);

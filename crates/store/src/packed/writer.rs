@@ -9,7 +9,7 @@ use zerocopy::IntoBytes;
 
 use super::{CHUNK, Coding};
 
-/// log2 of the bytes that are checked together: about a chunk, for single ones are looked up.
+/// log2 of the bytes that are checked together: about a chunk, since single chunks are looked up.
 const BLOCK_LOG2: u32 = 16;
 
 /// Writes an array from front to back. Holds a chunk, and 8 bytes for each chunk before it.
@@ -17,10 +17,10 @@ const BLOCK_LOG2: u32 = 16;
 pub struct PackedWriter<C: Coding> {
     file: BlockFileWriter,
     coding: C,
-    /// Less than a chunk between calls.
+    /// Numbers of the next chunk; fewer than a chunk between calls.
     waiting: Vec<C::Number>,
     bytes: Vec<u8>,
-    /// Where each chunk ends.
+    /// The end of each chunk in bytes.
     ends: Vec<u64>,
     /// Numbers so far.
     len: u64,
@@ -28,9 +28,6 @@ pub struct PackedWriter<C: Coding> {
 
 impl<C: Coding> PackedWriter<C> {
     /// Creates a file, which must not exist.
-    ///
-    /// # Errors
-    /// Those of creating it.
     pub fn create(path: &Path, coding: C) -> Result<PackedWriter<C>> {
         let file = durable::create_file(path).map_err(Error::io("create", path))?;
         let file = BlockFileWriter::new(file, path, BLOCK_LOG2);
@@ -39,9 +36,6 @@ impl<C: Coding> PackedWriter<C> {
     }
 
     /// Appends numbers.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn push(&mut self, mut numbers: &[C::Number]) -> Result<()> {
         while let Some(part) = numbers.split_off(..numbers.len().min(CHUNK - self.waiting.len()))
             && !part.is_empty()
@@ -54,11 +48,8 @@ impl<C: Coding> PackedWriter<C> {
         Ok(())
     }
 
-    /// Appends `count` numbers that go on from `first` as those of a [regular](Coding) chunk do. Takes next to no time
-    /// for each.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Appends `count` numbers that continue from `first` as in a [regular](Coding) chunk. Full
+    /// chunks take constant time.
     pub fn push_regular(&mut self, first: C::Number, count: u64) -> Result<()> {
         let mut done = 0;
         while done < count {
@@ -94,10 +85,7 @@ impl<C: Coding> PackedWriter<C> {
         self.file.write_all(&self.bytes).map_err(Error::io("write", self.file.path()))
     }
 
-    /// Writes the rest; all is safely on disk when it returns.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the rest. Everything is synced to disk when it returns.
     pub fn finish(mut self) -> Result<BlockFileSummary> {
         if !self.waiting.is_empty() {
             self.write_chunk()?;

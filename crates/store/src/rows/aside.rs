@@ -1,4 +1,4 @@
-//! Rows beside a graph: built for a graph whose directory is left as it is.
+//! Rows beside a graph: built without a change to the graph's directory.
 
 use std::path::Path;
 
@@ -9,19 +9,18 @@ use tegula_machine::threads::{Cancel, Progress};
 use super::build::{RowsConfig, write};
 use crate::graph::{Graph, Manifest, contents};
 
-/// Rows of a graph whose directory is left as it is. Dropping them removes them.
+/// Rows stored outside of the graph's directory. Dropping them deletes them.
 #[derive(Debug)]
 pub struct RowsAside {
     folder: Temporary,
-    /// That of the graph with them.
+    /// The manifest of the graph with these rows.
     manifest: Manifest,
 }
 
-/// Builds the layout in a hidden folder within `place`, for [`Graph::add_rows`].
+/// Builds the rows in a hidden folder within `place`, for [`Graph::add_rows`].
 ///
 /// # Errors
-/// Those of reading and writing; [`Error::OverBudget`](tegula_machine::Error::OverBudget) as of
-/// [`build()`](super::build()).
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) as of [`build()`](super::build()).
 pub fn build_aside(
     graph: &Graph,
     place: &Path,
@@ -35,12 +34,11 @@ pub fn build_aside(
 }
 
 impl Graph {
-    /// Has rows from then on that do not lie in its directory. They are gone with the last handle of the
-    /// graph: their names are removed at once.
+    /// Adds rows that lie outside of the graph's directory. Their names are deleted at once, so
+    /// they vanish with the last handle of the graph.
     ///
     /// # Errors
-    /// [`Error::Replaced`](tegula_machine::Error::Replaced) where they are those of another graph; those
-    /// of opening them.
+    /// [`Error::Replaced`](tegula_machine::Error::Replaced) if they belong to another graph.
     pub fn add_rows(&mut self, rows: RowsAside) -> Result<()> {
         let RowsAside { folder, manifest } = rows;
         self.add_files(&folder.open_folder()?, manifest)

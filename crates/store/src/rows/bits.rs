@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Bits that a window holds at the least, wherever in a byte it begins.
+/// The least number of bits in a window, wherever in a byte it begins.
 pub(super) const WINDOW_BITS_MIN: u32 = 57;
 
 /// Appends bits. Rows stand one after the other without padding.
@@ -11,7 +11,7 @@ pub(super) struct BitWriter {
     bytes: Vec<u8>,
     /// Bits that do not fill a byte yet, from the lowest on.
     pending: u64,
-    /// How many those are: 0 to 7.
+    /// Number of pending bits, 0 to 7.
     pending_len: u32,
 }
 
@@ -33,7 +33,7 @@ impl BitWriter {
         self.pending_len = total % 8;
     }
 
-    /// The bytes, the last filled up with zeros.
+    /// The bytes; zeros fill up the last.
     pub fn into_bytes(mut self) -> Vec<u8> {
         if self.pending_len > 0 {
             self.bytes.push(self.pending.to_le_bytes()[0]);
@@ -42,10 +42,10 @@ impl BitWriter {
     }
 }
 
-/// The bits of one row among the bytes of its neighbours.
+/// The bits of one row, among bytes of several rows.
 ///
-/// A row is read in windows of 8 bytes. Where 8 bytes or more follow it in the slice, every window is
-/// one load; at the very end of a slice it takes longer, with the same result.
+/// A row is read in windows of 8 bytes. Where 8 bytes or more follow it in the slice, every window
+/// is one load. At the end of the slice it takes longer, with the same result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowBits<'a> {
     pub bytes: &'a [u8],
@@ -54,7 +54,7 @@ pub(super) struct RowBits<'a> {
 }
 
 impl<'a> RowBits<'a> {
-    /// The row at `range`, in bits from the start of `bytes`. None if that is no range within them.
+    /// The row at `range`, in bits from the start of `bytes`. `None` if the range is outside.
     #[inline(always)]
     pub fn new(bytes: &'a [u8], range: Range<u64>) -> Option<Self> {
         let within = range.start <= range.end && range.end <= bytes.len() as u64 * 8;
@@ -85,9 +85,9 @@ impl<'a> RowBits<'a> {
         self.start == self.end
     }
 
-    /// The bits from `position` on, and how many of them are known. What lies behind the row reads as
-    /// zeros, without end; so a window that reaches there knows all 64 bits. Otherwise it knows 57 or
-    /// more. `position` is at most the row's end.
+    /// Returns the bits from `position` on, and how many of them are known: 57 or more. Behind the
+    /// row all bits are zero, so a window that reaches its end has all 64 bits known. `position` is
+    /// at most the row's end.
     #[inline(always)]
     pub fn window(&self, position: u64) -> (u64, u32) {
         let shift = (position % 8) as u32;
@@ -97,20 +97,20 @@ impl<'a> RowBits<'a> {
         if rest < u64::from(known) { (bits & !(u64::MAX << rest), 64) } else { (bits, known) }
     }
 
-    /// 57 bits or more from `position` on, whether they are the row's or not.
+    /// 57 bits or more from `position` on, also behind the row.
     #[inline(always)]
     pub fn bits(&self, position: u64) -> u64 {
         self.load((position / 8) as usize) >> (position % 8)
     }
 
-    /// The bytes from `index` on, those behind the row too; none where there are fewer than `index`.
+    /// The bytes from `index` on, also behind the row; empty beyond the slice.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn bytes_from(&self, index: usize) -> &'a [u8] {
         self.bytes.get(index..).unwrap_or_default()
     }
 
-    /// The 8 bytes at `index`, zeros behind the last.
+    /// The 8 bytes at `index`; zeros behind the last.
     #[inline(always)]
     fn load(&self, index: usize) -> u64 {
         match self.bytes.get(index..index + 8).map(TryInto::try_into) {
@@ -120,7 +120,7 @@ impl<'a> RowBits<'a> {
     }
 }
 
-/// As [`RowBits::load`], of less than 8 bytes.
+/// As [`RowBits::load`], where fewer than 8 bytes are left.
 #[cold]
 fn load_at_end(bytes: &[u8], index: usize) -> u64 {
     let tail = bytes.get(index..).unwrap_or_default();
@@ -129,7 +129,7 @@ fn load_at_end(bytes: &[u8], index: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Says that a row leads to `target`.
+/// The error for a row that leads to `target`.
 #[cold]
 pub(super) fn no_vertex(target: u64, vertex_count: u32) -> String {
     format!("a neighbour {target} of {vertex_count} vertices")

@@ -1,16 +1,17 @@
 //! The encoding of CEESOR: A. Roy, K. Nilakant, V. Dalibard, E. Yoneki, *Mitigating I/O latency in
-//! SSD-based graph traversal*, University of Cambridge Computer Laboratory, Technical Report 823, 2012.
+//! SSD-based graph traversal*, University of Cambridge Computer Laboratory, Technical Report 823,
+//! 2012.
 //!
 //! A neighbour is its offset to the source. Offsets are sorted by magnitude, so the bits that they
-//! need only grow along the row. At first the width is 1. Then comes, for each offset:
+//! need only grow along the row. The width begins at 1. For each offset follow:
 //!
 //! * a 0 for each bit by which the width grows,
-//! * the magnitude in that width: its highest bit, which is a 1, and then the others, the lowest first,
+//! * the magnitude in that width: its highest bit, which is a 1, then the others, the lowest first,
 //! * the sign, 1 for a neighbour before the source.
 //!
-//! So the highest bit tells whether the width grows at no cost. A row of magnitudes `m` takes
-//! `sum(bits(m) + 1) + bits(greatest m) - 1` bits. A self-loop has no magnitude: it does not stand in
-//! the row but is a flag of the index.
+//! So the highest bit also marks the end of the growth, at no cost. A row of magnitudes `m` takes
+//! `sum(bits(m) + 1) + bits(greatest m) - 1` bits. A self-loop has no magnitude: the row omits it,
+//! and the index stores it.
 
 use super::bits::{BitWriter, RowBits};
 use std::ops::ControlFlow;
@@ -22,13 +23,14 @@ pub(super) struct CeesorCode;
 /// Greatest width of a magnitude.
 const WIDTH_MAX: u32 = 32;
 
-/// The order of neighbours in a row: by magnitude, then the one before the source.
+/// The order of neighbours in a row: by magnitude; of two equal ones, the one before the source
+/// comes first.
 pub(super) fn sort_key(source: u32, target: u32) -> (u32, bool) {
     (target.abs_diff(source), target > source)
 }
 
 impl CeesorCode {
-    /// Appends the row of these targets, which come in the order of [`sort_key`], without the source.
+    /// Appends a row. Its targets come in the order of [`sort_key`], without the source.
     pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         let mut width = 1;
         for &target in targets {
@@ -43,7 +45,7 @@ impl CeesorCode {
         }
     }
 
-    /// Folds the neighbours, by growing magnitude, until `step` breaks.
+    /// Folds the neighbours, by ascending magnitude, until `step` breaks.
     #[inline]
     pub fn try_fold<A>(
         &self,

@@ -3,20 +3,20 @@
 use super::bits::{BitWriter, RowBits};
 use super::widths::Widths;
 
-/// Writes the codes of one row: classes at once, ranks when all classes are there.
+/// Writes the codes of a row: each class at once, the ranks after all classes.
 #[derive(Debug)]
 pub(super) struct CodeWriter {
-    /// The ranks so far with their widths: 8 bytes of each code are put by.
+    /// The ranks so far with their widths, 8 bytes each.
     ranks: Vec<u64>,
 }
 
 impl CodeWriter {
-    /// A row of about this many codes.
+    /// Begins a row of about `codes` codes.
     pub fn new(codes: usize) -> Self {
         Self { ranks: Vec::with_capacity(codes) }
     }
 
-    /// Appends a number, which the code holds.
+    /// Appends a number. The code must hold it.
     pub fn write(&mut self, widths: &Widths, number: u64, out: &mut BitWriter) {
         let (index, class) = widths
             .class_of(number)
@@ -37,7 +37,7 @@ impl CodeWriter {
     }
 }
 
-/// A rank, of up to 33 bits, with its width.
+/// A rank of up to 33 bits, packed with its width.
 fn packed(rank: u64, width: u32) -> u64 {
     rank << 6 | u64::from(width)
 }
@@ -47,12 +47,12 @@ pub(super) fn cut_off() -> String {
     "a code that runs over the end of its row".to_owned()
 }
 
-/// The codes of a row, read from both its ends.
+/// Reads the codes of a row from both ends.
 #[derive(Clone)]
 pub(super) struct Codes<'a> {
     pub row: RowBits<'a>,
-    /// The bits from `window_start` on, less the classes that are read. Ranks and the next row may follow
-    /// the classes; no valid row is read so far.
+    /// The bits from `window_start` on, less the classes already read. Ranks and the next row may
+    /// follow the classes; no valid row has a class there.
     stops: u64,
     window_start: u64,
     /// Where the next class begins.
@@ -68,13 +68,13 @@ impl<'a> Codes<'a> {
         Self { row, stops: row.bits(front), window_start: front, front, back }
     }
 
-    /// What is between the codes that were read and their ranks: none of it, or a row that others enclose.
+    /// The part between the classes and the ranks read so far: empty, or an enclosed row.
     #[inline(always)]
     pub fn rest(&self) -> RowBits<'a> {
         RowBits { bytes: self.row.bytes, start: self.front, end: self.back }
     }
 
-    /// Goes on with the class at `front` and the rank before `back`.
+    /// Continues with the class at `front` and the rank before `back`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn go_to(&mut self, front: u64, back: u64) {
@@ -86,15 +86,16 @@ impl<'a> Codes<'a> {
         self.front == self.back
     }
 
-    /// The next number; None if the row ends within its code. Not at the end of the row.
+    /// The next number; `None` if the row ends within its code. Must not be called at the end of
+    /// the row.
     #[inline(always)]
     pub fn next(&mut self, widths: &Widths) -> Option<u64> {
         if self.stops == 0 {
             self.window_start = self.front;
             self.stops = self.row.bits(self.front);
         }
-        // Without a further 1, no row is valid: the place found is behind the window, the class modulo 8
-        // any, and both as good as others.
+        // If there is no further 1, the row is invalid. Then the position is behind the window and
+        // the class modulo 8 is arbitrary, which is harmless.
         let stop = self.window_start + u64::from(self.stops.trailing_zeros());
         let class = widths.class(stop - self.front);
         self.stops &= self.stops.wrapping_sub(1);

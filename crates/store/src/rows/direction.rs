@@ -1,26 +1,25 @@
-//! Which end of an edge its row belongs to.
-
 use std::ops::Range;
 
 use crate::graph::file_names;
 use crate::tiles::{Origin, TileSummary};
 
-/// Which end of an edge its row belongs to. An undirected graph has its rows once: each edge is there from
-/// both of its ends, so that they are their own reverse.
+/// The end of an edge whose row has it. An undirected graph stores its rows once: every edge is in
+/// the rows of both ends, so both directions are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Its source: the layout `rows`.
     Forward,
-    /// Its target: the layout `reverse`, which is the layout `rows` of the graph with all edges turned around.
+    /// Its target: the layout `reverse`, which is the layout `rows` of the graph with all edges
+    /// reversed.
     Reverse,
 }
 
-/// The files of one of these layouts.
+/// The files of a row layout.
 #[derive(Debug, Clone, Copy)]
 pub struct RowFiles {
     /// All rows.
     pub data: &'static str,
-    /// Where each of them lies.
+    /// Where each row lies.
     pub index: &'static str,
     /// Their weights, in a weighted graph.
     pub weights: &'static str,
@@ -62,7 +61,7 @@ impl Direction {
         }
     }
 
-    /// The end of an edge that has it in its row, and the other one: its own inverse.
+    /// Returns the end whose row has the edge, then the other end. Its own inverse.
     #[inline(always)]
     pub(crate) fn ends<T>(self, source: T, target: T) -> (T, T) {
         match self {
@@ -71,7 +70,8 @@ impl Direction {
         }
     }
 
-    /// Whether a tile, whose ids count from `origin`, may hold edges of the rows of these vertices.
+    /// Whether a tile may hold edges of the rows of these vertices. The tile's ids count from
+    /// `origin`.
     pub(super) fn may_hold_any(
         self,
         tile: &TileSummary,

@@ -1,17 +1,18 @@
-//! Ascending numbers in about `2 + log2(u / n)` bits each, any of which is found in constant time.
+//! Ascending numbers in about `2 + log2(u / n)` bits each, with access to any in constant time.
 //!
 //! The low `l = floor(log2(u / n))` bits of each number stand side by side. The high parts are in
-//! unary: number `i` sets bit `(number >> l) + i` of a bitmap. So the number is found by the place of
-//! the `i`-th set bit (Elias 1974; Fano 1971; Vigna, *Quasi-succinct indices*, WSDM 2013, section 3).
+//! unary: number `i` sets bit `(number >> l) + i` of a bitmap. So the position of the `i`-th set
+//! bit gives the number (Elias 1974; Fano 1971; Vigna, *Quasi-succinct indices*, WSDM 2013, section
+//! 3).
 //!
-//! The bitmap is searched from the place of every 32nd set bit, which is found once when the words are
-//! read from disk.
+//! A search in the bitmap starts from a sample, the position of every 32nd set bit. Samples are
+//! taken once, when the words are read from disk.
 
-/// Once in this number of numbers, the place of the set bit is known. They take two to three times as many bits, so
-/// that most are found in two words, without a branch that could be mispredicted.
+/// Numbers per sample. They take two to three times as many bits of the bitmap. So most are found
+/// in two words, without a branch that could be mispredicted.
 const SAMPLE_INTERVAL: usize = 32;
 
-/// Where the parts of a sequence lie; a function of how many numbers there are and of their bound.
+/// The layout of a sequence, which follows from the number of its elements and their bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     count: usize,
@@ -21,7 +22,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape of `count` numbers up to `last` included.
+    /// The shape of `count` numbers, each at most `last`.
     pub fn new(count: usize, last: u64) -> Shape {
         let low_bits = last.checked_div(count as u64).and_then(u64::checked_ilog2).unwrap_or(0);
         let high_bits = if count == 0 { 0 } else { count as u64 + (last >> low_bits) + 1 };
@@ -33,18 +34,18 @@ impl Shape {
         }
     }
 
-    /// Words that the sequence takes.
+    /// Words of the sequence.
     pub fn words(&self) -> usize {
         self.low_words + self.high_words
     }
 
-    /// Samples that are taken of it.
+    /// Samples of the sequence.
     pub fn samples(&self) -> usize {
         self.count.div_ceil(SAMPLE_INTERVAL)
     }
 }
 
-/// Appends ascending numbers up to `last` included; returns their shape.
+/// Appends ascending numbers, each at most `last`. Returns their shape.
 pub(super) fn write(numbers: &[u64], last: u64, words: &mut Vec<u64>) -> Shape {
     let shape = Shape::new(numbers.len(), last);
     let first = words.len();
@@ -59,7 +60,7 @@ pub(super) fn write(numbers: &[u64], last: u64, words: &mut Vec<u64>) -> Shape {
     shape
 }
 
-/// A sequence that was read, as a view of its words and samples.
+/// A view of a sequence's words and samples.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EliasFano<'a> {
     shape: Shape,
@@ -68,7 +69,7 @@ pub(super) struct EliasFano<'a> {
     samples: &'a [u32],
 }
 
-/// A position in a sequence, the place of its bit, and the number there.
+/// A position in a sequence, the place of its bit, and its number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Walk {
     index: usize,
@@ -77,7 +78,7 @@ pub(super) struct Walk {
 }
 
 impl Default for Walk {
-    /// Nowhere: behind every position.
+    /// Behind every position.
     fn default() -> Walk {
         Walk { index: usize::MAX, place: 0, number: 0 }
     }
@@ -90,13 +91,13 @@ impl<'a> EliasFano<'a> {
         EliasFano { shape, low, high, samples }
     }
 
-    /// How many numbers there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.shape.count
     }
 
-    /// The number before a position (0 for the first) and the one at it. Quicker where `walk` has been a
-    /// little before, and quickest right before; it goes there.
+    /// Returns the number before a position (0 for the first) and the one at it, and moves `walk`
+    /// there. Faster if `walk` was a little before, fastest if it was right before.
     #[inline(always)]
     pub fn walk_to(&self, index: usize, walk: &mut Walk) -> (u64, u64) {
         let Some(before) = index.checked_sub(1) else {
@@ -111,7 +112,7 @@ impl<'a> EliasFano<'a> {
         (start, walk.number)
     }
 
-    /// Goes to a position, step by step where it is a little ahead.
+    /// Moves `walk` to a position, step by step if it is a little ahead.
     fn catch_up(&self, index: usize, walk: &mut Walk) {
         const STEPS_MAX: usize = 16;
         let place = match index.checked_sub(walk.index) {
@@ -128,7 +129,7 @@ impl<'a> EliasFano<'a> {
         Walk { index, place, number: self.number(index, place) }
     }
 
-    /// The position of a number among numbers that are all different, or else how many are less.
+    /// Searches distinct numbers for `number`. Returns its position, or else how many are less.
     pub fn position(&self, number: u64) -> Result<usize, usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -143,7 +144,7 @@ impl<'a> EliasFano<'a> {
         if is_found { Ok(low) } else { Err(low) }
     }
 
-    /// The number at a position whose bit has this place.
+    /// The number at a position, whose bit is at `place`.
     #[inline]
     fn number(&self, index: usize, place: usize) -> u64 {
         let bits = self.shape.low_bits;
@@ -151,12 +152,12 @@ impl<'a> EliasFano<'a> {
         (((place - index) as u64) << bits) | low
     }
 
-    /// The place of the set bit number `index`.
+    /// The place of the `index`-th set bit, from 0.
     #[inline]
     fn place(&self, index: usize) -> usize {
         let mut place = self.samples[index / SAMPLE_INTERVAL] as usize;
         let mut rest = (index % SAMPLE_INTERVAL) as u64;
-        // There are as many set bits as numbers: `sample` counted them.
+        // Ends, because `sample` has checked that there are as many set bits as numbers.
         loop {
             let windows = [self.window(place), self.window(place + 64)];
             let sums = windows.map(sums_of_bytes);
@@ -172,7 +173,7 @@ impl<'a> EliasFano<'a> {
         }
     }
 
-    /// The 64 bits from `place` on, zeros behind the last.
+    /// The 64 bits from `place` on; zeros behind the last.
     #[inline(always)]
     fn window(&self, place: usize) -> u64 {
         let (number, shift) = (place / 64, place % 64);
@@ -195,7 +196,7 @@ impl<'a> EliasFano<'a> {
     }
 }
 
-/// Appends the samples of a sequence, or says what is wrong with its words.
+/// Appends the samples of a sequence. Wrong words give an error.
 pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Result<(), String> {
     let mut seen = 0usize;
     for (number, &word) in words[shape.low_words..].iter().enumerate() {
@@ -211,8 +212,8 @@ pub(super) fn sample(shape: Shape, words: &[u64], samples: &mut Vec<u32>) -> Res
     Err(format!("{seen} numbers instead of {}", shape.count))
 }
 
-/// A bound on how much a number exceeds the one before it: less than two steps of the high parts more than
-/// any does. Looks at the bitmap by words.
+/// Upper bound for the difference of two consecutive numbers. Exceeds the greatest by less than two
+/// steps of the high part. Scans the bitmap by words.
 pub(super) fn step_max(shape: Shape, words: &[u64]) -> u64 {
     // Between the bits of two numbers, the high part grows by one for each zero.
     let (mut longest, mut run) = (0, 0);
@@ -226,19 +227,19 @@ pub(super) fn step_max(shape: Shape, words: &[u64]) -> u64 {
     (u64::from(longest) + 1).saturating_mul(1 << shape.low_bits)
 }
 
-/// Whether `count` zeros stand side by side in a word.
+/// Whether a word has `count` consecutive zeros.
 fn has_zeros(word: u64, count: u32) -> bool {
     count <= 64 && (1..count).fold(!word, |ends, _| ends & ends >> 1) != 0
 }
 
-/// The place of the set bit number `rank` of a word that has more than `rank` of them.
+/// The place of the `rank`-th set bit, from 0, of a word that has more than `rank`.
 fn select_in_word(word: u64, rank: u32) -> u32 {
     select(word, sums_of_bytes(word), rank)
 }
 
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 
-/// How many bits are set in each byte of a word and those below it; at most 64.
+/// For each byte, the number of set bits in it and the bytes below; at most 64.
 #[inline(always)]
 fn sums_of_bytes(word: u64) -> u64 {
     let sums = word - (word >> 1 & 0x5555_5555_5555_5555);
@@ -246,11 +247,11 @@ fn sums_of_bytes(word: u64) -> u64 {
     ((sums + (sums >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(LOW_BITS)
 }
 
-/// As [`select_in_word`], with the sums of the bytes (Vigna, *Broadword implementation of rank/select
-/// queries*, WEA 2008).
+/// As [`select_in_word`], with the result of [`sums_of_bytes`] (Vigna, *Broadword implementation of
+/// rank/select queries*, WEA 2008).
 #[inline(always)]
 fn select(word: u64, sums: u64, rank: u32) -> u32 {
-    // The bytes whose sum is at most the rank lie below the byte of the bit.
+    // The bytes whose sum is at most the rank are below the byte of the bit.
     let at_most = (((u64::from(rank) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
     let byte = (at_most >> 7).wrapping_mul(LOW_BITS) >> 56;
     let before = (sums << 8) >> (8 * byte) & 0xff;
@@ -277,7 +278,7 @@ const SELECT_IN_BYTE: [[u8; 8]; 256] = {
     places
 };
 
-/// Sets `count` bits, less than 64, to the low bits of a number; they were 0.
+/// Stores the low `count` bits (less than 64) of a number; they must be 0 before.
 fn put_bits(words: &mut [u64], place: u64, count: u32, number: u64) {
     if count == 0 {
         return;
@@ -290,7 +291,7 @@ fn put_bits(words: &mut [u64], place: u64, count: u32, number: u64) {
     }
 }
 
-/// `count` bits, less than 64.
+/// Reads `count` bits, less than 64.
 #[inline]
 fn get_bits(words: &[u64], place: u64, count: u32) -> u64 {
     if count == 0 {
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shapes_that_are_easy_to_get_wrong() {
+    fn shapes_of_extreme_sequences_are_read_back() {
         check(&[], 0);
         check(&[], 1 << 50);
         check(&[0], 0);
@@ -344,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_of_steps_is_close_where_one_is_long() {
+    fn the_bound_of_steps_is_close_to_a_long_step() {
         let numbers: Vec<u64> =
             (0..2000).map(|index| index * 50 + index / 1000 * 900_000).collect();
         let mut words = Vec::new();
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_found_among_different_ones() {
+    fn a_number_is_found_among_distinct_ones() {
         let numbers: Vec<u64> = (0..500).map(|index| index * index).collect();
         let mut words = Vec::new();
         let shape = write(&numbers, 250_000, &mut words);
@@ -387,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn written_numbers_are_read_back(
             mut numbers in prop::collection::vec(0u64..1 << 45, 0..400),
             shift in 0u32..45,
             above in 0u64..1 << 20,

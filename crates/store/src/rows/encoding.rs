@@ -1,4 +1,4 @@
-//! The choice of an encoding, and the one place that acts on it.
+//! The encodings of rows, and the only place that distinguishes them.
 
 use super::bits::{BitWriter, RowBits};
 use super::ceesor::{self, CeesorCode};
@@ -19,8 +19,8 @@ pub enum RowEncoding {
     Ceesor,
     /// Gaps of ascending ids, in codes fitted to each chunk.
     Gap,
-    /// What rows before have, copied from there, and gaps for the rest; gaps alone in a chunk where copying
-    /// saves little.
+    /// Neighbours copied from earlier rows, and gaps for the rest. Only gaps in a chunk where
+    /// copying saves little.
     #[default]
     Copy,
 }
@@ -53,12 +53,12 @@ impl RowEncoding {
         self != Self::Ceesor
     }
 
-    /// Whether a row can hold the source itself. If not, a self-loop has to be kept elsewhere.
+    /// Whether a row can hold its own source. If not, the index stores the loops.
     pub(super) fn holds_loops(self) -> bool {
         self != Self::Ceesor
     }
 
-    /// What grows along a row.
+    /// A key that ascends along a row.
     pub(super) fn sort_key(self, source: u32, target: u32) -> (u32, bool) {
         match self {
             Self::Plain | Self::Gap | Self::Copy => (target, false),
@@ -66,8 +66,9 @@ impl RowEncoding {
         }
     }
 
-    /// Brings the edges (target, weight) of `source` into the order of a stored row, in place; those that are equal
-    /// but for their weights by ascending weight. Stable sorts, for edges come in runs that are in order.
+    /// Sorts the edges (target, weight) of `source` in place, in the order of a stored row.
+    /// Repeated edges ascend by weight. The sorts are stable and fast here, because edges come in
+    /// sorted runs.
     pub(super) fn sort<W: EdgeWeight>(self, source: u32, edges: &mut [(u32, W)]) {
         match self {
             Self::Plain | Self::Gap | Self::Copy => edges.sort_by_key(|edge| edge.0),
@@ -81,7 +82,7 @@ impl RowEncoding {
     }
 }
 
-/// An encoding with the parameters of a chunk: what it takes to write or read its rows.
+/// An encoding with the parameters of a chunk. Encodes and decodes rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowCode {
     /// See [`RowEncoding::Plain`].
@@ -95,7 +96,7 @@ pub(super) enum RowCode {
 }
 
 impl RowCode {
-    /// The parameters to store with a chunk: 25 bytes for `gap`, 32 for `copy`, none for the others.
+    /// The parameters to store with a chunk: 25 bytes for `gap`, 32 for `copy`, 0 for the others.
     pub fn parameters(&self) -> Vec<u8> {
         match self {
             Self::Plain(_) | Self::Ceesor(_) => Vec::new(),
@@ -104,7 +105,7 @@ impl RowCode {
         }
     }
 
-    /// The code of a chunk from its stored parameters. Says what is wrong with those that cannot be.
+    /// Parses the stored parameters of a chunk. Invalid ones give an error.
     pub fn from_parameters(
         encoding: RowEncoding,
         vertex_count: u32,
@@ -124,12 +125,12 @@ impl RowCode {
         }
     }
 
-    /// How many bits before a row its reference may begin.
+    /// Greatest distance in bits from a row to the beginning of its reference; 0 if none copies.
     pub fn reach(&self) -> u64 {
         self.copying().map_or(0, |_| REACH_BITS)
     }
 
-    /// The code of rows that may copy.
+    /// The code, if rows may copy.
     #[inline]
     pub fn copying(&self) -> Option<&CopyCode> {
         match self {
@@ -138,14 +139,13 @@ impl RowCode {
         }
     }
 
-    /// Folds the neighbours of `source` in stored order, until `step` breaks. For rows that
-    /// copy from none.
+    /// Folds the neighbours of `source` in stored order, until `step` breaks. For rows that do not
+    /// copy.
     ///
     /// # Errors
     ///
-    /// What is wrong with the bits: a target that is not below `vertex_count`, or a code that the row
-    /// cuts off. Before that, `step` may have been called for targets that are none; all it is ever
-    /// called with are below `vertex_count`.
+    /// A target that is not below `vertex_count`, or a code that the row cuts off. Before the
+    /// error, `step` may have been called with wrong targets, but each was below `vertex_count`.
     #[inline(always)]
     pub fn try_fold<A>(
         &self,
@@ -164,17 +164,17 @@ impl RowCode {
     }
 }
 
-/// What writes the rows of a chunk.
+/// Encodes the rows of a chunk.
 #[derive(Debug)]
 pub(super) struct RowEncoder {
     code: RowCode,
-    /// What copies from what, where rows copy.
+    /// Which rows copy from which, if any.
     plan: Option<CopyPlan>,
 }
 
 impl RowEncoder {
-    /// For a chunk of these arcs (source, target), which come by source and then in the order of
-    /// [`RowEncoding::sort`]. `gap` and `copy` look at them several times.
+    /// Prepares a chunk of these arcs (source, target), which come by source and then in the order
+    /// of [`RowEncoding::sort`]. `gap` and `copy` iterate over them several times.
     pub fn new(
         encoding: RowEncoding,
         vertex_count: u32,
@@ -195,13 +195,13 @@ impl RowEncoder {
         Self { code, plan: None }
     }
 
-    /// Bytes that it takes at the most, for a chunk of so many edges and sources.
+    /// Upper bound in bytes for a chunk of `edges` edges and `sources` sources.
     pub fn size_max(edges: u64, sources: u64) -> u64 {
         CopyPlan::size(edges, sources)
     }
 
-    /// Appends the row of `source`. Rows are those of the arcs, in the same order, and the empty ones
-    /// between them; it panics if `gap` meets another that it cannot code.
+    /// Appends the row of `source`. Rows are those of the arcs in the same order; empty rows may
+    /// lie between. Panics if `gap` gets another row that it cannot code.
     pub fn encode(&mut self, source: u32, targets: &[u32], out: &mut BitWriter) {
         match (&self.code, &mut self.plan) {
             (RowCode::Plain(code), _) => code.encode(targets, out),
@@ -212,7 +212,7 @@ impl RowEncoder {
         }
     }
 
-    /// What it takes to read them.
+    /// The code to read these rows.
     pub fn into_code(self) -> RowCode {
         self.code
     }

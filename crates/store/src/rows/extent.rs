@@ -1,5 +1,3 @@
-//! Where the row of a vertex lies.
-
 use std::ops::Range;
 
 use super::bits::RowBits;
@@ -9,13 +7,13 @@ use crate::ids::ShortId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowExtent {
     pub(super) source: ShortId,
-    /// One, or of a row in several pieces all of them.
+    /// The chunks of the row: one, or one for each of its pieces.
     pub(super) chunks: Range<u32>,
     /// Bits in `rows.data`.
     pub(super) bits: Range<u64>,
-    /// The bit in `rows.data` from which on it has to be read: what it copies from lies before it.
+    /// The bit in `rows.data` from which to read: the row may copy from rows that begin there.
     pub(super) read_first: u64,
-    /// Places of its edges among those of all rows, in a weighted graph; else empty.
+    /// Positions of its edges among those of all rows, in a weighted graph; else empty.
     pub(super) edges: Range<u64>,
 }
 
@@ -25,8 +23,8 @@ impl RowExtent {
         self.source
     }
 
-    /// Bytes of `rows.data` that hold the row and what it may copy from; the first and the last may be
-    /// shared with others. None where the row has no bits.
+    /// Bytes of `rows.data` that hold the row and what it may copy from. Other rows may share the
+    /// first and the last byte. Empty where the row has no bits.
     #[inline]
     pub fn bytes(&self) -> Range<u64> {
         let first = self.read_first / 8;
@@ -39,8 +37,8 @@ impl RowExtent {
         4 * self.edges.start..4 * self.edges.end
     }
 
-    /// The bits of this row, or of one before it that can be read with it, among [`RowExtent::bytes`].
-    /// None if it cannot.
+    /// Finds the `bits` of this row, or of one shortly before it, in [`RowExtent::bytes`]. Returns
+    /// `None` if they lie outside.
     #[inline(always)]
     pub(super) fn row<'b>(&self, bits: &Range<u64>, bytes: &'b [u8]) -> Option<RowBits<'b>> {
         let origin = self.read_first / 8 * 8;
@@ -49,21 +47,21 @@ impl RowExtent {
         if is_within { row() } else { None }
     }
 
-    /// Whether it spans several pieces, which are coded one by one.
+    /// Whether the row has several pieces, each coded on its own.
     #[inline(always)]
     pub(super) fn is_cut(&self) -> bool {
         self.chunks.end - self.chunks.start > 1
     }
 
-    /// Bits of the row, which tell about how many edges it has.
+    /// Bits of the row; they tell roughly how many edges it has.
     #[inline]
     pub fn bit_count(&self) -> u64 {
         self.bits.end - self.bits.start
     }
 }
 
-/// A piece of a row: the edges to a range of targets. A row of very many edges is coded in several, so that workers
-/// share it and need not hold all of it; others are in one.
+/// A piece of a row: the edges to a range of targets. A row of more than 2^20 edges has several
+/// pieces, so that workers share it and need not hold all of it. Other rows have one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPiece {
     pub(super) extent: RowExtent,
@@ -76,7 +74,7 @@ impl RowPiece {
         self.extent.source
     }
 
-    /// The vertices that it may lead to: those of the pieces of a row ascend, and are all vertices together.
+    /// The range of its targets. The ranges of a row's pieces ascend and cover all vertices.
     pub fn targets(&self) -> Range<ShortId> {
         ShortId(self.targets.start)..ShortId(self.targets.end)
     }

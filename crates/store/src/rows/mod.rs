@@ -1,17 +1,18 @@
-//! Rows: the adjacency matrix sorted by source, for iterations with few active vertices and for
-//! traversals, which seek the rows that they need.
+//! Rows: the adjacency matrix sorted by source. Iterations with few active vertices, and
+//! traversals, seek the rows that they need.
 //!
 //! ```text
-//!  rows.data      rows of vertex 0, 1, 2, ..., each beginning at the bit where the one before ends;
-//!                 a chunk of vertices begins at a whole byte, and so does each piece of a very long row
+//!  rows.data      rows of vertex 0, 1, 2, ..., each from the bit where the one before ends;
+//!                 a chunk of vertices begins at a whole byte, and so does each piece of a long row
 //!  rows.index     for each vertex where its row ends (Elias-Fano), by chunk; kept in memory
 //!  rows.weights   the weight of each edge, in the order of the rows
 //! ```
 //!
-//! A directed graph may have them by target, too, in the files `reverse.*`: all of this is then said of the
-//! graph with its edges turned around, and what is called a source here is a target there.
+//! A directed graph may also have rows by target, in the files `reverse.*`. These are the rows of
+//! the graph with all edges reversed: a source here is a target there.
 //!
-//! Neighbours are coded as the graph's [`RowEncoding`] says; nothing above this module knows how.
+//! The graph's [`RowEncoding`] says how neighbours are coded. Modules above this one do not depend
+//! on it.
 
 mod aside;
 mod bits;

@@ -1,4 +1,5 @@
-//! The layout, opened for reading: its index in memory, and how bytes become neighbours.
+//! The rows of a graph, opened for reading. Holds the index in memory and decodes bytes into
+//! neighbours.
 
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
@@ -18,15 +19,15 @@ use super::references::{References, Visited};
 use crate::graph::Graph;
 use crate::ids::ShortId;
 
-/// Sources of a chunk, and bytes of its record in the index, rather too many.
+/// Estimates for [`Rows::size_expected`], rather too high: sources per chunk, and bytes per record.
 const CHUNK_VERTICES: u64 = 1 << 16;
 const CHUNK_BYTES: u64 = 512;
 
 /// Neighbours of a long row that are decoded at a time.
 const SLICE: usize = 256;
 
-/// The rows of a graph. Holds the index: about 1.2 bytes a vertex for rows of 60 bits, less than half
-/// as much again in a weighted graph.
+/// The rows of a graph, with the index in memory. The index takes about 1.2 bytes a vertex for rows
+/// of 60 bits, and less than half as much again for weights.
 #[derive(Debug)]
 pub struct Rows {
     encoding: RowEncoding,
@@ -39,27 +40,27 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Bytes of memory that opening the rows of a graph takes; 0 where it has none.
+    /// Bytes of memory for opened rows; 0 if the graph has none.
     pub fn size(graph: &Graph, direction: Direction) -> u64 {
         let index = graph.manifest().stored(direction).files().index;
         graph.manifest().file(index).map_or(0, |file| RowIndex::size(file.bytes))
     }
 
-    /// Bytes of memory that they will take where a graph is yet to get its rows, about and rather too many.
+    /// Estimate of [`Rows::size`] before the rows are built, rather too high.
     pub fn size_expected(graph: &Graph) -> u64 {
         let vertices = graph.vertex_count();
         let degree = graph.edge_count().div_ceil(vertices.max(1)).max(1);
-        // Elias-Fano, with the bits of an edge that is coded badly.
+        // Elias-Fano codes, if every edge took 24 bits.
         let bits_each = |last: u64| u64::from(last.ilog2()) + 3;
         let weights = if graph.is_weighted() { bits_each(degree) } else { 0 };
         let ends = vertices * (bits_each(24 * degree) + weights) / 8;
         RowIndex::size(ends + vertices.div_ceil(CHUNK_VERTICES) * CHUNK_BYTES)
     }
 
-    /// Opens the rows of a graph; `None` where it has none.
+    /// Opens the rows of a graph; `None` if it has none.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Corrupt`] where the index does not fit the graph.
+    /// [`Error::Corrupt`] where the index does not fit the graph.
     pub fn open(graph: &Graph, direction: Direction) -> Result<Option<Rows>> {
         let manifest = graph.manifest();
         let Some(layout) = manifest.rows_of(direction) else { return Ok(None) };
@@ -121,12 +122,13 @@ impl Rows {
         self.index.chunks()
     }
 
-    /// The vertices whose rows are in several [pieces](Rows::pieces), ascending: those of more than 2^20 edges.
+    /// The vertices with more than one [piece](Rows::pieces), ascending. They have more than 2^20
+    /// edges each.
     pub fn long(&self) -> &[ShortId] {
         self.index.long()
     }
 
-    /// The pieces that the row of a vertex is in: one, if it is not among the [long](Rows::long) ones.
+    /// The pieces of a vertex's row: one, unless the vertex is among the [long](Rows::long) ones.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -134,23 +136,23 @@ impl Rows {
         self.index.pieces(source)
     }
 
-    /// Bits of all rows.
+    /// Bits of all rows together.
     pub fn bit_count(&self) -> u64 {
         8 * self.data.len()
     }
 
-    /// Bits of an edge, on average; 0 in a graph without edges.
+    /// Average bits per edge; 0 in a graph without edges.
     pub fn bits_per_edge(&self) -> f64 {
         self.bit_count() as f64 / self.edge_count.max(1) as f64
     }
 
-    /// Bytes that a [`RowBatch`](super::RowBatch) may take beside the cache that it is read through: a MiB
-    /// and the longest row, and as much of weights where they are read. Rather some KiB too many.
+    /// Upper bound in bytes for a [`RowBatch`](super::RowBatch), beside its cache: a MiB and the
+    /// longest row, and the same of its weights if they are read. Some KiB too high.
     pub fn batch_size(&self, has_weights: bool) -> u64 {
         self.batch_size_of(self.index.row_max(), has_weights)
     }
 
-    /// The same where long rows are read piece by piece.
+    /// As [`Rows::batch_size`], where long rows are read piece by piece.
     pub fn piece_batch_size(&self, has_weights: bool) -> u64 {
         self.batch_size_of(self.index.piece_max(), has_weights)
     }
@@ -168,10 +170,7 @@ impl Rows {
         self.index.row_max().edges
     }
 
-    /// What [`batch_size`](Self::batch_size) is at the most in a graph that is yet to get its rows of a direction.
-    ///
-    /// # Errors
-    /// Those of reading the degrees.
+    /// Upper bound for [`batch_size`](Self::batch_size) before the rows are built.
     pub fn batch_size_expected(
         graph: &Graph,
         direction: Direction,
@@ -181,10 +180,7 @@ impl Rows {
         Ok(Rows::batch_size_of_edges(graph, degree_max, has_weights))
     }
 
-    /// The same of [`piece_batch_size`](Self::piece_batch_size).
-    ///
-    /// # Errors
-    /// Those of reading the degrees.
+    /// Upper bound for [`piece_batch_size`](Self::piece_batch_size) before the rows are built.
     pub fn piece_batch_size_expected(
         graph: &Graph,
         direction: Direction,
@@ -196,7 +192,7 @@ impl Rows {
     }
 
     fn batch_size_of_edges(graph: &Graph, edges: u64, has_weights: bool) -> u64 {
-        // A code that took more than an id would not have been fitted.
+        // No code that was fitted takes more bits than an id.
         let row = Pinned::size_max(4 * edges + 1);
         let weights = if has_weights && graph.is_weighted() { row } else { 0 };
         row + REACH_BITS / 8 + References::SIZE_MAX + weights
@@ -217,8 +213,8 @@ impl Rows {
         self.weights.as_ref()
     }
 
-    /// Where the row of a vertex lies. About 15 ns; a binary search more in a chunk where few vertices
-    /// have a row.
+    /// Looks up where a row lies: about 15 ns, plus a binary search in a chunk that indexes few of
+    /// its vertices.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -227,13 +223,14 @@ impl Rows {
         self.index.extent(source)
     }
 
-    /// As [`Rows::extent`], on a walk through the index.
+    /// As [`Rows::extent`], from the place where `walk` is.
     #[inline(always)]
     pub(super) fn extent_from(&self, source: ShortId, walk: &mut IndexWalk) -> RowExtent {
         self.index.extent_from(source, walk)
     }
 
-    /// Where the rows of vertices lie; quicker than one by one where they ascend and are close.
+    /// Looks up where several rows lie. Faster than one by one if `sources` ascend and are close
+    /// together.
     #[inline]
     pub fn extents<'r>(
         &'r self,
@@ -243,9 +240,9 @@ impl Rows {
         sources.map(move |source| self.index.extent_from(source, &mut walk))
     }
 
-    /// Folds the neighbours of a vertex, in their stored order, until `step` breaks. `bytes` are those of
-    /// [`RowExtent::bytes`]; with 8 bytes or more behind them it is quicker. `visited` has the rows
-    /// before, and keeps this one.
+    /// Folds the neighbours of a vertex, in stored order, until `step` breaks. `bytes` are those of
+    /// [`RowExtent::bytes`]; 8 readable bytes behind them make it faster. `visited` has the rows
+    /// visited before and keeps this one.
     ///
     /// # Errors
     /// [`Error::Corrupt`] where the bytes are no row.
@@ -264,8 +261,8 @@ impl Rows {
         self.try_fold_piece(extent, bytes, visited, init, step)
     }
 
-    /// As [`Rows::try_fold`], of a row in several pieces. Where they are decoded there is no other code than for
-    /// that: it would be there twice for each `step`.
+    /// As [`Rows::try_fold`], for a row in several pieces. Not inlined, and `step` is called
+    /// outside of the decoder: so the decoder is not compiled twice for each `step`.
     #[inline(never)]
     fn try_fold_cut<A>(
         &self,
@@ -303,7 +300,8 @@ impl Rows {
         Ok(folded)
     }
 
-    /// Shows the neighbours in a piece, in their stored order, some hundred at a time, until `visit` breaks.
+    /// Calls `visit` with the neighbours in a piece, [`SLICE`] at a time and in stored order, until
+    /// it breaks.
     fn for_each_slice(
         &self,
         piece: &RowExtent,
@@ -324,7 +322,7 @@ impl Rows {
         Ok(if rest == SLICE { ControlFlow::Break(()) } else { visit(&slice[..rest]) })
     }
 
-    /// As [`Rows::try_fold`], of a row in one piece, or of a piece.
+    /// As [`Rows::try_fold`], for a row in one piece or for a piece.
     #[inline(always)]
     fn try_fold_piece<A>(
         &self,
@@ -355,7 +353,7 @@ impl Rows {
         folded.map_err(|detail| self.damaged(extent.source, detail))
     }
 
-    /// As [`Rows::try_fold`], of a row in a chunk in which rows copy.
+    /// As [`Rows::try_fold`], for a row in a chunk whose rows copy.
     #[inline(always)]
     fn try_fold_copying<A>(
         &self,
@@ -369,7 +367,7 @@ impl Rows {
         let (source, vertex_count) = (extent.source.0, self.vertex_count);
         let (distance, codes) = code.reference(row)?;
         if distance > 0 {
-            // An id that no vertex has is in no slot.
+            // If this is no vertex, it is in no slot.
             let reference = source.wrapping_sub(distance);
             let mut alone;
             let visited = match visited {
@@ -393,7 +391,7 @@ impl Rows {
         let Some(visited) = visited.filter(|_| References::hold(row.len())) else {
             return code.try_fold(source, row, vertex_count, init, step);
         };
-        // The rows behind may copy from this one. Once all of it was visited, it is at hand.
+        // Later rows may copy from this one, so it is kept once all of it was visited.
         let (mut seen, mut is_whole) = (visited.take(source).0, true);
         seen.clear();
         let folded = code.try_fold(source, row, vertex_count, init, |folded, target| {
@@ -408,7 +406,7 @@ impl Rows {
         folded
     }
 
-    /// Appends the neighbours of the vertex so many before that of a row, which copies from there.
+    /// Appends the neighbours of the reference row, which lies `distance` vertices before.
     fn unpack_reference(
         &self,
         code: &CopyCode,
@@ -439,24 +437,24 @@ impl Rows {
         self.damaged(extent.source, "it is cut off".to_owned())
     }
 
-    /// The error for a piece that leads where it may not.
+    /// Returns the error for a piece with a target outside of its range.
     pub fn damaged_piece(&self, piece: &RowPiece) -> Error {
         let Range { start, end } = piece.targets();
         let detail = format!("a piece of it does not keep to vertices {} to {}", start.0, end.0);
         self.damaged(piece.source(), detail)
     }
 
-    /// What grows along the row of `source`.
+    /// A key that ascends along the row of `source`.
     pub(crate) fn sort_key(&self, source: ShortId, target: ShortId) -> (u32, bool) {
         self.encoding.sort_key(source.0, target.0)
     }
 
-    /// The error for rows that do not fit the graph.
+    /// Returns the error for rows that do not fit the graph.
     pub(crate) fn damaged_file(&self, detail: String) -> Error {
         Error::Corrupt { path: self.path.clone(), part: "its rows".to_owned(), detail }
     }
 
-    /// The error for a row that makes no sense.
+    /// Returns the error for a row with invalid content.
     pub(crate) fn damaged(&self, source: ShortId, detail: String) -> Error {
         let part = format!("the row of vertex {} (in the order of the graph)", source.0);
         Error::Corrupt { path: self.path.clone(), part, detail }

@@ -1,4 +1,4 @@
-//! Neighbours as they are: ascending ids of a fixed width.
+//! Neighbours without compression: ascending ids of a fixed width.
 
 use super::bits::{BitWriter, RowBits};
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ impl PlainCode {
         Self { width: (32 - vertex_count.saturating_sub(1).leading_zeros()).max(1) }
     }
 
-    /// Appends the row of these targets, which come ascending.
+    /// Appends a row. Its targets must ascend.
     pub fn encode(&self, targets: &[u32], out: &mut BitWriter) {
         for &target in targets {
             out.write(u64::from(target), self.width);
         }
     }
 
-    /// Folds the neighbours until `step` breaks. A load, a shift and a mask each, none waiting for
-    /// another.
+    /// Folds the neighbours until `step` breaks. Each takes a load, a shift and a mask, and none
+    /// waits for another.
     #[inline]
     pub fn try_fold<A>(
         &self,

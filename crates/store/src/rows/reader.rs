@@ -1,4 +1,4 @@
-//! Rows as they are needed: through a cache of pages that is told what comes next.
+//! Reads rows on demand, through a page cache that is told which rows come next.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
@@ -18,22 +18,21 @@ use super::unpacked::UnpackedRows;
 use crate::graph::Graph;
 use crate::ids::ShortId;
 
-/// Reads rows, and their weights beside them. Any number of threads may share it, each with a
-/// [`RowBatch`] of its own.
+/// Reads rows and their weights. Threads may share it; each thread needs a [`RowBatch`] of its own.
 #[derive(Debug)]
 pub struct RowReader {
     rows: Rows,
     pages: PageCache,
     weights: Option<PageCache>,
-    /// Whether all were read in order, or that was tried.
+    /// Whether [`RowReader::fill_once`] has run.
     was_filled: AtomicBool,
     /// Whether there is memory for unpacked rows.
     may_unpack: bool,
-    /// All rows, once they are unpacked.
+    /// All rows, after [`RowReader::unpack`].
     unpacked: OnceLock<UnpackedRows>,
 }
 
-/// Rows that are in memory until this is used again or dropped.
+/// Rows that stay in memory until the batch is used again or dropped.
 #[derive(Default)]
 pub struct RowBatch {
     extents: Vec<RowExtent>,
@@ -44,17 +43,18 @@ pub struct RowBatch {
     references: References,
 }
 
-/// Bytes that are read around a row where all rows find room: soon most of them are needed.
+/// Bytes read around a row where the cache holds all rows: most of them will be needed soon.
 const NEIGHBOURHOOD: u64 = 64 << 10;
 
-/// Bytes that are read together where all of them are needed and stay.
+/// Bytes per request where a whole range of rows is needed and stays in the cache.
 const SPAN: u64 = 2 << 20;
 
-/// Where one byte in this number was read here and there, and all find room, the others are read in order:
-/// most of them will be needed, and where nothing has to be looked for, rows cost half as much.
+/// Once one byte in `FILL_SHARE` was read by random access and the cache holds all rows, the rest
+/// is read in order. Most of it will be needed anyway, and a row costs half as much without a cache
+/// look-up.
 const FILL_SHARE: u64 = 8;
 
-/// What is to be read ahead for a range.
+/// Returns the bytes to read ahead for a range.
 fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
     if !pages.fits() || range.is_empty() {
         return range;
@@ -64,10 +64,11 @@ fn widened(pages: &PageCache, range: Range<u64>) -> Range<u64> {
 }
 
 impl RowReader {
-    /// Bytes of cache below which reading goes page by page: a page each for the rows of a batch.
+    /// Bytes of the smallest useful cache: a page for each row of a batch. A smaller one reads page
+    /// by page.
     pub const CACHE_SIZE_MIN: u64 = 1 << 20;
 
-    /// Bytes of a cache that holds all rows, and their weights where they are wanted.
+    /// Bytes of a cache that holds all rows, and all weights with `has_weights`.
     pub fn cache_size_max(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
         let all = |bytes: u64| PageCache::capacity_max(bytes) + RowReader::CACHE_SIZE_MIN;
@@ -76,8 +77,8 @@ impl RowReader {
         all(size(files.data)) + weights
     }
 
-    /// Bytes that a reader takes beside its cache: the index, and the tables of pages. About, in a graph
-    /// that is yet to get its rows.
+    /// Bytes for the index and the tables of pages, beside the cache. An estimate while the graph
+    /// has no rows yet.
     pub fn index_size(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
         let size = |name| graph.manifest().file(name).map_or(0, |file| file.bytes);
         let files = graph.manifest().stored(direction).files();
@@ -90,16 +91,13 @@ impl RowReader {
         index + table(size(files.data)) + table(weights)
     }
 
-    /// Bytes that a reader takes at the least.
+    /// The least number of bytes that a reader takes.
     pub fn size_min(graph: &Graph, direction: Direction, has_weights: bool) -> u64 {
         RowReader::index_size(graph, direction, has_weights) + RowReader::CACHE_SIZE_MIN
     }
 
-    /// Reads the rows of a graph through a cache of `cache_size` bytes, weights too where they are wanted and
-    /// stored. `None` where the graph has no rows.
-    ///
-    /// # Errors
-    /// Those of [`Rows::open`] and of [`PageCache::new`].
+    /// Opens the rows of a graph with a cache of `cache_size` bytes. Reads weights too with
+    /// `has_weights`, if the graph has any. Returns `None` if the graph has no rows.
     pub fn open(
         graph: &Graph,
         direction: Direction,
@@ -111,10 +109,7 @@ impl RowReader {
         rows.map(|rows| RowReader::new(rows, has_weights, cache_size, targets)).transpose()
     }
 
-    /// As [`RowReader::open`], of rows that are open.
-    ///
-    /// # Errors
-    /// Those of [`PageCache::new`].
+    /// Does what [`RowReader::open`] does, for rows that are already open.
     pub fn new(
         rows: Rows,
         has_weights: bool,
@@ -148,12 +143,12 @@ impl RowReader {
         self.weights.is_some()
     }
 
-    /// What was asked of the cache of rows so far.
+    /// Statistics of the row cache.
     pub fn statistics(&self) -> PageStatistics {
         self.pages.statistics()
     }
 
-    /// The cache of rows, and that of weights where they are read.
+    /// The row cache, then the weight cache if there is one.
     fn caches(&self) -> impl Iterator<Item = &PageCache> {
         std::iter::once(&self.pages).chain(&self.weights)
     }
@@ -169,31 +164,31 @@ impl RowReader {
         self.caches().map(|cache| cache.statistics().pages_read).sum()
     }
 
-    /// Bytes of the rows and, where they are read, of their weights.
+    /// Bytes of the rows, and of their weights if they are read.
     pub fn byte_count(&self) -> u64 {
         self.caches().map(|cache| cache.file().len()).sum()
     }
 
-    /// Which share of them is in memory, about.
+    /// Approximate share of these bytes that is in memory.
     pub fn held_fraction(&self) -> f64 {
         let held = |cache: &PageCache| cache.statistics().bytes_read.min(cache.capacity());
         let held: u64 = self.caches().map(held).sum();
         (held as f64 / self.byte_count().max(1) as f64).min(1.0)
     }
 
-    /// Pages that find room: of rows, or of weights where those are fewer.
+    /// Pages that the smaller of the caches can hold.
     pub fn page_capacity(&self) -> usize {
         let pages = |cache: &PageCache| (cache.capacity() / cache.file().block_len()) as usize;
         self.caches().map(pages).min().unwrap_or(0)
     }
 
-    /// Whether all rows find room, so that none is read twice.
+    /// Whether the caches hold all rows, so that none is read twice.
     pub fn fits(&self) -> bool {
         self.pages.fits() && self.weights.as_ref().is_none_or(PageCache::fits)
     }
 
-    /// Begins to read the rows of these vertices, the one that is needed next first; tells how many
-    /// were seen to before enough reads were on their way. Never waits.
+    /// Begins to read the rows of these vertices; the row needed next comes first. Returns how many
+    /// rows were requested or present before the limit of reads in flight was reached. Never waits.
     pub fn prefetch(&self, sources: impl Iterator<Item = ShortId> + Clone) -> usize {
         if self.is_complete() {
             return sources.count();
@@ -201,7 +196,7 @@ impl RowReader {
         self.prefetch_extents(|count| self.rows.extents(sources.clone().take(count)))
     }
 
-    /// As [`RowReader::prefetch`], of pieces of rows.
+    /// Does what [`RowReader::prefetch`] does, for pieces of rows.
     pub fn prefetch_pieces(&self, pieces: impl Iterator<Item = RowPiece> + Clone) -> usize {
         if self.is_complete() {
             return pieces.count();
@@ -209,7 +204,7 @@ impl RowReader {
         self.prefetch_extents(|count| pieces.clone().take(count).map(|piece| piece.extent))
     }
 
-    /// The same of what lies at extents, of which `extents` gives the first so many.
+    /// Begins to read what lies at extents; `extents(n)` gives the first `n` of them.
     fn prefetch_extents<E: Iterator<Item = RowExtent>>(
         &self,
         extents: impl Fn(usize) -> E,
@@ -219,13 +214,13 @@ impl RowReader {
         let Some(weights) = &self.weights else { return taken };
         let weight_bytes = |extent: RowExtent| widened(weights, extent.weight_bytes());
         let both = weights.prefetch(extents(taken).map(weight_bytes));
-        // The others are to be asked for again, and must not count twice.
+        // The caller will request the other rows again; they must not count twice.
         self.pages.retract(extents(taken).skip(both).map(bytes));
         both
     }
 
-    /// Begins to read all rows of a range of vertices, without their weights; tells up to which vertex
-    /// that was seen to, about. Never waits.
+    /// Begins to read all rows of a range of vertices, without their weights. Returns the vertex up
+    /// to which rows were requested, approximately. Never waits.
     ///
     /// # Panics
     /// When the last of them is no vertex.
@@ -254,10 +249,7 @@ impl RowReader {
         ShortId(sources.start.0 + (count * taken / pieces) as u32)
     }
 
-    /// Brings all rows into memory, in large requests, where all of them find room.
-    ///
-    /// # Errors
-    /// Those of reading; [`Error::Cancelled`](tegula_machine::Error::Cancelled).
+    /// Reads all rows into memory, in large requests, if the caches hold them all.
     pub fn fill(&self, cancel: &Cancel) -> Result<()> {
         if !self.fits() {
             return Ok(());
@@ -266,14 +258,15 @@ impl RowReader {
         self.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
     }
 
-    /// As [`RowReader::fill`], once a good part has been read here and there.
+    /// Calls [`RowReader::fill_once`] once a good part was read by random access.
     pub fn fill_when_due(&self, cancel: &Cancel) {
         if self.bytes_read() >= self.byte_count() / FILL_SHARE {
             self.fill_once(cancel);
         }
     }
 
-    /// As [`RowReader::fill`], the first time. What cannot be read is no error: whoever needs it will meet it.
+    /// Does what [`RowReader::fill`] does, but only the first time. A failed read is no error here:
+    /// it is reported when the row is needed.
     pub fn fill_once(&self, cancel: &Cancel) {
         let is_over = self.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete();
         if !is_over
@@ -284,26 +277,23 @@ impl RowReader {
         }
     }
 
-    /// Bytes that it takes to unpack these rows in so many threads, beside the cache.
+    /// Bytes to unpack these rows with `threads` threads, beside the cache.
     pub fn unpacked_size(rows: &Rows, has_weights: bool, threads: usize) -> u64 {
         UnpackedRows::size(rows, has_weights, threads)
     }
 
-    /// Takes all rows apart, which takes [`RowReader::unpacked_size`] bytes: afterwards they are plain lists.
-    /// To be called where all rows find room.
-    ///
-    /// # Errors
-    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt); cancellation.
+    /// Decodes all rows into plain lists, which take [`RowReader::unpacked_size`] bytes. The caches
+    /// should hold all rows.
     pub fn unpack(&self, workers: &Workers, cancel: &Cancel) -> Result<()> {
         if self.unpacked.get().is_none() {
             self.fill(cancel)?;
-            // Who comes second has done it in vain.
+            // If another thread was quicker, its rows stay.
             let _ = self.unpacked.set(UnpackedRows::of(self, workers, cancel)?);
         }
         Ok(())
     }
 
-    /// Says that there is [memory](RowReader::unpacked_size) for unpacked rows.
+    /// Declares that there is [memory](RowReader::unpacked_size) for unpacked rows.
     #[must_use]
     pub fn with_room_to_unpack(self) -> RowReader {
         RowReader { may_unpack: true, ..self }
@@ -314,7 +304,7 @@ impl RowReader {
         self.may_unpack
     }
 
-    /// All rows as plain lists, once they are [unpacked](RowReader::unpack).
+    /// All rows as plain lists, after [`RowReader::unpack`].
     #[inline]
     pub fn unpacked(&self) -> Option<&UnpackedRows> {
         self.unpacked.get()
@@ -326,7 +316,7 @@ impl RowReader {
         self.rows.is_ascending() && !is_by_weight
     }
 
-    /// How many edges the row of a vertex has, about.
+    /// Approximate number of edges in the row of a vertex.
     pub fn degree(&self, source: ShortId) -> f64 {
         match self.unpacked.get() {
             Some(unpacked) => unpacked.degree(source) as f64,
@@ -336,16 +326,13 @@ impl RowReader {
         }
     }
 
-    /// Whether everything is in memory for good.
+    /// Whether all rows and weights are in memory for good.
     pub fn is_complete(&self) -> bool {
         self.pages.is_complete() && self.weights.as_ref().is_none_or(PageCache::is_complete)
     }
 
-    /// Brings the rows of as many of these vertices into memory as find room together, and tells how
-    /// many: at least one, if there is one. Waits for what is on its way and reads what is not.
-    ///
-    /// # Errors
-    /// Those of reading, also of what was read ahead.
+    /// Brings the rows of these vertices into memory, as many as fit together, and returns their
+    /// number: at least one if `sources` has any. Waits for reads in flight and reads the rest.
     pub fn get(&self, sources: &[ShortId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
         batch.extents.extend(self.rows.extents(sources.iter().copied()));
@@ -355,7 +342,8 @@ impl RowReader {
         self.pin(batch)
     }
 
-    /// Brings as many of the extents of a batch into memory as find room together, and tells how many.
+    /// Brings the extents of a batch into memory, as many as fit together, and returns their
+    /// number.
     fn pin(&self, batch: &mut RowBatch) -> Result<usize> {
         batch.ranges.clear();
         batch.ranges.extend(batch.extents.iter().map(RowExtent::bytes));
@@ -369,10 +357,8 @@ impl RowReader {
         Ok(batch.count)
     }
 
-    /// The edges in a piece of a row, as a row. Rows that are unpacked have no pieces: they are packed for this.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the edges of a piece as a row. Reads the packed rows even after
+    /// [`RowReader::unpack`], because unpacked rows have no pieces.
     pub fn piece<'b>(&'b self, piece: &RowPiece, batch: &'b mut RowBatch) -> Result<Row<'b>> {
         if let Some(row) = self.held_row_at(&piece.extent) {
             return Ok(row);
@@ -393,7 +379,7 @@ impl RowReader {
         self.pinned_row(&batch.extents[index], &batch.pages, &batch.weights, index)
     }
 
-    /// The row that is at `index` of what is pinned.
+    /// The row at `index` of the pinned pages.
     #[inline(always)]
     fn pinned_row<'b>(
         &'b self,
@@ -409,12 +395,9 @@ impl RowReader {
         Row::packed(&self.rows, extent, pages.padded(index), weights)
     }
 
-    /// Shows the rows of as many of these vertices as find room in memory together, until `visit` breaks;
-    /// tells how many it was shown and did not break at. Quicker than [`RowReader::get`] where rows are in
-    /// memory for good.
-    ///
-    /// # Errors
-    /// As of [`RowReader::get`], and those of `visit`.
+    /// Calls `visit` with the rows of these vertices, as many as fit in memory together, until it
+    /// breaks. Returns the number of rows visited before the break. Faster than [`RowReader::get`]
+    /// where rows are in memory for good.
     #[inline]
     pub fn for_each_row(
         &self,
@@ -432,8 +415,8 @@ impl RowReader {
             }
             return Ok(done);
         }
-        // All are looked up before any is visited: so the processor waits for several at a time where the
-        // index is not in its cache.
+        // All extents are looked up before the first visit, so that cache misses in the index
+        // overlap.
         batch.extents.clear();
         if self.fits() {
             batch.extents.extend(self.rows.extents(sources.iter().copied()));
@@ -462,7 +445,8 @@ impl RowReader {
         Ok(done)
     }
 
-    /// The row of a vertex, if it is in memory for good. `walk` is where the index was last looked at.
+    /// The row of a vertex, if it is in memory for good. `walk` keeps the place of the last
+    /// look-up.
     #[inline]
     pub fn held_row(&self, source: ShortId, walk: &mut IndexWalk) -> Option<Row<'_>> {
         if let Some(unpacked) = self.unpacked.get() {
@@ -471,7 +455,7 @@ impl RowReader {
         self.held_row_at(&self.rows.extent_from(source, walk))
     }
 
-    // A row that is put together in memory is waited for when it is taken apart again.
+    // Inlined: a row that is passed through memory stalls the loads of its fields.
     #[inline(always)]
     fn held_row_at(&self, extent: &RowExtent) -> Option<Row<'_>> {
         let bytes = self.pages.held(&extent.bytes())?;

@@ -1,14 +1,14 @@
-//! Rows that were visited or unpacked shortly before, for those behind them that copy.
+//! The neighbours of rows visited shortly before, for the rows behind them that copy.
 
 use std::cell::Cell;
 use std::fmt;
 
 use super::copy::{REACH_BITS, REFERENCE_EDGES_MAX};
 
-/// Rows that are kept: what copies does it from one of those shortly before it.
+/// Rows that are kept. A row copies only from one shortly before it.
 const SLOTS: usize = 16;
 
-/// Memory for the neighbours of rows that may be copied from, and for what is copied.
+/// Lists for the neighbours of rows that others may copy from, and for copied neighbours.
 #[derive(Debug, Default)]
 pub(super) struct References {
     slots: [Slot; SLOTS],
@@ -17,16 +17,16 @@ pub(super) struct References {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The vertex whose neighbours are here, if any.
+    /// The vertex whose neighbours these are, if any.
     source: Option<u32>,
     targets: Vec<u32>,
 }
 
 impl References {
-    /// Bytes that they take at the most: lists grow by doubling.
+    /// Upper bound of their bytes; lists grow by doubling.
     pub const SIZE_MAX: u64 = (2 * (SLOTS + 1) * REFERENCE_EDGES_MAX * size_of::<u32>()) as u64;
 
-    /// For the rows of one visit. None is there at first: those of before may be of another reader.
+    /// Begins a visit of rows. Forgets all neighbours, since they may come from another reader.
     pub fn visited(&mut self) -> Visited<'_> {
         for slot in &mut self.slots {
             slot.source = None;
@@ -35,16 +35,16 @@ impl References {
         Visited { slots, room: Cell::from_mut(&mut self.room) }
     }
 
-    /// Whether a row of so many bits may be copied from.
+    /// Whether other rows may copy from a row of `bits` bits.
     #[inline]
     pub fn hold(bits: u64) -> bool {
         bits <= REACH_BITS
     }
 }
 
-/// The neighbours of rows that were visited.
+/// The neighbours of the rows visited so far.
 ///
-/// Whoever works with a list takes it out: a visit within a visit finds none, and unpacks its own.
+/// A user of a list takes it out. A visit within a visit therefore finds none and unpacks its own.
 #[derive(Clone, Copy)]
 pub(super) struct Visited<'r> {
     slots: &'r [Cell<Slot>],
@@ -52,7 +52,7 @@ pub(super) struct Visited<'r> {
 }
 
 impl Visited<'_> {
-    /// Takes out the neighbours of a vertex, and true if they are here; else an empty list.
+    /// Takes out the neighbours of a vertex, with `true` if they are present; else an empty list.
     #[inline]
     pub fn take(self, source: u32) -> (Vec<u32>, bool) {
         let mut slot = self.slot(source).take();
@@ -63,13 +63,13 @@ impl Visited<'_> {
         (slot.targets, is_here)
     }
 
-    /// Keeps a list: the neighbours of a vertex, if they are whole; else it is only room for others.
+    /// Puts back the neighbours of a vertex if they are whole; else only the memory of the list.
     #[inline]
     pub fn keep(self, source: u32, targets: Vec<u32>, is_whole: bool) {
         self.slot(source).set(Slot { source: is_whole.then_some(source), targets });
     }
 
-    /// Room for what a row copies, to be given back.
+    /// Takes out a list for what a row copies.
     #[inline]
     pub fn take_room(self) -> Vec<u32> {
         self.room.take().targets

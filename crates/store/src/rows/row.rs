@@ -1,4 +1,4 @@
-//! The row of one vertex, as it is shown to whoever follows its edges.
+//! The row of a vertex, as a visitor sees it.
 
 use std::ops::ControlFlow;
 
@@ -25,14 +25,14 @@ enum Neighbours<'b> {
         rows: &'b Rows,
         extent: RowExtent,
         bytes: &'b [u8],
-        /// What was visited before, in a visit of several.
+        /// The rows visited before, where a visit has several.
         visited: Option<Visited<'b>>,
     },
     Unpacked(&'b [ShortId]),
 }
 
 impl<'b> Row<'b> {
-    /// The row that lies at an extent, whose bytes and weights these are.
+    /// The row at an extent, with its bytes and weights.
     #[inline(always)]
     pub(super) fn packed(
         rows: &'b Rows,
@@ -49,14 +49,14 @@ impl<'b> Row<'b> {
         }
     }
 
-    /// One that is a plain list.
+    /// The row of a vertex as a plain list.
     #[inline(always)]
     pub(super) fn unpacked(unpacked: &'b UnpackedRows, source: ShortId) -> Row<'b> {
         let (targets, weights) = unpacked.row(source);
         Row { source, neighbours: Neighbours::Unpacked(targets), weights }
     }
 
-    /// With what was visited before.
+    /// Lets the row copy from rows visited before.
     #[inline(always)]
     pub(super) fn after(mut self, before: Visited<'b>) -> Row<'b> {
         if let Neighbours::Packed { visited, .. } = &mut self.neighbours {
@@ -71,18 +71,18 @@ impl<'b> Row<'b> {
         self.source
     }
 
-    /// The weight of an edge, counted from 0 in the order of the visit; 1 where weights are not read.
+    /// The weight of an edge, or 1 if weights are not read. Edges count from 0 in visiting order.
     #[inline(always)]
     pub fn weight(&self, edge: usize) -> f32 {
         self.weights.get(edge).map_or(1.0, |&weight| f32::from_le_bytes(weight))
     }
 
-    /// The weights of all edges, where they are read, and bytes behind those.
+    /// The weights of all edges, if they are read. The slice may be longer.
     pub(super) fn weights(&self) -> &[[u8; 4]] {
         self.weights
     }
 
-    /// Shows all neighbours.
+    /// Visits all neighbours.
     ///
     /// # Errors
     /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
@@ -94,8 +94,8 @@ impl<'b> Row<'b> {
         })
     }
 
-    /// Shows all neighbours with the weights of their edges, which are 1 where weights are not read; returns how many
-    /// there are.
+    /// Visits all neighbours with the weights of their edges, 1 if weights are not read. Returns
+    /// the number of edges.
     ///
     /// # Errors
     /// As of [`Row::for_each`].
@@ -107,8 +107,8 @@ impl<'b> Row<'b> {
         })
     }
 
-    /// Folds the neighbours until `step` breaks. What is folded stays in registers, where what a closure
-    /// changes outside of itself goes through memory for each edge.
+    /// Folds the neighbours until `step` breaks. The folded value stays in registers; variables
+    /// that a closure captures would go through memory for each edge.
     ///
     /// # Errors
     /// As of [`Row::for_each`].

@@ -1,4 +1,4 @@
-//! Rows come back in every encoding, take what is documented, and stay within bounds when damaged.
+//! Rows come back in every encoding, take the documented bits, and stay within bounds when damaged.
 
 use super::bits::{BitWriter, RowBits};
 use super::encoding::{RowCode, RowEncoder, RowEncoding};
@@ -12,7 +12,7 @@ use tegula_testkit::data::skip;
 /// Sources with their targets, sorted by id.
 pub(super) type Rows = Vec<(u32, Vec<u32>)>;
 
-/// Encoded rows and the bit where each begins, and the last ends.
+/// Encoded rows, the bit where each begins, and the bit where the last ends.
 pub(super) struct Encoded {
     pub code: RowCode,
     pub bytes: Vec<u8>,
@@ -24,7 +24,7 @@ fn without_loops(source: u32, targets: &[u32]) -> Vec<u32> {
     targets.iter().copied().filter(|&target| target != source).collect()
 }
 
-/// What a row of this encoding is to hold, in stored order.
+/// The targets that a row of this encoding holds, in stored order.
 fn stored(encoding: RowEncoding, source: u32, targets: &[u32]) -> Vec<u32> {
     let kept =
         if encoding.holds_loops() { targets.to_vec() } else { without_loops(source, targets) };
@@ -62,7 +62,7 @@ impl Encoded {
         decode(&self.code, vertex_count, source, self.row(index), reference.as_deref())
     }
 
-    /// The neighbours of the row that another one copies from, if it does.
+    /// The neighbours of the row that this one copies from, if it copies.
     pub fn reference(&self, vertex_count: u32, index: usize) -> Result<Option<Vec<u32>>, String> {
         let Some(code) = self.code.copying() else { return Ok(None) };
         let (distance, _) = code.reference(self.row(index))?;
@@ -76,7 +76,7 @@ impl Encoded {
     }
 }
 
-/// Folds a row and what it copies, until `step` breaks.
+/// Folds a row, copied neighbours included, until `step` breaks.
 pub(super) fn try_fold<A>(
     code: &RowCode,
     vertex_count: u32,
@@ -109,7 +109,7 @@ fn decode(
         (found, ended)
     };
     let (found, ended) = visit(code);
-    // What a processor reads several at a time, it reads as it does one by one, damaged or not.
+    // Reading several gaps at a time gives the same as reading one by one, damaged or not.
     let one_by_one = match code {
         RowCode::Gap(code) => Some(RowCode::Gap(Box::new(code.one_by_one()))),
         RowCode::Copy(code) => Some(RowCode::Copy(Box::new(code.one_by_one()))),
@@ -140,7 +140,7 @@ fn assert_comes_back(vertex_count: u32, rows: &Rows) {
     }
 }
 
-/// Graphs of all sizes, with targets both anywhere and close to their source or to each end.
+/// Graphs of all sizes. Targets lie anywhere, close to their source, or at either end.
 fn graphs() -> impl Strategy<Value = (u32, Rows)> {
     let vertex_count =
         prop_oneof![1..40_u32, 1..100_000_u32, Just(u32::MAX), Just(1 << 31), any::<u32>()];
@@ -166,7 +166,7 @@ fn graphs() -> impl Strategy<Value = (u32, Rows)> {
     })
 }
 
-/// The same graph without what costs `gap` a bit here and there.
+/// The same graph without loops and repeated edges, which cost `gap` a bit here and there.
 fn simple((count, rows): (u32, Rows)) -> (u32, Rows) {
     let rows = rows.into_iter().map(|(source, targets)| {
         let mut targets = without_loops(source, &targets);
@@ -217,7 +217,7 @@ proptest! {
     }
 }
 
-/// A row with near and far neighbours, one with none, one with a hub's, and one with both ends.
+/// One row has near and far neighbours, one has none, one has a hub's, and one has both ends.
 fn example() -> (u32, Rows) {
     let hub = (0..1000).map(|index| index * index % 4999).collect::<BTreeSet<_>>();
     let rows = vec![
@@ -258,7 +258,7 @@ fn a_visit_ends_where_the_visitor_breaks() {
 }
 
 #[test]
-fn a_flipped_bit_leads_to_no_target_out_of_bounds_and_to_no_other_row() {
+fn a_flipped_bit_changes_no_other_row_and_gives_no_target_out_of_bounds() {
     let (count, rows) = example();
     for encoding in RowEncoding::ALL {
         let mut encoded = encode(encoding, count, &rows);
@@ -282,7 +282,7 @@ fn a_flipped_bit_leads_to_no_target_out_of_bounds_and_to_no_other_row() {
 }
 
 #[test]
-fn a_row_takes_what_is_documented() {
+fn a_row_takes_the_documented_bits() {
     let (count, rows) = example();
     let lengths = |encoding| -> Vec<u64> {
         encode(encoding, count, &rows).offsets.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -293,7 +293,8 @@ fn a_row_takes_what_is_documented() {
     assert_eq!(lengths(RowEncoding::Ceesor)[..2], [(1 + 1 + 2 + 3 + 7 + 13) + 6 + 12, 0]);
 }
 
-/// Expected bits of a row of `gap` from its parameters, counted from the definition of the format.
+/// Expected bits of a row of `gap` with these parameters, computed from the definition of the
+/// format.
 fn gap_bits(parameters: &[u8], source: u32, targets: &[u32]) -> u64 {
     let [has_loops, has_duplicates] = [1, 2].map(|flag| parameters[0] & flag != 0);
     let (mut bits, mut last_saved) = (0, 0);
@@ -336,7 +337,7 @@ proptest! {
 
 #[test]
 fn fitted_codes_take_less_than_gamma_codes() {
-    // Gaps of two kinds, short and around 2^12, as in an order with locality.
+    // Short gaps and gaps around 2^12, as in an order with locality.
     let targets: Vec<u32> = (0..2000)
         .scan(0, |id, index| {
             *id += if index % 3 == 0 { 4000 + index } else { 1 };
@@ -351,7 +352,7 @@ fn fitted_codes_take_less_than_gamma_codes() {
 }
 
 #[test]
-fn parameters_that_cannot_be_are_refused() {
+fn invalid_parameters_are_refused() {
     let code = |encoding, bytes: &[u8]| RowCode::from_parameters(encoding, 10, bytes);
     assert!(code(RowEncoding::Gap, &[0; 25]).is_ok());
     assert!(code(RowEncoding::Gap, &[0; 24]).is_err());
@@ -369,12 +370,12 @@ fn parameters_that_cannot_be_are_refused() {
     assert!(code(RowEncoding::Copy, &copy(4, 34)).is_err());
     assert!(code(RowEncoding::Copy, &copy(8, 0)).is_err());
     assert!(code(RowEncoding::Copy, &[0; 31]).is_err());
-    // Widths of what does not occur.
+    // Widths of runs, where no row copies.
     assert!(code(RowEncoding::Copy, &copy(0, 1)).is_err());
 }
 
 #[test]
-fn a_range_that_is_not_within_the_bytes_is_no_row() {
+fn a_range_outside_the_bytes_is_no_row() {
     let bytes = [0; 3];
     assert!(RowBits::new(&bytes, 3..24).is_some());
     assert!(RowBits::new(&bytes, 3..25).is_none());
@@ -382,14 +383,15 @@ fn a_range_that_is_not_within_the_bytes_is_no_row() {
 }
 
 #[test]
-fn names_are_those_that_serde_writes() {
+fn names_agree_with_serde() {
     for encoding in RowEncoding::ALL {
         let json = serde_json::to_string(&encoding).unwrap();
         assert_eq!(json, format!("\"{}\"", encoding.name()));
     }
 }
 
-/// The row that docs/FORMAT.md shows: of source 9 to these targets, among 16 vertices.
+/// Asserts that a code encodes the row in docs/FORMAT.md: source 9 with these targets, among 16
+/// vertices.
 fn assert_is_the_example(code: &RowCode, targets: &[u32], bytes: &[u8], bits: u64) {
     let mut out = BitWriter::default();
     match code {

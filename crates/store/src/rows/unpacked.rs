@@ -1,7 +1,7 @@
-//! Rows as a plain loop goes through them: neighbours side by side.
+//! Rows as plain lists of neighbours.
 //!
-//! All rows are decoded in their order, by all workers, where the index is walked and not looked up: 1.07 million
-//! rows of 2.5 edges take 44 ms on two cores.
+//! All workers decode the rows in order, so the index is walked without look-ups: 1.07 million rows
+//! of 2.5 edges take 44 ms on two cores.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -20,28 +20,28 @@ use crate::ids::ShortId;
 /// The neighbours of all vertices.
 #[derive(Debug)]
 pub struct UnpackedRows {
-    /// Where the row of each vertex begins, and at last the number of edges.
+    /// Where the row of each vertex begins; the last element is the number of edges.
     starts: Vec<u64>,
     targets: Vec<ShortId>,
-    /// Of each edge; nothing where they are not read.
+    /// The weight of each edge; empty if weights are not read.
     weights: Vec<[u8; 4]>,
     edges_by_weight: u64,
 }
 
-/// Edges from which on a row stands by ascending [coarse weight](coarse_weight), where weights are read.
+/// A row of this many edges or more ascends by [coarse weight](coarse_weight), if weights are read.
 pub const BY_WEIGHT_MIN: usize = 32;
 
-/// A weight without the lower half of its bits, by which edges are sorted: two bytes are quickly sorted, and most
-/// of the weights of a row differ in them.
+/// A weight without the lower half of its bits. Two bytes are sorted quickly, and most weights of a
+/// row differ in them.
 #[inline(always)]
 pub fn coarse_weight(weight: [u8; 4]) -> f32 {
     f32::from_bits(u32::from_le_bytes(weight) & 0xffff_0000)
 }
 
-/// Edges from which on counting takes less time than comparing.
+/// From this many edges on, a counting sort is faster than a comparison sort.
 const COUNTED_MIN: usize = 128;
 
-/// Sorts numbers by their upper two bytes at the least.
+/// Sorts numbers by their upper two bytes, or entirely.
 fn sort_by_upper(numbers: &mut Vec<u64>, scratch: &mut Vec<u64>) {
     if numbers.len() < COUNTED_MIN {
         numbers.sort_unstable();
@@ -68,17 +68,17 @@ fn sort_by_upper(numbers: &mut Vec<u64>, scratch: &mut Vec<u64>) {
     }
 }
 
-/// The bits of a float as a number that is ordered as [`f32::total_cmp`] orders floats.
+/// Maps the bits of a float to a number in the order of [`f32::total_cmp`].
 fn ordered(bits: u32) -> u32 {
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
-/// The bits of the float that [`ordered`] gave a number.
+/// The inverse of [`ordered`].
 fn unordered(number: u32) -> u32 {
     if number >> 31 == 1 { number & !(1 << 31) } else { !number }
 }
 
-/// Memory of what sorts rows by weight.
+/// Buffers to sort rows by weight.
 #[derive(Default)]
 struct ByWeight {
     edges: Vec<u64>,
@@ -86,7 +86,7 @@ struct ByWeight {
 }
 
 impl ByWeight {
-    /// Orders the edges of a row by their weights, if it is long; tells how many there are then.
+    /// Sorts the edges of a long row by weight. Returns the number of edges sorted.
     fn sort(&mut self, targets: &mut [ShortId], weights: &mut [[u8; 4]]) -> u64 {
         if targets.len() < BY_WEIGHT_MIN {
             return 0;
@@ -106,15 +106,15 @@ impl ByWeight {
     }
 }
 
-/// Rows whose places are looked up together: few enough to stay in the nearest cache.
+/// Rows looked up together: few enough to stay in the nearest cache.
 const ROWS_AT_ONCE: u32 = 64;
 
 /// A chunk of rows while it is unpacked.
 struct Chunk<'u> {
-    /// Those whose rows begin in it.
+    /// The vertices whose rows begin in it.
     sources: Range<u32>,
     edge_first: u64,
-    /// The piece of a row that it is, if it is one.
+    /// The piece of a row, if the chunk is one.
     piece: Option<RowPiece>,
     starts: &'u mut [u64],
     targets: &'u mut [ShortId],
@@ -122,7 +122,7 @@ struct Chunk<'u> {
 }
 
 impl UnpackedRows {
-    /// Bytes that these rows take, and what sorts them in so many threads.
+    /// Bytes of unpacked rows and of the buffers with which `threads` threads sort them.
     pub(super) fn size(rows: &Rows, has_weights: bool, threads: usize) -> u64 {
         let edges = size_of::<ShortId>() as u64 * rows.edge_count();
         let starts = size_of::<u64>() as u64 * (u64::from(rows.vertex_count()) + 1);
@@ -135,11 +135,11 @@ impl UnpackedRows {
         starts + edges + by_weight
     }
 
-    /// Takes all rows apart.
+    /// Unpacks all rows.
     ///
     /// # Errors
-    /// Those of reading; [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no rows, or
-    /// those of a chunk do not have as many edges as it says; cancellation.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no rows, or a chunk
+    /// has another number of edges than the index says.
     pub(super) fn of(rows: &RowReader, workers: &Workers, cancel: &Cancel) -> Result<UnpackedRows> {
         let edge_count = rows.rows().edge_count();
         let vertex_count = rows.rows().vertex_count() as usize;
@@ -180,7 +180,7 @@ impl UnpackedRows {
         Ok(UnpackedRows { starts, targets, weights, edges_by_weight })
     }
 
-    /// The neighbours of a vertex, and the weights of the edges to them where those are read.
+    /// The neighbours of a vertex, and the weights of their edges if those are read.
     #[inline(always)]
     pub fn row(&self, source: ShortId) -> (&[ShortId], &[[u8; 4]]) {
         let edges = self.starts[source.index()] as usize..self.starts[source.index() + 1] as usize;
@@ -188,7 +188,7 @@ impl UnpackedRows {
         (&self.targets[edges], weights)
     }
 
-    /// The share of edges that stand in rows of ascending weights.
+    /// The share of edges in rows sorted by weight.
     pub fn share_by_weight(&self) -> f64 {
         self.edges_by_weight as f64 / self.targets.len().max(1) as f64
     }
@@ -198,19 +198,19 @@ impl UnpackedRows {
         self.targets.len() as u64
     }
 
-    /// How many edges a vertex has.
+    /// Number of edges of a vertex.
     #[inline(always)]
     pub fn degree(&self, source: ShortId) -> u64 {
         self.starts[source.index() + 1] - self.starts[source.index()]
     }
 
-    /// Has the place of a row looked up ahead of its use.
+    /// Prefetches the position of a row.
     #[inline(always)]
     pub fn prefetch_place(&self, source: ShortId) {
         prefetch(&self.starts, source.index());
     }
 
-    /// Has a row, whose place is there, read ahead of its use.
+    /// Prefetches a row, whose position should be in the cache.
     #[inline(always)]
     pub fn prefetch_row(&self, source: ShortId) {
         let start = self.starts[source.index()] as usize;
@@ -276,7 +276,7 @@ impl Chunk<'_> {
         Ok(())
     }
 
-    /// Orders the edges of long rows by their weights; tells how many edges those have.
+    /// Sorts the edges of long rows by weight. Returns the number of edges sorted.
     fn sort_by_weight(&mut self) -> u64 {
         if self.weights.is_empty() {
             return 0;
@@ -323,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_in_the_order_of_their_floats(one in any::<f32>(), other in any::<f32>()) {
+        fn ordered_numbers_compare_as_their_floats(one in any::<f32>(), other in any::<f32>()) {
             let [first, second] = [one, other].map(|float| ordered(float.to_bits()));
             prop_assert_eq!(first.cmp(&second), one.total_cmp(&other));
             prop_assert_eq!(unordered(first), one.to_bits());

@@ -1,10 +1,10 @@
-//! A code for numbers whose distribution is not known beforehand: start-step-stop codes (Fiala and
-//! Greene, *Data compression with finite windows*, CACM 32(4), 1989) with steps of any size.
+//! A code for numbers of unknown distribution: start-step-stop codes (Fiala and Greene, *Data
+//! compression with finite windows*, CACM 32(4), 1989) with steps of any size.
 //!
-//! A number is in one of eight classes. Class `h` holds the next `2^w[h]` numbers. A code is the class
-//! in unary, `h` zeros and a 1, and a rank in the class of `w[h]` bits; [`super::gap`] says where they
-//! stand. The widths are fitted to the numbers. Gamma, zeta and Golomb-Rice codes are special cases,
-//! as far as eight classes reach.
+//! A number is in one of eight classes. Class `h` holds the next `2^w[h]` numbers. A code is the
+//! class in unary (`h` zeros and a 1) and a rank of `w[h]` bits in the class; [`super::gap`] says
+//! where they stand. The widths are fitted to the numbers. Gamma, zeta and Golomb-Rice codes are
+//! special cases, as far as eight classes reach.
 
 /// Number of classes.
 pub(super) const CLASSES: usize = 8;
@@ -19,7 +19,7 @@ pub(super) struct Class {
     pub(super) base: u64,
     /// Bits of a rank.
     pub(super) width: u64,
-    /// As many ones.
+    /// A mask of `width` ones.
     pub(super) mask: u64,
 }
 
@@ -41,8 +41,9 @@ impl Widths {
         })))
     }
 
-    /// The shortest code of the numbers in `histogram` that a descent along single widths finds, and about how many
-    /// bits they take in it. Some ten thousand evaluations of the cost, whatever the histogram: 1 to 3 ms.
+    /// Finds a short code for the numbers in `histogram`, by descent along single widths. Returns
+    /// the approximate bits of all numbers and the code. Evaluates the cost some ten thousand times
+    /// for any histogram: 1 to 3 ms.
     pub(super) fn fit(histogram: &Histogram) -> (u64, Self) {
         let sums = Sums::new(histogram);
         let bits_max = (64 - (histogram.max + 1).leading_zeros()) as u8;
@@ -57,7 +58,7 @@ impl Widths {
         (bits, code.unwrap_or_else(|| unreachable!("a descent stays within the widths")))
     }
 
-    /// The widths, as they are stored.
+    /// The stored widths.
     pub(super) fn to_bytes(&self) -> [u8; CLASSES] {
         self.0.map(|class| class.width as u8)
     }
@@ -69,13 +70,13 @@ impl Widths {
 
     /// The class of `number` and its index. None if no class reaches it.
     pub(super) fn class_of(&self, number: u64) -> Option<(usize, Class)> {
-        // All are looked at, for a branch on the number would be mispredicted.
+        // All classes are compared, since a branch on the number would be mispredicted.
         let index = self.0.iter().filter(|class| class.base <= number).count().checked_sub(1)?;
         let class = self.0[index];
         (number - class.base <= class.mask).then_some((index, class))
     }
 
-    /// Bits of a number, and leading zeros of its rank. Many, and none, if no class reaches it.
+    /// Bits of a number, and leading zeros of its rank. `(64, 0)` if no class holds it.
     pub(super) fn bits_of(&self, number: u64) -> (u32, u32) {
         match self.class_of(number) {
             Some((index, class)) => {
@@ -86,14 +87,14 @@ impl Widths {
         }
     }
 
-    /// The class with this index, which counts modulo 8.
+    /// The class at this index modulo 8.
     #[inline(always)]
     pub(super) fn class(&self, index: u64) -> &Class {
         &self.0[index as usize % CLASSES]
     }
 }
 
-/// How often numbers occur, in eight ranges an octave.
+/// Frequency of numbers, in eight ranges an octave.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     counts: Vec<u64>,
@@ -122,7 +123,7 @@ impl Histogram {
         self.cover(other);
     }
 
-    /// Has a code hold what `other` has counted, without counting it.
+    /// Makes a code hold the numbers of `other` without counting them.
     pub(super) fn cover(&mut self, other: &Self) {
         self.max = self.max.max(other.max);
     }
@@ -145,9 +146,9 @@ fn range_start(range: usize) -> u64 {
     }
 }
 
-/// A histogram made ready to evaluate codes.
+/// Prefix sums of a histogram, to evaluate codes.
 struct Sums {
-    /// How many numbers are in the ranges before each.
+    /// Number of numbers in the ranges before each range.
     before: Vec<u64>,
     max: u64,
 }
@@ -163,7 +164,7 @@ impl Sums {
         Self { before, max: histogram.max }
     }
 
-    /// About how many numbers are below `bound`.
+    /// Approximate number of numbers below `bound`.
     fn below(&self, bound: u64) -> u64 {
         let range = range_of(bound);
         if bound > self.max || range + 1 >= self.before.len() {
@@ -175,8 +176,8 @@ impl Sums {
         self.before[range] + part as u64
     }
 
-    /// Bits that all numbers take in a code of these widths. `u64::MAX` if it does not reach the
-    /// greatest of them.
+    /// Bits of all numbers in a code of these widths; `u64::MAX` if the code cannot hold the
+    /// greatest.
     fn cost(&self, widths: &[u8; CLASSES]) -> u64 {
         let (mut base, mut done, mut bits) = (0_u64, 0, 0);
         for (class, &width) in widths.iter().enumerate() {
@@ -191,7 +192,7 @@ impl Sums {
         u64::MAX
     }
 
-    /// Changes one width, or moves a bit from one to another, as long as that makes the code shorter.
+    /// Changes one width, or moves a bit from one to another, as long as the code gets shorter.
     fn descend(&self, mut widths: [u8; CLASSES]) -> (u64, [u8; CLASSES]) {
         let mut cost = self.cost(&widths);
         loop {

@@ -1,4 +1,4 @@
-//! Writes the files of the layout, chunk by chunk.
+//! Writes the files of a row layout, chunk by chunk.
 
 use std::io::Write;
 
@@ -11,7 +11,8 @@ use super::encoding::RowCode;
 use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE, RowMeasure};
 use crate::graph::FileEntry;
 
-/// log2 of the bytes that are read and checked together: a page, for rows are looked up one by one.
+/// log2 of the bytes that are read and checked together: a page, since rows are looked up one by
+/// one.
 pub(super) const PAGE_LOG2: u32 = 12;
 
 /// A chunk ready to be written.
@@ -22,11 +23,11 @@ pub(super) struct EncodedChunk {
     pub code: RowCode,
     /// The bits of its rows, one behind the other.
     pub bytes: Vec<u8>,
-    /// In the order of the edges in their rows; empty in an unweighted graph.
+    /// Weights in the order of the edges in their rows; empty in an unweighted graph.
     pub weights: Vec<f32>,
 }
 
-/// The files while they are written.
+/// The files of a row layout while they are written.
 pub(super) struct RowsWriter {
     data: PagedFile,
     weights: Option<PagedFile>,
@@ -38,10 +39,10 @@ pub(super) struct RowsWriter {
     has_pieces: bool,
 }
 
-/// What was written.
+/// The result of a [`RowsWriter`].
 pub(super) struct WrittenRows {
     pub chunks: u64,
-    /// Whether some row is in several of them.
+    /// Whether some row is in several pieces.
     pub has_pieces: bool,
     pub files: Vec<FileEntry>,
 }
@@ -76,8 +77,8 @@ fn entry(name: &str, summary: BlockFileSummary) -> FileEntry {
 }
 
 impl RowsWriter {
-    /// Begins the files in a folder that has none of them. The index is held until the end: in `index_size`
-    /// bytes, if they are enough.
+    /// Creates the files in a folder that has none of them. The index stays in memory until the
+    /// end; `index_size` is its expected size in bytes.
     pub fn create(
         folder: Directory,
         names: RowFiles,
@@ -98,7 +99,7 @@ impl RowsWriter {
         })
     }
 
-    /// Appends a chunk, which begins at the source where the one before ends, or is the next piece of its row.
+    /// Appends a chunk. It begins where the one before ends, or is the next piece of the same row.
     pub fn append(&mut self, chunk: &EncodedChunk) -> Result<()> {
         let RowMeasure { bits: data_bits, edges: edge_count } =
             chunk.rows.ends.last().copied().unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use super::grid::{Grid, WINDOW_LOG2};
 
-/// An aligned range of `2^log2` targets. Its tiles in one cell lie side by side in the file, in a [`TileOrder`].
+/// An aligned range of `2^log2` targets. Its tiles in one cell are adjacent in the file, in a
+/// [`TileOrder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch {
     /// First target; a multiple of `2^log2`.
@@ -11,8 +12,8 @@ pub struct Batch {
     pub log2: u32,
 }
 
-/// How the tiles of a batch and cell follow one another. Readers take any order; that there are others than the
-/// default is for measurements.
+/// The order of the tiles in a batch and cell. Readers accept any order; those other than the
+/// default are for measurements.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TileOrder {
     /// Along a Hilbert curve over (source window, target window).
@@ -24,10 +25,10 @@ pub enum TileOrder {
     Target,
 }
 
-/// log2 of the most targets of a batch: four windows, so that the Hilbert order has something to
-/// gain and four-byte accumulators take 1 MiB.
+/// log2 of the most targets of a batch: four windows. So the Hilbert order can save something, and
+/// four-byte accumulators take 1 MiB.
 pub const BATCH_LOG2_MAX: u32 = WINDOW_LOG2 + 2;
-/// log2 of the fewest targets of a batch: a word of a bitmap belongs to one batch.
+/// log2 of the fewest targets of a batch. So a word of a bitmap belongs to only one batch.
 pub const BATCH_LOG2_MIN: u32 = 6;
 /// A batch with more edges is halved, down to `2^BATCH_LOG2_MIN` targets.
 pub const BATCH_EDGES_MAX: u64 = 1 << 24;
@@ -38,9 +39,9 @@ impl Batch {
         self.target_first..(self.target_first + (1 << self.log2)).min(vertex_count)
     }
 
-    /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees, each within a column of the
-    /// grid: a pure function of the graph, never of the machine, so that a graph directory and every result
-    /// are the same everywhere.
+    /// Cuts all targets into batches of up to `edges_max` edges by their in-degrees, each within a
+    /// column of the grid. Depends only on the graph, never on the machine, so a graph directory
+    /// and every result are the same everywhere.
     pub fn plan(in_degrees: &[u32], edges_max: u64, grid: Grid) -> Vec<Batch> {
         let mut batches = Vec::new();
         let log2 = BATCH_LOG2_MAX.min(grid.column_log2);
@@ -72,8 +73,8 @@ impl Batch {
         }
     }
 
-    /// Position of a tile within its batch and cell, by its windows. The source counts from the first of its segment.
-    /// Where the batch lies within one window every order is that of the sources.
+    /// Position of a tile within its batch and cell, by its windows. The source counts from the
+    /// first of its segment. If the batch lies within one window, every order is by source.
     pub fn tile_position(&self, order: TileOrder, source_first: u32, target_first: u64) -> u64 {
         let source_window = source_first >> WINDOW_LOG2;
         if self.log2 <= WINDOW_LOG2 {

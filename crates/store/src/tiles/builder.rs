@@ -1,4 +1,4 @@
-//! Codes strips and puts them together to tiles.
+//! Codes strips and joins them to tiles.
 
 use tegula_machine::Result;
 use zerocopy::IntoBytes;
@@ -13,18 +13,18 @@ use super::summary::TileSummary;
 /// A tile ready to be written.
 #[derive(Debug, Clone)]
 pub struct EncodedTile {
-    /// The tile as it stands in the file.
+    /// The tile as in the file.
     pub bytes: Vec<u8>,
     /// A weight for each entry, skips included; empty in an unweighted graph.
     pub weights: Vec<f32>,
-    /// What is known of the tile without reading it.
+    /// The summary, which the tile table stores.
     pub summary: TileSummary,
 }
 
 /// Bytes at which a tile is closed.
 const TILE_SIZE_TARGET: usize = 256 << 10;
 
-/// Codes the strips of a window one after the other and closes a tile whenever it is large enough.
+/// Codes the strips of a window in order; closes a tile as soon as it is large enough.
 pub(super) fn write_tiles<W: EdgeWeight>(
     edges: &StripEdges<W>,
     strips: &[StripChoice],
@@ -50,7 +50,7 @@ pub(super) fn write_tiles<W: EdgeWeight>(
     Ok(())
 }
 
-/// A tile that grows strip by strip.
+/// A tile under construction, strip by strip.
 struct TileBuilder {
     window: u32,
     source_base: u32,
@@ -79,7 +79,7 @@ impl TileBuilder {
         TILE_HEADER_SIZE + self.headers.len() * STRIP_HEADER_SIZE + self.payload.len()
     }
 
-    /// Codes as many of the edges as one strip can hold; returns how many.
+    /// Codes edges until one strip is full. Returns how many were coded.
     fn push_strip<W: EdgeWeight>(
         &mut self,
         coder: &mut EntryCoder,

@@ -1,5 +1,5 @@
-//! Reading a tile: every count, offset and id is checked once per strip, so that what visits the
-//! edges afterwards needs no check per edge.
+//! Reads tiles. Every count, offset and id is checked once per strip, so visits need no check per
+//! edge.
 
 use zerocopy::FromBytes;
 
@@ -9,7 +9,7 @@ use super::strip::{Encoding, STRIP_HEADER_SIZE, StripHeader, TileHeader};
 use super::summary::TileSummary;
 use super::visit::{Entries, Strip};
 
-/// A tile, as it lies in memory: its head is checked, its strips are checked as they are visited.
+/// A tile in memory. Its header is checked; a strip is checked when it is visited.
 #[derive(Debug, Clone, Copy)]
 pub struct Tile<'a> {
     source_base: u32,
@@ -20,10 +20,10 @@ pub struct Tile<'a> {
 }
 
 impl<'a> Tile<'a> {
-    /// Reads the head of a tile. Its sources count from the first of their segment.
+    /// Parses the header of a tile. Its sources count from the first of their segment.
     ///
     /// # Errors
-    /// What does not fit, in words; the caller knows the file and the tile's number.
+    /// What does not fit. The caller adds the file and the tile's number.
     pub fn parse(bytes: &'a [u8]) -> Result<Tile<'a>, String> {
         let (header, rest) = TileHeader::ref_from_prefix(bytes)
             .map_err(|_| format!("{} bytes are too few for a tile", bytes.len()))?;
@@ -55,22 +55,19 @@ impl<'a> Tile<'a> {
         self.headers.len()
     }
 
-    /// Visits the strips in ascending order of their targets. Each was checked: its sources lie
-    /// below `source_limit`, its targets within the window.
-    ///
-    /// # Errors
-    /// What does not fit, in words, as soon as it is met.
+    /// Iterates over the strips by ascending target. Each strip is checked: its sources lie below
+    /// `source_limit`, its targets within the window. An invalid strip gives an error.
     #[inline]
     pub fn strips(&self, source_limit: u32) -> Strips<'a> {
         Strips { tile: *self, source_limit, next: 0, payload_offset: 0, entry_offset: 0 }
     }
 
-    /// Visits every edge: `visit(entry, source, target)`, where the entry tells the place of its weight.
-    /// Both count from the origin of the cell; sources lie below `source_limit`, targets within the window that the
-    /// summary tells. Returns the number of entries. For what is not hot.
+    /// Visits every edge: `visit(entry, source, target)`, where `entry` is the position of its
+    /// weight. Ids count from the origin of the cell. Sources lie below `source_limit`, targets
+    /// within the window of the summary. Returns the number of entries. Not for hot loops.
     ///
     /// # Errors
-    /// Those of [`Self::strips`]; edges may have been visited before.
+    /// An invalid strip. Some edges may have been visited before.
     pub fn for_each_edge(
         &self,
         summary: &TileSummary,
@@ -160,7 +157,7 @@ impl<'a> Strips<'a> {
     }
 }
 
-/// Sum of all gaps: how far the last source lies behind the first.
+/// The sum of all gaps: the distance from the strip's start to its last source.
 #[inline(always)]
 fn gap_sum(gaps: &[u8], gap_size: usize) -> u64 {
     // At most 65,535 gaps, so 32 bits hold their sum.

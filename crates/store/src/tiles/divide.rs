@@ -1,24 +1,24 @@
-//! How a region is divided into strips: for every aligned range of 1, 8, 16, 256, 4096 and 65536
-//! targets it is counted what a strip would take in each encoding, and the cheapest division is found
-//! bottom-up.
+//! Divides a region into strips. For every aligned range of 1, 8, 16, 256, 4096 and 65536 targets,
+//! counts the bytes of a strip in each encoding; then finds the cheapest division bottom-up.
 
 use super::edge::EdgeWeight;
 use super::grid::WINDOW_SIZE;
 use super::region::Region;
 use super::strip::{Encoding, STRIP_HEADER_SIZE};
 
-/// The widths (log2 of the number of targets) that a strip can have.
+/// The widths that a strip can have: log2 of its number of targets.
 const WIDTHS: [u32; 6] = [0, 3, 4, 8, 12, 16];
-/// The level whose strips are the *groups*: narrower strips are counted only in groups that may be
-/// cheaper divided.
+/// The level whose strips are the *groups*. Narrower strips are counted only in groups that may be
+/// cheaper when divided.
 const GROUP_LEVEL: usize = 3;
 /// log2 of the targets of a group.
 const GROUP_LOG2: u32 = WIDTHS[GROUP_LEVEL];
-/// A group with at least this number of edges may be cheaper divided, however they are spread.
+/// A group with at least this number of edges may be cheaper when divided, however its edges are
+/// spread.
 const GROUP_EDGES_MANY: u32 = 192;
-/// And so may a group with fewer edges, of which at least this number end in one target.
+/// A group with fewer edges may be cheaper too, if one target has at least this number of them.
 const TARGET_EDGES_MANY: u16 = 12;
-/// A group that is not divided.
+/// Marks a group that is not divided.
 const NO_SLOT: u16 = u16::MAX;
 
 /// A strip of the chosen division.
@@ -31,16 +31,17 @@ pub(super) struct StripChoice {
     pub(super) edges: u32,
 }
 
-/// Finds divisions. Holds scratch memory.
+/// Finds divisions. Keeps scratch memory.
 #[derive(Debug, Default)]
 pub(super) struct Divider {
-    /// For each level a tally of every strip; in those below the groups only of groups with a slot.
+    /// The tally of every strip, by level. The levels below the groups have only groups with a
+    /// slot.
     levels: [Vec<Tally>; 6],
     /// In-edges of each target.
     degrees: Vec<u16>,
-    /// Where the strips of each group lie in the levels below.
+    /// The place of each group's strips in the levels below.
     slots: Vec<u16>,
-    /// For each strip the bits that it costs at best; 0 without edges.
+    /// For each strip, the least bits that it costs; 0 without edges.
     prices: [Vec<u32>; 6],
     strips: Vec<StripChoice>,
 }
@@ -56,7 +57,7 @@ impl Divider {
         &self.strips
     }
 
-    /// Counts groups and what is wider.
+    /// Counts groups and wider strips.
     fn count_wide<W: EdgeWeight>(&mut self, region: &Region<'_, W>) {
         let [.., groups, middle, whole] = &mut self.levels;
         for (level, width) in [&mut *groups, middle].into_iter().zip(&WIDTHS[GROUP_LEVEL..]) {
@@ -72,7 +73,7 @@ impl Divider {
                 groups[usize::from(target >> GROUP_LOG2)].add(source);
                 middle[usize::from(target >> WIDTHS[GROUP_LEVEL + 1])].add_uncounted_wide(source);
                 window.add_uncounted_wide(source);
-                // It may wrap round: by then its group has many edges.
+                // May wrap around: its group is counted anyway, because it has many edges.
                 let degree = &mut self.degrees[usize::from(target)];
                 *degree = degree.wrapping_add(1);
             }
@@ -83,7 +84,7 @@ impl Divider {
         count_edges(middle, whole);
     }
 
-    /// Counts what is narrower than a group, in groups that may be cheaper divided.
+    /// Counts strips narrower than a group, in groups that may be cheaper when divided.
     fn count_narrow<W: EdgeWeight>(&mut self, region: &Region<'_, W>) {
         self.slots.clear();
         let mut slots = 0;
@@ -120,7 +121,7 @@ impl Divider {
         count_edges(eight, sixteen);
     }
 
-    /// For each level, what each strip costs at best, whole or in parts.
+    /// Finds the least cost of each strip, whole or in parts, level by level.
     fn price<W: EdgeWeight>(&mut self) {
         for (level, &width) in WIDTHS.iter().enumerate() {
             let (below, here) = self.prices.split_at_mut(level);
@@ -145,7 +146,7 @@ impl Divider {
         }
     }
 
-    /// Walks down to the strips that are cheapest whole, by ascending target.
+    /// Collects the strips that are cheapest whole, by ascending target.
     fn collect<W: EdgeWeight>(&mut self, level: usize, index: usize, target_start: u32) {
         let (width, price) = (WIDTHS[level], self.prices[level][index]);
         if price == 0 {
@@ -169,7 +170,7 @@ impl Divider {
     }
 }
 
-/// Counts the edges of strips from those of their parts.
+/// Sums the edges of strips from those of their parts.
 fn count_edges(parts: &[Tally], strips: &mut [Tally]) {
     let fan = parts.len() / strips.len().max(1);
     for (strip, parts) in strips.iter_mut().zip(parts.chunks_exact(fan.max(1))) {
@@ -177,19 +178,19 @@ fn count_edges(parts: &[Tally], strips: &mut [Tally]) {
     }
 }
 
-/// Counts what a strip takes in each encoding, edge by edge in the order of its sources. Exact for
-/// gaps of one byte in a strip that starts at its first source; of skips by wide gaps and by masks it
-/// counts more than there are where many gaps are long.
+/// Counts the entries of a strip in each encoding, edge by edge in the order of sources. Exact for
+/// one-byte gaps in a strip that starts at its first source. Overestimates the skips of wide gaps
+/// and masks where many gaps are long.
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     edges: u32,
-    /// [`Tally::NO_SOURCE`] before the first edge.
+    /// The last source; [`Tally::NO_SOURCE`] before the first edge.
     last_source: u32,
-    /// Skips that gaps of one byte need.
+    /// Skips needed with one-byte gaps.
     skips: u32,
-    /// Skips that gaps of two bytes need.
+    /// Skips needed with two-byte gaps.
     wide_skips: u32,
-    /// Entries with a mask, without skips.
+    /// Mask entries, without skips.
     cells: u32,
 }
 
@@ -201,36 +202,37 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// More than any source.
+    /// Greater than any source.
     const NO_SOURCE: u32 = u32::MAX;
 
-    /// Goes on to the next source; returns how far that is.
+    /// Moves to the next source and returns the gap.
     #[inline(always)]
     fn step(&mut self, source: u32) -> u32 {
         let last = std::mem::replace(&mut self.last_source, source);
         if last == Tally::NO_SOURCE { 0 } else { source - last }
     }
 
-    /// Adds an edge of a strip in which gaps may well be long.
+    /// Adds an edge of a strip in which long gaps are common.
     #[inline(always)]
     fn add(&mut self, source: u32) {
         self.edges += 1;
         self.add_uncounted(source);
     }
 
-    /// As [`add`](Self::add), where edges are [counted](count_edges) afterwards; returns the gap.
+    /// As [`add`](Self::add), where [`count_edges`] sets the number of edges later. Returns the
+    /// gap.
     #[inline(always)]
     fn add_uncounted(&mut self, source: u32) -> u32 {
         let gap = self.step(source);
         self.skips += gap / GAP8_SKIP;
-        // Only where thin pieces were gathered is any gap as long as that.
+        // Gaps this long occur only where thin pieces were gathered.
         if gap >= GAP16_SKIP {
             self.wide_skips += gap / GAP16_SKIP;
         }
         gap
     }
 
-    /// As [`add_uncounted`](Self::add_uncounted), in a wide strip, in which hardly any gap is long.
+    /// As [`add_uncounted`](Self::add_uncounted), for a wide strip, in which long gaps are rare.
     #[inline(always)]
     fn add_uncounted_wide(&mut self, source: u32) {
         let gap = self.step(source);
@@ -240,8 +242,8 @@ impl Tally {
         }
     }
 
-    /// As [`add_uncounted`](Self::add_uncounted), and counts masks. A mask holds each target once: an edge that
-    /// is repeated takes a mask of its own.
+    /// As [`add_uncounted`](Self::add_uncounted); also counts mask entries. A mask holds each
+    /// target once, so a repeated edge takes another mask.
     #[inline(always)]
     fn add_uncounted_cell(&mut self, source: u32, is_repeated: bool) {
         let is_first = self.last_source == Tally::NO_SOURCE;
@@ -249,25 +251,25 @@ impl Tally {
         self.cells += u32::from(is_first | (gap > 0) | is_repeated);
     }
 
-    /// Bits of the payload with single edges and gaps of one byte or two, and with masks.
+    /// Bits of the payload with one-byte gaps, with two-byte gaps, and with masks.
     #[inline(always)]
     fn payloads(&self, rates: &Rates) -> [u32; 3] {
         [
             (self.edges + self.skips).saturating_mul(rates.gap8),
             (self.edges + self.wide_skips).saturating_mul(rates.gap16),
-            // Masks are counted only where there are any.
+            // At least 1: a width without masks has the rate `NEVER`, and 0 times that is 0.
             (self.cells + self.skips).max(1).saturating_mul(rates.mask),
         ]
     }
 
-    /// Bits of the cheapest encoding, the strip's header included; 0 without edges.
+    /// Bits of the cheapest encoding, header included; 0 without edges.
     #[inline(always)]
     fn cost(&self, rates: &Rates) -> u32 {
         let [gap8, gap16, mask] = self.payloads(rates);
         if self.edges == 0 { 0 } else { gap8.min(gap16).min(mask).saturating_add(HEADER_BITS) }
     }
 
-    /// The encoding with the cost of [`cost`](Self::cost).
+    /// The encoding that [`cost`](Self::cost) refers to.
     fn cheapest(&self, rates: &Rates, width: u32) -> Encoding {
         let [gap8, gap16, mask] = self.payloads(rates);
         if mask < gap8.min(gap16) {
@@ -282,14 +284,14 @@ const HEADER_BITS: u32 = 8 * STRIP_HEADER_SIZE as u32;
 const GAP8_SKIP: u32 = u8::MAX as u32;
 const GAP16_SKIP: u32 = u16::MAX as u32;
 
-/// Bits of an entry in each shape; [`NEVER`] in one that there is not.
+/// Bits of an entry in each shape; [`NEVER`] if the width does not have the shape.
 struct Rates {
     gap8: u32,
     gap16: u32,
     mask: u32,
 }
 
-/// So dear that one entry exceeds whatever a region costs.
+/// A price so high that one entry exceeds the cost of any region.
 const NEVER: u32 = u32::MAX;
 
 impl Rates {

@@ -4,13 +4,13 @@ use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// What an edge carries: nothing or an `f32`.
+/// The weight of an edge: nothing or an `f32`.
 pub trait EdgeWeight: Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static {
     /// Whether weights are stored.
     const IS_WEIGHTED: bool;
-    /// The weight of an edge whose stored weight is this.
+    /// Converts a stored weight.
     fn from_f32(weight: f32) -> Self;
-    /// The weight to be stored.
+    /// Converts to a stored weight.
     fn to_f32(self) -> f32;
 }
 
@@ -36,8 +36,8 @@ impl EdgeWeight for f32 {
     }
 }
 
-/// An edge whose ends are known by keys of two kinds: an import replaces the keys of its input by
-/// [dense ids](DenseEdge) one end at a time. Packed, so that it takes the bytes of its parts and no more.
+/// An edge whose ends are known by keys of two types. An import replaces the keys of its input by
+/// [dense ids](DenseEdge), one end at a time. Packed, so that it takes no padding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, packed)]
 pub struct Edge<S, T, W> {
@@ -49,8 +49,8 @@ pub struct Edge<S, T, W> {
     pub weight: W,
 }
 
-/// What numbers vertices while a graph is built: `u32` where their count allows for it, since memory is short, else
-/// `u64`.
+/// The type that numbers vertices while a graph is built: `u32` if their count allows it, to save
+/// memory, else `u64`.
 pub trait VertexNumber:
     FromBytes
     + IntoBytes
@@ -67,10 +67,10 @@ pub trait VertexNumber:
 {
     /// The most vertices that it can number.
     const COUNT_MAX: u64;
-    /// No vertex: the greatest number.
+    /// The greatest number, reserved for "no vertex".
     const NONE: Self;
 
-    /// A number that it can hold.
+    /// Converts a number, which must fit.
     fn of(number: u64) -> Self;
 
     /// The number as an index into a vertex array.
@@ -102,5 +102,5 @@ impl VertexNumber for u64 {
     }
 }
 
-/// An edge between dense ids, as it is encoded.
+/// An edge between dense ids, ready to be encoded.
 pub type DenseEdge<N, W> = Edge<N, N, W>;

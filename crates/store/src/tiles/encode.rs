@@ -1,10 +1,10 @@
-//! From the edges of a target window to its tiles.
+//! Encodes the edges of a target window into tiles.
 //!
-//! The edges are cut into *pieces* by slices of 2^14 sources: there an edge is a key of 30 bits, and
-//! three passes of a radix sort bring a piece into order. A piece that is thick enough is a *region* of
-//! its own; those too thin to be worth a tile are gathered to regions along the sources. Each region is
-//! [divided](super::divide) into strips, its edges are brought to their strips, and the strips are
-//! [coded](super::builder). About 30 to 45 ns an edge on one core.
+//! The edges are cut into *pieces* by slices of 2^14 sources. In a piece an edge is a key of 30
+//! bits, so three passes of a radix sort suffice. A thick piece is a *region* of its own; thin
+//! pieces are gathered to regions along the sources. Each region is [divided](super::divide) into
+//! strips, its edges are moved to their strips, and the strips are [coded](super::builder). About
+//! 30 to 45 ns an edge on one core.
 
 use tegula_machine::Result;
 
@@ -17,14 +17,14 @@ use super::strip_edges::StripEdges;
 
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;
-/// Edges at which a gathered region is closed: what it takes to divide one stays in the cache, and messages of its
-/// sources are still there for the next window.
+/// Edges at which a gathered region is closed. Dividing such a region stays in the cache, and so do
+/// the messages of its sources for the next window.
 const GATHERED_REGION_EDGES: usize = 1 << 14;
 
-/// The most edges that are encoded at once: what a strip costs fits 32 bits.
+/// The most edges that are encoded at once: the cost of a strip must fit 32 bits.
 const EDGES_MAX: usize = 1 << 24;
 
-/// Turns edges into tiles. Holds scratch memory: one per worker, used again and again.
+/// Encodes edges into tiles. Keeps scratch memory, so each worker should reuse one encoder.
 #[derive(Debug, Default)]
 pub struct Encoder<W> {
     unsorted: Vec<LocalEdge<W>>,
@@ -36,23 +36,22 @@ pub struct Encoder<W> {
 }
 
 impl<W: EdgeWeight> Encoder<W> {
-    /// An encoder without scratch memory yet. It grows to about 4 MiB and, for each edge of the largest
-    /// call, 14 bytes and 3 times the size of a weight.
+    /// An encoder without scratch memory. Its memory grows to about 4 MiB, and 14 bytes and 3
+    /// weights for each edge of the largest call.
     pub fn new() -> Encoder<W> {
         Encoder::default()
     }
 
-    /// How many edges encoded since the last call repeat the source and target of another one.
+    /// Returns how many edges, encoded since the last call, repeat the source and target of another
+    /// edge.
     pub fn take_duplicates(&mut self) -> u64 {
         std::mem::take(&mut self.duplicates)
     }
 
-    /// Encodes edges of one cell, up to 2^24, whose targets lie in one window; `emit` receives the tiles by
-    /// ascending first source. In them ids count from `origin`, that of the cell. The tiles depend on the multiset of
-    /// edges only, not on their order nor on the slices that they come in.
-    ///
-    /// # Errors
-    /// Those of `emit`.
+    /// Encodes up to 2^24 edges of one cell whose targets lie in one window; `emit` receives the
+    /// tiles by ascending first source. Their ids count from `origin`, that of the cell. Tiles
+    /// depend only on the multiset of edges, not on their order or on how they are split into
+    /// slices.
     pub fn encode_window<N: VertexNumber>(
         &mut self,
         edges: &[&[DenseEdge<N, W>]],
@@ -77,8 +76,8 @@ impl<W: EdgeWeight> Encoder<W> {
         Ok(())
     }
 
-    /// Brings the edges into the order of their sources, then targets, then weights; returns the
-    /// pieces that they form. In these, sources count from `origin`.
+    /// Sorts the edges by source, target and weight. Returns the pieces, whose sources count from
+    /// `origin`.
     fn sort<N: VertexNumber>(&mut self, edges: &[&[DenseEdge<N, W>]], origin: u64) -> Vec<Piece> {
         let len = edges.iter().map(|some| some.len()).sum();
         assert!(len <= EDGES_MAX, "{len} edges");
@@ -105,7 +104,7 @@ impl<W: EdgeWeight> Encoder<W> {
             self.unsorted[*place as usize] = LocalEdge::new(edge, origin);
             *place += 1;
         }
-        // By now each start has become the end of its slice.
+        // Each start has become the end of its slice.
         let mut pieces = Vec::new();
         let mut begin = 0;
         for (slice, &end) in (first..=last).zip(&self.starts) {
@@ -124,7 +123,7 @@ impl<W: EdgeWeight> Encoder<W> {
     }
 }
 
-/// Gathers pieces to regions.
+/// Gathers thin pieces to regions.
 fn gather(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     let mut regions: Vec<Vec<Piece>> = Vec::new();
     let mut gathered: Option<(usize, usize)> = None; // (index of the region, its edges)
@@ -147,12 +146,12 @@ fn gather(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
 
 /// A piece with fewer edges is sorted by comparisons.
 const RADIX_SORT_MIN: usize = 512;
-/// Bits of a key that a pass of the radix sort goes by, and the passes.
+/// Bits of a key per pass of the radix sort, and number of passes.
 const DIGIT_BITS: u32 = 10;
 const DIGITS: usize = ((SLICE_LOG2 + WINDOW_LOG2) / DIGIT_BITS) as usize;
 const _: () = assert!(DIGITS as u32 * DIGIT_BITS == SLICE_LOG2 + WINDOW_LOG2 && DIGITS % 2 == 1);
 
-/// Sorts edges by source, target and weight into `sorted`; what is left in `edges` is of no use.
+/// Sorts edges by source, target and weight into `sorted`. Overwrites `edges`.
 fn sort_piece<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge<W>]) {
     if edges.len() < RADIX_SORT_MIN {
         sorted.copy_from_slice(edges);

@@ -1,4 +1,4 @@
-//! Codes the edges of a strip as entries: a plane of gaps, one of bytes, one of nibbles.
+//! Codes the edges of a strip as entries: a plane of gaps, a plane of bytes, a plane of nibbles.
 
 use super::edge::EdgeWeight;
 use super::strip::{ENTRY_COUNT_MAX, Encoding};
@@ -13,11 +13,11 @@ pub(super) struct EntryCoder {
     weights: Vec<f32>,
 }
 
-/// The greatest gap of a mask entry; an empty mask skips that number of sources.
+/// The greatest gap of a mask entry. An empty mask can skip this number of sources.
 const MASK_GAP_MAX: u32 = u8::MAX as u32;
 
 impl EntryCoder {
-    /// Codes edges from the source `from` on until the strip is full; returns how many.
+    /// Codes edges from the source `from` on until the strip is full. Returns how many were coded.
     pub(super) fn code<W: EdgeWeight>(
         &mut self,
         encoding: Encoding,
@@ -71,7 +71,7 @@ impl EntryCoder {
         for (index, &source) in edges.sources.iter().enumerate() {
             let gap = source - last;
             let skips = (gap / skip) as usize;
-            // A strip ends before it overflows; the next one starts at the edge's own source.
+            // The strip ends before it overflows. The next strip starts at this edge's source.
             if self.gaps.len() + skips + 1 > ENTRY_COUNT_MAX {
                 return index;
             }
@@ -100,7 +100,8 @@ impl EntryCoder {
         edges: EdgeSlice<'_, W>,
     ) -> usize {
         let in_mask = (1 << encoding.width_log2()) - 1;
-        // No more entries than edges and skips. Most strips are short, and all of the room is cleared.
+        // At most one entry for each edge and each skip. The buffer is cleared, so it must not be
+        // much longer than the strip, and most strips are short.
         let ahead_max = edges.sources[edges.len() - 1] - from;
         let room = ENTRY_COUNT_MAX.min(edges.len() + (ahead_max / MASK_GAP_MAX) as usize);
         self.gaps.resize(room, 0);

@@ -1,4 +1,4 @@
-//! How the adjacency matrix is cut: columns of targets, segments of sources, and within the cells of that grid
+//! How the adjacency matrix is cut: columns of targets and segments of sources; within their cells,
 //! windows of targets and slices of sources.
 
 use std::ops::Range;
@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 /// log2 of the number of vertices of a window.
 pub const WINDOW_LOG2: u32 = 16;
 
-/// Vertices of a window: ids in it are 2-byte local ids.
+/// Vertices of a window. Ids in a window take 2 bytes.
 pub const WINDOW_SIZE: usize = 1 << WINDOW_LOG2;
 
-/// log2 of the sources of a slice: their messages (64 KiB of four bytes each) stay close to the core
-/// while all targets are visited strip by strip.
+/// log2 of the sources of a slice. Their messages (64 KiB with four bytes each) stay close to the
+/// core while targets are visited strip by strip.
 pub const SLICE_LOG2: u32 = 14;
 
-/// The cells of a graph: aligned ranges of targets, its columns, across aligned ranges of sources, its segments.
-/// What has to be in memory to process a cell are the messages of a segment and the accumulators of a column (the
-/// two-level column partition of DFOGraph, Yu et al., PPoPP 2021, section 3.1). The order in which edges are reduced
-/// follows from the cells, so their sizes are those of the graph and never of a machine.
+/// The grid of a graph: columns are aligned ranges of targets, segments are aligned ranges of
+/// sources. To process a cell takes the messages of a segment and the accumulators of a column in
+/// memory (the two-level column partition of DFOGraph, Yu et al., PPoPP 2021, section 3.1). Cells
+/// determine the order in which edges are reduced, so their sizes belong to the graph and never to
+/// a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
@@ -28,39 +29,41 @@ pub struct Grid {
     pub column_log2: u32,
 }
 
-/// A cell of a grid, by the numbers of its column and segment. They are filed in this order.
+/// A cell of a grid, by the numbers of its column and segment. Cells are stored in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
-    /// Which column.
+    /// Number of its column.
     pub column: u32,
-    /// Which segment.
+    /// Number of its segment.
     pub segment: u32,
 }
 
-/// What the ids in the tiles of a cell count from.
+/// The ids from which the tiles of a cell count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The first source of its segment.
+    /// The first source of the segment.
     pub source: u64,
-    /// The first target of the window in which its column begins.
+    /// The first target of the window in which the column begins.
     pub target: u64,
 }
 
 impl Default for Grid {
-    /// Segments of 2^24 vertices, 64 MiB of messages with four bytes each; columns of 2^22, 48 MiB of accumulators for
-    /// the widest sums. How columns are cut changes no tile, so they are what the smallest budgets want.
+    /// Segments of 2^24 vertices: 64 MiB of messages with four bytes each. Columns of 2^22: 48 MiB
+    /// of accumulators for the widest sums. The size of columns changes no tile, so it suits the
+    /// smallest budgets.
     fn default() -> Grid {
         Grid { segment_log2: 24, column_log2: 22 }
     }
 }
 
 impl Grid {
-    /// log2 of the fewest vertices of a segment or column: a word of a bitmap belongs to one.
+    /// log2 of the fewest vertices of a segment or column. So a word of a bitmap belongs to only
+    /// one.
     pub const LOG2_MIN: u32 = 6;
-    /// log2 of the most.
+    /// log2 of the most vertices of a segment or column.
     pub const LOG2_MAX: u32 = 24;
 
-    /// Whether segments and columns have sizes that a grid may have.
+    /// Whether the sizes of segments and columns are allowed.
     pub fn is_sound(&self) -> bool {
         let sizes = Grid::LOG2_MIN..=Grid::LOG2_MAX;
         sizes.contains(&self.segment_log2) && sizes.contains(&self.column_log2)
@@ -75,23 +78,23 @@ impl Grid {
         }
     }
 
-    /// Whether segments and columns of so many vertices can be numbered.
+    /// Whether the segments and columns of `vertex_count` vertices can be numbered in 32 bits.
     pub fn can_cut(&self, vertex_count: u64) -> bool {
         vertex_count.div_ceil(1 << self.segment_log2.min(self.column_log2)) < u64::from(u32::MAX)
     }
 
-    /// How many segments `vertex_count` sources have.
+    /// Number of segments of `vertex_count` sources.
     pub fn segment_count(&self, vertex_count: u64) -> u32 {
         vertex_count.div_ceil(1 << self.segment_log2) as u32
     }
 
-    /// How many columns `vertex_count` targets have.
+    /// Number of columns of `vertex_count` targets.
     pub fn column_count(&self, vertex_count: u64) -> u32 {
         vertex_count.div_ceil(1 << self.column_log2) as u32
     }
 
-    /// Whether the sources of each cell are listed: where there are several segments, messages of the one at work
-    /// are not all there are.
+    /// Whether each cell lists its sources: if there are several segments, a run may load only the
+    /// messages that a cell needs.
     pub fn lists_sources(&self, vertex_count: u64) -> bool {
         vertex_count > 1 << self.segment_log2
     }
@@ -101,7 +104,7 @@ impl Grid {
         range(segment, self.segment_log2, vertex_count)
     }
 
-    /// How many these are.
+    /// Number of sources of a segment.
     pub fn source_count(&self, segment: u32, vertex_count: u64) -> u32 {
         let sources = self.sources(segment, vertex_count);
         (sources.end - sources.start) as u32
@@ -112,7 +115,7 @@ impl Grid {
         range(column, self.column_log2, vertex_count)
     }
 
-    /// What ids in the tiles of a cell count from.
+    /// The ids from which the tiles of a cell count.
     #[inline]
     pub fn origin(&self, cell: Cell) -> Origin {
         let column_first = u64::from(cell.column) << self.column_log2;
@@ -122,7 +125,7 @@ impl Grid {
         }
     }
 
-    /// log2 of the sources of a slice, which lies within a segment.
+    /// log2 of the sources of a slice. A slice lies within a segment.
     pub fn slice_log2(&self) -> u32 {
         SLICE_LOG2.min(self.segment_log2)
     }

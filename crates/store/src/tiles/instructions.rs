@@ -1,12 +1,12 @@
-//! Running sums of gaps, by the instructions that the processor has.
+//! Running sums of gaps, with the instructions that the processor has.
 //!
-//! A value of an [`InstructionSet`] type is proof that the processor has those instructions: it can
-//! only be made by [`detect`](Avx512::detect). All sets give the same sums.
+//! A value of an [`InstructionSet`] type proves that the processor has these instructions: only
+//! [`detect`](Avx512::detect) makes one. All sets give the same sums.
 
 /// Adds up gaps, 16 at a time.
 pub trait InstructionSet: Copy {
-    /// Writes, for each of 16 one-byte gaps, `start` plus the sum of the gaps up to and including
-    /// it, or `skip_source` where the gap is 255. Returns `start` plus all gaps.
+    /// For each of 16 one-byte gaps, writes `start` plus the sum of the gaps up to and including
+    /// it, or `skip_source` if the gap is 255. Returns `start` plus all gaps.
     fn sums_of_bytes(
         self,
         gaps: &[u8; 16],
@@ -16,7 +16,7 @@ pub trait InstructionSet: Copy {
     ) -> u32;
 }
 
-/// No instructions but those that every processor has. About 1 ns an entry.
+/// Only instructions that every processor has. About 1 ns an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
 
@@ -45,7 +45,7 @@ pub struct Avx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512 {
-    /// The proof, on a processor that has these instructions.
+    /// Returns the proof on a processor that has these instructions.
     pub fn detect() -> Option<Avx512> {
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -101,7 +101,7 @@ pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// The proof, on a processor that has these instructions.
+    /// Returns the proof on a processor that has these instructions.
     pub fn detect() -> Option<Avx2> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -154,7 +154,7 @@ fn sums_avx2(gaps: &[u8; 16], start: u32, skip_source: u32, out: &mut [u32; 16])
     _mm256_cvtsi256_si32(carry) as u32
 }
 
-/// Sum of bytes, of which there are less than 2^24.
+/// The sum of fewer than 2^24 bytes.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn byte_sum(bytes: &[u8]) -> u32 {
@@ -175,7 +175,7 @@ pub(super) fn byte_sum(bytes: &[u8]) -> u32 {
     blocks + rest.iter().map(|&byte| u32::from(byte)).sum::<u32>()
 }
 
-/// Sum of bytes, of which there are less than 2^24.
+/// The sum of fewer than 2^24 bytes.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn byte_sum(bytes: &[u8]) -> u32 {

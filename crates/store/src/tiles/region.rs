@@ -1,4 +1,4 @@
-//! The edges of a window on their way to strips: pieces, and the regions that these form.
+//! The edges of a window before they become strips: pieces, and regions of pieces.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::grid::{SLICE_LOG2, WINDOW_LOG2};
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct LocalEdge<W> {
-    /// The source within its slice above the target within its window.
+    /// The source within its slice in the high bits, the target within its window in the low bits.
     key: u32,
     pub(super) weight: W,
 }
 
 impl<W: EdgeWeight> LocalEdge<W> {
-    /// Of an edge whose source counts from `origin`.
+    /// Converts an edge; its source counts from `origin`.
     #[inline]
     pub(super) fn new<N: VertexNumber>(edge: &DenseEdge<N, W>, origin: u64) -> LocalEdge<W> {
         let (source, target): (u64, u64) = ({ edge.source }.into(), { edge.target }.into());
@@ -24,7 +24,7 @@ impl<W: EdgeWeight> LocalEdge<W> {
         LocalEdge { key: (source << WINDOW_LOG2 | target) as u32, weight: edge.weight }
     }
 
-    /// What edges of a piece are ordered by.
+    /// The sort key of edges in a piece.
     #[inline]
     pub(super) fn key(&self) -> u32 {
         self.key
@@ -43,21 +43,21 @@ impl<W: EdgeWeight> LocalEdge<W> {
     }
 }
 
-/// The edges of a window from one slice of sources, in order.
+/// The edges of a window from one slice of sources, sorted.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) source_base: u32,
     pub(super) range: Range<usize>,
 }
 
-/// Pieces that become tiles together.
+/// Pieces that are encoded together.
 pub(super) struct Region<'a, W> {
     pieces: &'a [Piece],
     edges: &'a [LocalEdge<W>],
 }
 
 impl<'a, W: EdgeWeight> Region<'a, W> {
-    /// The region of some pieces; `edges` are those of all pieces of the window.
+    /// A region of some pieces; `edges` are those of all pieces of the window.
     pub(super) fn new(pieces: &'a [Piece], edges: &'a [LocalEdge<W>]) -> Region<'a, W> {
         Region { pieces, edges }
     }
@@ -67,7 +67,7 @@ impl<'a, W: EdgeWeight> Region<'a, W> {
         self.pieces.iter().map(|piece| piece.range.len()).sum()
     }
 
-    /// The least and the greatest source; there must be an edge.
+    /// The least and the greatest source. The region must have an edge.
     pub(super) fn source_bounds(&self) -> (u32, u32) {
         let source = |piece: &Piece, at: usize| piece.source_base + self.edges[at].source();
         let first = self.pieces.first().map_or(0, |piece| source(piece, piece.range.start));
@@ -75,7 +75,7 @@ impl<'a, W: EdgeWeight> Region<'a, W> {
         (first, last)
     }
 
-    /// The edges in order, piece by piece: the first source of a slice, and its edges.
+    /// The edges in order, piece by piece: the first source of each slice, and its edges.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (u32, &[LocalEdge<W>])> {
         self.pieces.iter().map(|piece| (piece.source_base, &self.edges[piece.range.clone()]))
     }

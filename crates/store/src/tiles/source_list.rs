@@ -1,18 +1,18 @@
-//! The sources of a cell, listed: which messages its tiles have a use for.
+//! Lists of the sources of a cell, which tell the messages that its tiles need.
 //!
-//! A list holds how far it is from each source to the next, packed; or a bit for each source of the segment, where
-//! that takes no more bytes. A cell in which more than half of the sources of its segment have an edge is not listed:
-//! to pick their messages spares little.
+//! A list holds the packed distances between consecutive sources, or a bit for each source of the
+//! segment if that is no longer. A cell has no list if more than half of the sources of its segment
+//! have an edge: selecting their messages would save little.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::packed::{decode_packed, encode_packed};
 
-/// Sources whose distances are packed, and held, at a time.
+/// Sources whose distances are packed at a time.
 pub(crate) const LISTED_AT_ONCE: usize = 1 << 14;
 
-/// Bits in a word of a set of sources.
+/// Bits per word of a set of sources.
 const WORD: u32 = u64::BITS;
 
 /// Whether `count` of the `segment_size` sources of a segment are listed.
@@ -20,8 +20,8 @@ pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
     u64::from(count) * 2 <= u64::from(segment_size)
 }
 
-/// The sources of a cell, while it becomes known which they are: a bit for each source of the segment. What is done
-/// with it takes time for the words that hold any, as a cell may have a single edge.
+/// A set of the sources of a cell: a bit for each source of the segment. Operations take time only
+/// for the words that may hold sources, since a cell may have a single edge.
 #[derive(Debug)]
 pub(crate) struct SourceSet {
     words: Vec<u64>,
@@ -31,7 +31,7 @@ pub(crate) struct SourceSet {
 }
 
 impl SourceSet {
-    /// An empty set of the sources of a segment that has `segment_size` of them.
+    /// An empty set for a segment of `segment_size` sources.
     pub fn new(segment_size: u32) -> SourceSet {
         let words = vec![0; segment_size.div_ceil(WORD) as usize];
         SourceSet { touched: words.len()..0, words, count: 0 }
@@ -46,12 +46,12 @@ impl SourceSet {
         self.touched = self.touched.start.min(word)..self.touched.end.max(word + 1);
     }
 
-    /// How many there are.
+    /// Number of sources.
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// Their list, in a segment of `segment_size` sources. None are left.
+    /// Returns the list for a segment of `segment_size` sources, and clears the set.
     pub fn take_list(&mut self, segment_size: u32) -> Vec<u8> {
         let words = words_of(segment_size);
         let packed = self.packed();
@@ -84,30 +84,29 @@ impl SourceSet {
         bytes
     }
 
-    /// Removes all.
+    /// Removes all sources.
     pub fn clear(&mut self) {
         self.words.get_mut(self.touched.clone()).into_iter().flatten().for_each(|word| *word = 0);
         (self.touched, self.count) = (self.words.len()..0, 0);
     }
 
-    /// Whether a list of `count` sources, of a segment of `segment_size`, lists these.
-    ///
-    /// # Errors
-    /// What is wrong with the list, in words.
+    /// Whether a list of `count` sources, in a segment of `segment_size`, lists exactly this set.
+    /// An invalid list gives an error.
     pub fn is_list(&self, bytes: &[u8], count: u32, segment_size: u32) -> Result<bool, String> {
         let mut are_here = true;
         for_each_word(bytes, count, segment_size, |word, listed| {
             are_here &= listed & !self.words[word] == 0;
         })?;
-        // No source is listed twice.
+        // Lists cannot repeat a source.
         Ok(are_here && count == self.count)
     }
 }
 
-/// Sets the bits of `count` listed sources of a segment of `segment_size`; others may be set meanwhile.
+/// Sets the bits of `count` listed sources of a segment of `segment_size`. Other threads may set
+/// bits at the same time.
 ///
 /// # Errors
-/// What is wrong with the list, in words; bits may have been set before.
+/// What is wrong with the list. Bits may have been set before.
 pub(crate) fn add_listed(
     bytes: &[u8],
     count: u32,
@@ -119,7 +118,8 @@ pub(crate) fn add_listed(
     })
 }
 
-/// Visits the words that hold `count` listed sources of a segment of `segment_size`: each once, by its place.
+/// Visits the words of `count` listed sources in a segment of `segment_size`, each once, with its
+/// index.
 fn for_each_word(
     bytes: &[u8],
     count: u32,
@@ -134,7 +134,8 @@ fn for_each_word(
     }
 }
 
-/// Words in which each source of a segment has a bit. The longest list is as long.
+/// Number of words with a bit for each source of a segment, which is also the greatest length of a
+/// list.
 pub(crate) fn words_of(segment_size: u32) -> usize {
     segment_size.div_ceil(WORD) as usize
 }
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_makes_no_sense_is_refused() {
+    fn an_invalid_list_is_refused() {
         let mut far = Vec::new();
         encode_packed(&[3u32, 60, 1000], &mut far);
         let words = [const { AtomicU64::new(0) }; 2];

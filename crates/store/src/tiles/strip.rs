@@ -1,19 +1,19 @@
-//! A strip: the edges of a tile whose targets lie in one aligned range of 2^w targets, in the
-//! order of their sources.
+//! A strip: the edges of a tile whose targets lie in one aligned range of 2^w targets, by ascending
+//! source.
 //!
-//! The sources of a strip are coded as gaps of a fixed width; beside each gap stands what tells
-//! the targets apart within the strip. Two shapes of entry exist:
+//! The sources of a strip are coded as gaps of a fixed width. Beside each gap stand the bits that
+//! tell the targets apart within the strip. Entries have one of two shapes:
 //!
 //! * **single**: one entry an edge, a gap and the low `w` bits of the target;
 //! * **mask**: one entry a source, a gap and a bit for each of the strip's 8 or 16 targets.
 //!
-//! `w` is the one parameter that fits the code to the density: 0 in the densest rows (one byte an
+//! `w` is the only parameter that fits the code to the density: 0 in the densest rows (one byte an
 //! edge), 16 where a whole window of targets is thin (three bytes). See `docs/FORMAT.md`.
 
 use zerocopy::little_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// How the entries of a strip are coded. The discriminant is what stands in the file.
+/// How the entries of a strip are coded. The discriminant is the number in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Encoding {
@@ -43,7 +43,7 @@ pub enum Encoding {
     Mask16 = 11,
 }
 
-/// Every encoding, in the order of its number in the file.
+/// Every encoding, by its number in the file.
 pub const ENCODINGS: [Encoding; 12] = [
     Encoding::Gap8Low0,
     Encoding::Gap8Low4,
@@ -59,11 +59,11 @@ pub const ENCODINGS: [Encoding; 12] = [
     Encoding::Mask16,
 ];
 
-/// The most entries of one strip; a longer run of edges goes on in a further strip.
+/// The most entries of one strip. Further edges continue in another strip.
 pub const ENTRY_COUNT_MAX: usize = u16::MAX as usize;
 
 impl Encoding {
-    /// The encoding with this number in the file, if there is one.
+    /// The encoding with this number in the file; `None` if there is none.
     pub fn from_number(number: u8) -> Option<Encoding> {
         ENCODINGS.get(number as usize).copied()
     }
@@ -95,13 +95,13 @@ impl Encoding {
         }
     }
 
-    /// The gap that only skips: a single entry with it is no edge. (A mask entry skips by an empty
-    /// mask, so that there every gap is an ordinary one.)
+    /// The gap that only skips: a single entry with this gap is no edge. (A mask entry skips with
+    /// an empty mask instead, so all its gaps are ordinary.)
     pub fn skip(self) -> u32 {
         (1 << (8 * self.gap_size())) - 1
     }
 
-    /// Bytes that `count` entries take: gaps first, then the planes that tell targets apart.
+    /// Bytes of `count` entries: gaps first, then the planes that tell targets apart.
     pub fn payload_size(self, count: usize) -> usize {
         let targets = match self {
             Encoding::Mask8 => count,
@@ -118,11 +118,12 @@ impl Encoding {
     }
 }
 
-/// The head of a strip, as it stands in the tile.
+/// The header of a strip in a tile.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct StripHeader {
-    /// Where the first gap starts from: `tile.source_base + (source_start << tile.source_shift)`.
+    /// The source from which the first gap counts: `tile.source_base + (source_start <<
+    /// tile.source_shift)`.
     pub source_start: U16,
     /// First target of the strip within the window; a multiple of the strip's width.
     pub target_start: U16,
@@ -137,17 +138,17 @@ pub(crate) struct StripHeader {
 pub(crate) const STRIP_HEADER_SIZE: usize = 8;
 const _: () = assert!(size_of::<StripHeader>() == STRIP_HEADER_SIZE);
 
-/// The head of a tile, as it stands in the file.
+/// The header of a tile in the file.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub(crate) struct TileHeader {
-    /// First source from which the strips count.
+    /// The source from which the strips count.
     pub source_base: zerocopy::little_endian::U32,
     /// Number of strips.
     pub strip_count: zerocopy::little_endian::U32,
-    /// Number of edges; skips are none.
+    /// Number of edges, without skips.
     pub edge_count: zerocopy::little_endian::U32,
-    /// How far `StripHeader::source_start` is shifted: 0 in a tile of one source window.
+    /// Shift of `StripHeader::source_start`; 0 in a tile of one source window.
     pub source_shift: u8,
     /// Zero.
     pub reserved: [u8; 3],

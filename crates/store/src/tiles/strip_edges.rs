@@ -7,8 +7,8 @@ use super::edge::EdgeWeight;
 use super::grid::WINDOW_SIZE;
 use super::region::Region;
 
-/// Sources, targets and weights of edges, each in an array of its own, so that they can be coded many
-/// at a time. Within a strip they are in the order of the region.
+/// Sources, targets and weights of edges in separate arrays, so that many can be coded at a time.
+/// Within a strip, edges are in the order of the region.
 #[derive(Debug, Default)]
 pub(super) struct StripEdges<W> {
     strip_of_target: Vec<u16>,
@@ -30,7 +30,7 @@ pub(super) struct EdgeSlice<'a, W> {
 }
 
 impl<W: EdgeWeight> StripEdges<W> {
-    /// Brings the edges of a region to their strips.
+    /// Moves the edges of a region to their strips.
     pub(super) fn fill(&mut self, region: &Region<'_, W>, strips: &[StripChoice]) {
         self.bounds = region.source_bounds();
         let len = region.len();
@@ -58,10 +58,10 @@ impl<W: EdgeWeight> StripEdges<W> {
                 *end += 1;
             }
         }
-        // By now each start has become the end of its strip.
+        // Each start has become the end of its strip.
     }
 
-    /// The least and the greatest source; there must be an edge.
+    /// The least and the greatest source. There must be an edge.
     pub(super) fn source_bounds(&self) -> (u32, u32) {
         self.bounds
     }

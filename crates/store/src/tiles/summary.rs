@@ -1,8 +1,8 @@
-//! What is known of a tile without reading it.
+//! The summary of a tile, known without reading it.
 
 use super::strip_edges::EdgeSlice;
 
-/// Summary of a tile: enough to tell that a run has no use for it. Its ids count from the
+/// Summary of a tile: enough to tell whether a run can skip it. Its ids count from the
 /// [origin](super::Origin) of its cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileSummary {
@@ -16,12 +16,12 @@ pub struct TileSummary {
     pub target_first: u32,
     /// Greatest target.
     pub target_last: u32,
-    /// Bit `i` is set where a source lies in the `i`-th *chunk* of the sources: see [`Self::chunk`].
+    /// Bit `i` is set if a source lies in the `i`-th *chunk* of the sources: see [`Self::chunk`].
     pub source_mask: u64,
 }
 
 impl TileSummary {
-    /// log2 of the number of vertices of the smallest chunk: a window's sources fill one mask.
+    /// log2 of the vertices of the smallest chunk: a mask covers the sources of one window.
     pub const CHUNK_LOG2_MIN: u32 = 10;
 
     pub(crate) fn empty(source_first: u32, source_last: u32) -> TileSummary {
@@ -48,7 +48,7 @@ impl TileSummary {
         self.source_mask |= chunks.fold(0, |mask: u64, chunk: u64| mask | chunk);
     }
 
-    /// log2 of the vertices of a chunk: the smallest at which 64 aligned chunks cover all sources.
+    /// log2 of the vertices of a chunk: the smallest for which 64 aligned chunks cover all sources.
     #[inline]
     pub fn chunk_log2(&self) -> u32 {
         let mut log2 = Self::CHUNK_LOG2_MIN;
@@ -58,7 +58,7 @@ impl TileSummary {
         log2
     }
 
-    /// Whether the summary allows for this source: it is in range and the bit of its chunk is set.
+    /// Whether the tile may have this source: it is in range and the bit of its chunk is set.
     #[inline]
     pub fn may_hold(&self, source: u32) -> bool {
         let log2 = self.chunk_log2();
@@ -66,7 +66,7 @@ impl TileSummary {
             && self.source_mask >> ((source >> log2) - (self.source_first >> log2)) & 1 == 1
     }
 
-    /// Whether the summary allows for one of these sources.
+    /// Whether the tile may have one of these sources.
     pub fn may_hold_any(&self, sources: &std::ops::Range<u32>) -> bool {
         let first = sources.start.max(self.source_first);
         let last = sources.end.saturating_sub(1).min(self.source_last);

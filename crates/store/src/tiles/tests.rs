@@ -1,4 +1,4 @@
-//! Encoded edges come back: every shape of block, every encoding.
+//! Encoded edges come back, with every shape of block and every encoding.
 
 use tegula_testkit::XorShift;
 #[cfg(target_arch = "x86_64")]
@@ -19,7 +19,7 @@ pub(crate) fn decode(tile: &EncodedTile, vertex_count: u32) -> Vec<(u32, u32, u3
     edges
 }
 
-/// That tiles of a cell that begins elsewhere are the same, be it far away.
+/// Asserts that tiles are the same in a cell that begins elsewhere, even far away.
 fn assert_same_elsewhere<W: EdgeWeight>(edges: &[DenseEdge<u32, W>], tiles: &[EncodedTile]) {
     for origin in [
         Origin { source: 5 << 20, target: 7 << WINDOW_LOG2 },
@@ -76,7 +76,7 @@ fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<u32, W>], vertex_count: u32) -> 
     encodings
 }
 
-/// `count` edges spread evenly over `sources` x `targets` by a fixed walk.
+/// `count` edges, spread evenly over `sources` x `targets` by a fixed walk.
 fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<DenseEdge<u32, W>> {
     let mut random = XorShift::new(1);
     (0..count)
@@ -89,7 +89,7 @@ fn spread<W: EdgeWeight>(count: u64, sources: u64, targets: u64) -> Vec<DenseEdg
 }
 
 #[test]
-fn every_density_comes_back_and_meets_every_encoding() {
+fn edges_of_every_density_come_back_and_use_every_encoding() {
     let mut met = std::collections::BTreeSet::new();
     for (count, sources, targets) in [
         (1, 1, 1),
@@ -113,7 +113,7 @@ fn every_density_comes_back_and_meets_every_encoding() {
         met.extend(round_trip(&spread::<()>(count, sources, targets), u32::MAX));
         round_trip(&spread::<f32>(count, sources, targets), u32::MAX);
     }
-    // Every source to every one of 16 targets.
+    // Every source has an edge to each of 16 targets.
     let complete = (0..16_000).map(|i| DenseEdge { source: i / 16, target: i % 16, weight: () });
     met.extend(round_trip(&complete.collect::<Vec<_>>(), u32::MAX));
     let missing: Vec<_> = ENCODINGS.iter().filter(|e| !met.contains(e)).collect();
@@ -121,7 +121,7 @@ fn every_density_comes_back_and_meets_every_encoding() {
 }
 
 #[test]
-fn a_strip_with_more_edges_than_it_can_count_goes_on_in_another() {
+fn a_strip_with_too_many_edges_continues_in_another() {
     round_trip(&spread::<()>(300_000, 16_384, 1), 65536);
     round_trip(&spread::<()>(3_000_000, 16_384, 16), 65536);
     round_trip(&spread::<f32>(300_000, 16_384, 2), 65536);

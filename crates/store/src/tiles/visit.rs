@@ -1,10 +1,10 @@
-//! Visiting the edges of a strip that was checked: no check per edge.
+//! Visits the edges of a checked strip, without a check per edge.
 
 use super::instructions::{InstructionSet, Portable};
 use super::strip::Encoding;
 
-/// A checked strip. The visits promise: every source passed on is below the `source_limit` that the
-/// strip was checked against, and `target_start` plus every low part is within the window.
+/// A checked strip. Visits guarantee that every source is below the `source_limit` of the check,
+/// and that `target_start` plus every low part lies within the window.
 #[derive(Debug, Clone, Copy)]
 pub struct Strip<'a> {
     pub(super) encoding: Encoding,
@@ -28,12 +28,12 @@ pub enum Entries {
 }
 
 impl Strip<'_> {
-    /// How the strip is coded.
+    /// The encoding of its entries.
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The shape of its entries, by which a visit is chosen.
+    /// The shape of its entries, which decides the kind of visit.
     #[inline]
     pub fn entries(&self) -> Entries {
         match self.encoding {
@@ -49,19 +49,19 @@ impl Strip<'_> {
         usize::from(self.target_start)
     }
 
-    /// Entries, skips included. A weighted tile has a weight for each.
+    /// Number of entries, skips included. A weighted tile has a weight for each.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Where the strip's entries begin among those of its tile: the place of its weights.
+    /// Number of entries before it in its tile, which is the place of its weights.
     #[inline]
     pub fn entry_offset(&self) -> usize {
         self.entry_offset
     }
 
-    /// Visits the single edges of a row or of singles: `visit(entry, source, target)`, `target` being
-    /// an offset in the window. For what is not hot.
+    /// Visits the edges of a strip of single entries: `visit(entry, source, target)`, where
+    /// `target` is an offset in the window. Not for hot loops.
     ///
     /// # Panics
     /// When the strip holds masks.
@@ -82,9 +82,8 @@ impl Strip<'_> {
         self.visit_blocks(Portable, u32::MAX, &mut Edges(visit));
     }
 
-    /// Visits the entries of a row or of singles in blocks of [`BLOCK_SIZE`], the last of which is
-    /// filled up with skips. An entry that only skips has the source `skip_source`, so that a visitor
-    /// can do without a branch.
+    /// Visits a strip of single entries in blocks of [`BLOCK_SIZE`]; skips fill up the last block.
+    /// An entry that only skips has the source `skip_source`, so that a visitor needs no branch.
     ///
     /// # Panics
     /// When the strip holds masks.
@@ -185,16 +184,17 @@ impl Filled {
     }
 }
 
-/// Is shown the entries of a strip, block by block. A trait and no closure, because `block` has to be
-/// `#[inline(always)]` to be compiled for the instructions of its caller.
+/// Receives the entries of a strip, block by block. A trait instead of a closure, because `block`
+/// must be `#[inline(always)]` to be compiled for the caller's instructions.
 pub trait BlockVisitor {
-    /// The next block.
+    /// Receives the next block.
     fn block(&mut self, block: &Block);
 }
 
-/// Is shown the entries of a strip of masks; see [`BlockVisitor`].
+/// Receives the entries of a strip of masks; see [`BlockVisitor`].
 pub trait MaskVisitor {
-    /// Entry number `entry`: a set bit `b` of `mask` stands for the strip's target `b`. There may be none.
+    /// Receives entry number `entry`. A set bit `b` of `mask` stands for the strip's target `b`;
+    /// the mask may be 0.
     fn mask(&mut self, entry: usize, source: u32, mask: u32);
 }
 
@@ -205,10 +205,11 @@ impl<F: FnMut(usize, u32, u32)> MaskVisitor for F {
     }
 }
 
-/// Entries of a block.
+/// Number of entries in a block.
 pub const BLOCK_SIZE: usize = 64;
 
-/// Entries of a strip, unpacked; behind the last one there are skips. Vectors of them lie within a cache line.
+/// Unpacked entries of a strip, with skips behind the last one. Aligned so that no vector crosses a
+/// cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Block {
@@ -231,7 +232,7 @@ const fn low_size<const LOW: u32>() -> usize {
     (LOW / 8) as usize
 }
 
-/// Writes the sources of a block; returns the source that the next gap starts from.
+/// Writes the sources of a block. Returns the source from which the next gap counts.
 #[inline(always)]
 fn unpack_gaps<I: InstructionSet, const GAP: usize>(
     instructions: I,
@@ -256,8 +257,9 @@ fn unpack_gaps<I: InstructionSet, const GAP: usize>(
     source
 }
 
-/// Writes the targets of a block: `start`, a multiple of `2^LOW`, with their low parts. The compiler
-/// makes vector code of it: planes are arrays here, whose length it knows. They never have another one.
+/// Writes the targets of a block: `start`, a multiple of `2^LOW`, with their low parts. Planes are
+/// arrays of known length here, so that the compiler vectorises the loops; they always have this
+/// length.
 #[inline(always)]
 fn unpack_targets<const LOW: u32>(
     start: u16,

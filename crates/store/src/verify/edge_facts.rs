@@ -1,4 +1,4 @@
-//! What the manifest says of the edges, found once more from the edges themselves.
+//! Figures of the manifest about edges, computed once more from the edges.
 
 use tegula_machine::{Error, Result};
 
@@ -6,18 +6,18 @@ use super::edge_sum::EdgeSum;
 use crate::graph::{Graph, Manifest, file_names};
 use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
-/// Figures of edges that come in the order of the tiles. Holds one MiB at most.
+/// Figures of edges, which are added in the order of the tiles. Holds 1 MiB at most.
 #[derive(Debug, Default)]
 pub(super) struct EdgeFacts {
     loops: u64,
     repeats: Repeats,
     sum: EdgeSum,
-    /// The sum over the same edges in the other direction, where it is to be the same.
+    /// The sum over the reversed edges, in an undirected graph, where both must agree.
     reversed: Option<EdgeSum>,
 }
 
 impl Graph {
-    /// The error for a field of the manifest that is not so.
+    /// Returns the error for a wrong field of the manifest.
     pub(super) fn untrue(&self, field: &str, detail: String) -> Error {
         let path = self.directory().join(file_names::MANIFEST);
         Error::Corrupt { path, part: format!("`{field}`"), detail }
@@ -30,7 +30,7 @@ impl EdgeFacts {
         EdgeFacts { reversed, ..EdgeFacts::default() }
     }
 
-    /// Takes note of an edge; its weight is 1 in a graph without.
+    /// Adds an edge; its weight is 1 in an unweighted graph.
     #[inline]
     pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         self.loops += u64::from(source == target);
@@ -46,7 +46,7 @@ impl EdgeFacts {
         self.sum
     }
 
-    /// That the manifest of a graph says the same.
+    /// Checks the manifest of a graph against these figures.
     pub fn check(&self, graph: &Graph) -> Result<()> {
         let manifest = graph.manifest();
         for (field, said, found) in [
@@ -65,8 +65,8 @@ impl EdgeFacts {
     }
 }
 
-/// Counts edges that repeat the ends of another one. In the tiles, nothing but edges of the same source to
-/// the same window stands between two that do.
+/// Counts edges that repeat the ends of another edge. Between two such edges, tiles have only edges
+/// of the same source to the same window.
 #[derive(Debug, Default)]
 struct Repeats {
     source: u64,
@@ -77,7 +77,7 @@ struct Repeats {
 }
 
 impl Repeats {
-    /// Targets that are held before those that repeat are taken out: more than a window has.
+    /// Targets buffered before duplicates are removed: more than a window has.
     const HELD_MAX: usize = 2 * WINDOW_SIZE;
 
     #[inline]
@@ -98,9 +98,9 @@ impl Repeats {
     }
 }
 
-/// Takes out what stands in a list more than once but for one of each; returns how many that were.
+/// Removes repeated numbers from a list and returns how many it removed.
 fn take_repeats(list: &mut Vec<u64>) -> u64 {
-    // As most are: one target, or several that ascend.
+    // The usual cases: one target, or several that ascend.
     if list.is_sorted_by(|before, after| before < after) {
         return 0;
     }
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_that_repeat_another_one_are_counted_wherever_they_stand_among_those_of_their_source() {
+    fn repeated_edges_of_a_source_are_counted_in_any_order() {
         assert_eq!(repeats([]), 0);
         assert_eq!(repeats([(0, 0), (0, 1), (1, 1), (1, 2)]), 0);
         assert_eq!(repeats([(0, 5), (0, 7), (0, 5), (0, 7), (0, 7), (1, 7), (1, 7)]), 4);

@@ -1,14 +1,14 @@
-//! Telling two lists of edges, or of vertices, apart, whatever their order.
+//! Compares lists of edges, or of vertices, regardless of their order.
 
 use tegula_machine::mix;
 
-/// A sum over edges in any order. Lists of edges that differ have the same with a chance of 2^-64. About
-/// 2 ns an edge.
+/// A sum over edges in any order. Different lists of edges have the same sum with a chance of
+/// 2^-64. About 2 ns an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct EdgeSum(u64);
 
 impl EdgeSum {
-    /// Adds an edge; its weight is 1 in a graph without.
+    /// Adds an edge; its weight is 1 in an unweighted graph.
     #[inline]
     pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         let ends = mix(mix(source).wrapping_add(target));
@@ -16,12 +16,12 @@ impl EdgeSum {
     }
 }
 
-/// The same over vertices, of which each may come several times.
+/// A sum over vertices in any order. Each may occur several times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct VertexSum(u64);
 
 impl VertexSum {
-    /// Adds a vertex so many times.
+    /// Adds a vertex `times` times.
     #[inline]
     pub fn add(&mut self, vertex: u64, times: u32) {
         self.0 = self.0.wrapping_add(mix(vertex).wrapping_mul(times.into()));
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_does_not_depend_on_the_order_but_on_all_else() {
+    fn a_sum_depends_on_every_edge_but_not_on_their_order() {
         let edges = [(0, 0, 0.0), (1, 2, 0.5), (2, 1, 1.0), (2, 1, 1.0), (1 << 32, 2, 1.0)];
         let mut reversed = edges;
         reversed.reverse();

@@ -1,4 +1,4 @@
-//! Reads every byte of a graph, checks every checksum and every id.
+//! Verifies a graph: reads every byte, checks every checksum and every id.
 
 mod edge_facts;
 mod edge_sum;
@@ -13,15 +13,15 @@ use crate::tiles::{SourceSet, Tile};
 use edge_facts::EdgeFacts;
 use edge_sum::VertexSum;
 
-/// Tiles that are read at a time.
+/// Tiles per read.
 const TILES_PER_READ: usize = 16;
 
-/// What was checked.
+/// Figures of what was checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Files, the manifest included.
     pub files: u64,
-    /// Bytes of them.
+    /// Bytes of the files.
     pub bytes: u64,
     /// Tiles.
     pub tiles: u64,
@@ -30,22 +30,23 @@ pub struct Checked {
 }
 
 impl Graph {
-    /// Bytes that [`Graph::verify`] holds beside the tables of an open graph: the sources of a cell, and of a graph
-    /// with rows their index and 8 a vertex.
+    /// Bytes that [`Graph::verify`] holds beside the tables of an open graph: the sources of a cell
+    /// and, for rows, their index, a cache and 8 bytes a vertex.
     pub fn verify_size(&self) -> u64 {
         let directions = self.manifest().row_layouts().map(|(direction, _)| direction);
         let degrees = 8 * self.vertex_count();
         let rows = directions
             .map(|direction| Rows::size(self, direction) + rows::CACHE_SIZE + degrees)
             .max();
-        // Those of the tiles, those that are listed, and the list.
+        // Bits for the sources of the tiles, bits for the listed sources, and the list.
         let bits = if self.manifest().lists_sources() { 1 << self.grid().segment_log2 } else { 0 };
         let sources = 3 * bits / 8;
         sources + rows.unwrap_or(0)
     }
 
-    /// Reads every byte of the graph, checks every checksum, every id range, that degrees, tables and
-    /// tiles agree, that rows hold the same edges, and that the manifest says of all of them what they are.
+    /// Reads every byte of the graph and checks every checksum and every range of ids. Checks that
+    /// degrees, tables and tiles agree, that rows hold the same edges, and that the manifest is
+    /// right about them.
     ///
     /// # Errors
     /// [`Error::Corrupt`] for the first part that is damaged.
@@ -79,7 +80,7 @@ impl Graph {
         })
     }
 
-    /// Original ids ascend, dense ids are each taken once.
+    /// Checks that original ids ascend and that each dense id occurs once.
     fn verify_ids(&self, cancel: &Cancel) -> Result<()> {
         let ids = self.original_ids()?;
         if self.manifest().ids != IdType::Range {
@@ -98,7 +99,8 @@ impl Graph {
         if ids.are_dense() {
             return Ok(());
         }
-        // Ranges cover all ids once each where their ends cancel out but for those of the whole.
+        // The runs cover each id once if every end of a run is the start of another, except for
+        // both ends of the whole.
         let (mut starts, mut ends) = (VertexSum::default(), VertexSum::default());
         ends.add(0, 1);
         starts.add(self.vertex_count(), 1);
@@ -111,7 +113,7 @@ impl Graph {
         if starts == ends { Ok(()) } else { Err(self.damaged_vertices("two are the same".into())) }
     }
 
-    /// Counts the edges of all tiles, and sums them up.
+    /// Checks all tiles. Returns the number of their edges and figures of them.
     fn verify_tiles(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<(u64, EdgeFacts)> {
         let degrees = self.verify_degrees(cancel)?;
         let lists_sources = self.manifest().lists_sources();
@@ -148,15 +150,15 @@ impl Graph {
         Ok((edges, found.facts))
     }
 
-    /// That the vertices are in the order that the manifest names, as far as degrees tell. Returns the ends of edges
-    /// that there are by the degrees.
+    /// Checks the vertex order named in the manifest, as far as degrees allow. Returns the sums of
+    /// the ends of edges, computed from the degrees.
     fn verify_degrees(&self, cancel: &Cancel) -> Result<EndSums> {
         let order = &self.manifest().order.name;
         let mut ends = EndSums::default();
         let (mut descends, mut before) = (true, (0, u64::MAX));
         self.for_each_degrees(|first, out, into| {
             cancel.check()?;
-            // Those without any edge are left out.
+            // A gap means that vertices without edges were skipped.
             descends &= first == before.0;
             for (vertex, (&out, &into)) in (first..).zip(out.iter().zip(into)) {
                 ends.add(vertex, out, into);
@@ -178,7 +180,7 @@ impl Graph {
         Err(self.untrue("order", format!("the vertices are in another order than `{order}`")))
     }
 
-    /// Looks at the edges of a tile.
+    /// Checks the edges of a tile and adds them to `found`.
     fn verify_tile(
         &self,
         index: usize,
@@ -192,7 +194,7 @@ impl Graph {
         let mut edges = 0u32;
         let mut fault = None;
         let entries = self.for_each_edge(index, tile, |entry, source, target| {
-            // It counts from the first of its segment, which has up to 2^24.
+            // Counts from the first of its segment, which has up to 2^24.
             let local = (source - origin.source) as u32;
             if !summary.may_hold(local) || !targets.contains(&(target - origin.target)) {
                 fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));
@@ -220,15 +222,16 @@ impl Graph {
     }
 }
 
-/// What is known of the edges that have come along.
+/// Figures of the edges seen so far.
 struct Found {
-    /// Their sources in the cell at hand, counted from the first of their segment, where they are listed.
+    /// The sources of the current cell, counted from the first of their segment, in a graph that
+    /// lists them.
     sources: Option<SourceSet>,
     ends: EndSums,
     facts: EdgeFacts,
 }
 
-/// The ends of edges, in any order.
+/// Sums over the ends of edges, in any order.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct EndSums {
     sources: VertexSum,
@@ -236,7 +239,7 @@ struct EndSums {
 }
 
 impl EndSums {
-    /// Adds those of a vertex with these degrees.
+    /// Adds the ends at a vertex with these degrees.
     fn add(&mut self, vertex: u64, out: u32, into: u32) {
         self.sources.add(vertex, out);
         self.targets.add(vertex, into);

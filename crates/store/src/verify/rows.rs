@@ -1,4 +1,4 @@
-//! Reads every row and checks that the layout holds what the graph holds.
+//! Reads every row and checks that rows hold the edges of the graph.
 
 use tegula_machine::Result;
 use tegula_machine::disk::Targets;
@@ -9,18 +9,18 @@ use crate::graph::Graph;
 use crate::ids::ShortId;
 use crate::rows::{Direction, Row, RowBatch, RowExtent, RowPiece, RowReader};
 
-/// Bytes of cache through which rows are read.
+/// Bytes of the cache through which rows are read.
 pub(super) const CACHE_SIZE: u64 = 4 << 20;
 
-/// Rows that are read at a time.
+/// Rows per read.
 const ROWS_PER_READ: u32 = 1024;
 
-/// Checks all rows of a direction and sums up the edges of the graph that they hold. Every row decodes, is
-/// sorted, and has as many edges and weights as its vertex has; the rows together lead to each vertex as
-/// often as it has edges at their other end. Holds 8 bytes a vertex, the index and 4 MiB.
+/// Checks all rows of a direction and returns the sum of their edges. Every row must decode, be
+/// sorted, and have as many edges and weights as its vertex. All rows together must lead to each
+/// vertex as often as its opposite degree says. Holds 8 bytes a vertex, the index and 4 MiB.
 ///
 /// # Errors
-/// [`tegula_machine::Error::Corrupt`] for the first row that is damaged; those of reading.
+/// [`tegula_machine::Error::Corrupt`] for the first row that is damaged.
 pub(super) fn verify(
     graph: &Graph,
     direction: Direction,
@@ -49,7 +49,7 @@ pub(super) fn verify(
         let end = vertices.min(first.saturating_add(count));
         (first..end).map(ShortId)
     };
-    // Long rows are read piece by piece, so that none has to be in memory.
+    // Long rows are read piece by piece, so that none has to fit in memory.
     let long = reader.rows().long();
     let is_short = |vertex: &ShortId| long.binary_search(vertex).is_err();
     for first in (0..vertices).step_by(ROWS_PER_READ as usize) {
@@ -85,23 +85,23 @@ struct Check<'r> {
     reader: &'r RowReader,
     direction: Direction,
     degrees: Vec<u32>,
-    /// Edges of each vertex that are still to come in the rows of others.
+    /// For each vertex, edges that must still come in the rows of others.
     left: Vec<u32>,
     sum: EdgeSum,
 }
 
-/// What was seen of a row so far.
+/// Figures of a row so far.
 #[derive(Default)]
 struct SeenRow {
     edges: u64,
-    /// What grows along it, of the last edge.
+    /// The sort key of the last edge.
     last: Option<(u32, bool)>,
     /// The least and the greatest neighbour in the last piece.
     targets: Option<(ShortId, ShortId)>,
 }
 
 impl SeenRow {
-    /// Whether the last piece has edges, and they lead where it may lead.
+    /// Whether the last piece has edges, all within its range of targets.
     fn leads_within(&mut self, piece: &RowPiece) -> bool {
         let allowed = piece.targets();
         let targets = self.targets.take();
@@ -110,7 +110,7 @@ impl SeenRow {
 }
 
 impl Check<'_> {
-    /// Checks the edges of a row, or those in a piece of one.
+    /// Checks the edges of a row, or of a piece.
     fn edges_of(&mut self, row: &Row<'_>, seen: &mut SeenRow) -> Result<()> {
         let rows = self.reader.rows();
         let source = row.source();
@@ -154,7 +154,7 @@ impl Check<'_> {
         let mut seen = SeenRow::default();
         for piece in rows.pieces(source) {
             cancel.check()?;
-            // A piece has an order of its own.
+            // Each piece is sorted on its own.
             seen.last = None;
             let before = seen.edges;
             let row = self.reader.piece(&piece, batch)?;
@@ -167,7 +167,7 @@ impl Check<'_> {
         self.row(source, &seen).map(drop)
     }
 
-    /// Checks what was seen of a row, all in all; returns how many edges it has.
+    /// Checks the totals of a row and returns the number of its edges.
     fn row(&self, source: ShortId, seen: &SeenRow) -> Result<u64> {
         let rows = self.reader.rows();
         let damaged = |detail: String| Err(rows.damaged(source, detail));

@@ -1,7 +1,7 @@
-//! How rows are cut into chunks: a function of the graph alone.
+//! Cuts rows into chunks, as a function of the graph alone.
 //!
-//! Most chunks hold the rows of a range of sources. A source with more edges than a chunk may have gets several, its
-//! *pieces*: each holds its edges to a range of targets.
+//! Most chunks hold the rows of a range of sources. A source with more edges than a chunk may have
+//! gets several, its *pieces*: each holds its edges to a range of targets.
 
 use std::ops::{ControlFlow, Range};
 
@@ -13,40 +13,37 @@ use crate::rows::cut::ChunkCut;
 use crate::rows::direction::Direction;
 use crate::rows::index::CHUNK_LOG2_MAX;
 
-/// A chunk that is to be.
+/// A chunk before it is built.
 #[derive(Debug, Clone)]
 pub(super) struct PlannedChunk {
     pub sources: Range<u32>,
-    /// All vertices, or of a piece those that it leads to.
+    /// All vertices, or the range of targets if it is a piece.
     pub targets: Range<u32>,
     pub edges: u64,
     pub is_piece: bool,
 }
 
 impl PlannedChunk {
-    /// The number of the first arc that belongs to it, and the one behind the last, see [`arc`].
+    /// The range of its arcs as numbers, see [`arc`].
     pub fn arcs(&self) -> Range<u64> {
         arc(self.sources.start, self.targets.start)
             ..arc(self.sources.end.saturating_sub(1), self.targets.end)
     }
 
-    /// The edges of each of its rows, or of its part of one.
+    /// Number of edges of each of its rows, or of its piece of one.
     pub fn row_edges<'d>(&'d self, degrees: &'d [u32]) -> impl Iterator<Item = u64> + 'd {
         let sources = self.sources.start as usize..self.sources.end as usize;
         degrees[sources].iter().map(|&degree| u64::from(degree).min(self.edges))
     }
 }
 
-/// An arc as a number, by which arcs ascend as they do in rows.
+/// An arc as a number. Arcs in rows ascend by these numbers.
 pub(super) fn arc(source: u32, target: u32) -> u64 {
     u64::from(source) << u32::BITS | u64::from(target)
 }
 
-/// Cuts all rows into chunks. For those that get several, edges are counted first: of as many rows together as
-/// `memory` bytes have counters for.
-///
-/// # Errors
-/// Those of reading; cancellation.
+/// Cuts all rows into chunks. Rows that get several are counted first, as many together as have
+/// counters in `memory` bytes.
 pub(super) fn plan_chunks(
     graph: &Graph,
     direction: Direction,
@@ -99,11 +96,11 @@ fn edges_of(degrees: &[u32], sources: &Range<u32>) -> u64 {
     degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
 
-/// Ranges of targets that cover all vertices, and how many edges of a row lead to each.
+/// Ranges of targets that cover all vertices, with the number of a row's edges into each.
 type RowCut = Vec<(Range<u32>, u64)>;
 
-/// Joins the windows of a row, of which each has so many edges, into ranges of targets, as long as their edges are not
-/// too many. Each range comes with its edges.
+/// Joins the windows of a row into ranges of targets, up to `cut.edges_max` edges each. `counts`
+/// has the edges of each window. Returns each range with its edges.
 fn cut_row(counts: &[u32], vertex_count: u32, cut: ChunkCut) -> RowCut {
     let mut pieces = Vec::new();
     let (mut first, mut edges) = (0, 0);
@@ -126,12 +123,13 @@ struct Counting<'c> {
     direction: Direction,
     degrees: &'c [u32],
     cut: ChunkCut,
-    /// Windows of all vertices.
+    /// Number of windows of all vertices.
     windows: usize,
 }
 
 impl Counting<'_> {
-    /// Cuts the rows of some sources, which ascend, by what is counted in `memory` bytes, or in those for one row.
+    /// Cuts the rows of some ascending sources. The counters take `memory` bytes, or those of one
+    /// row if that is more.
     fn cut(&self, sources: &[u32], memory: u64, cancel: &Cancel) -> Result<Vec<RowCut>> {
         let counters = memory as usize / size_of::<u32>();
         let at_once = (counters / self.windows.max(1)).max(1);
@@ -145,7 +143,7 @@ impl Counting<'_> {
         Ok(cut)
     }
 
-    /// Counts the edges of some sources to each window of targets: one source behind the other.
+    /// Counts the edges of some sources to each window of targets, source by source.
     fn count(&self, sources: &[u32], cancel: &Cancel) -> Result<Vec<u32>> {
         let Counting { graph, direction, degrees, cut, windows } = *self;
         let mut counts = vec![0u32; sources.len() * windows];
@@ -182,7 +180,7 @@ impl Counting<'_> {
     }
 }
 
-/// The error for tiles that do not have the edges that they should have.
+/// The error for tiles whose edges do not agree with the degrees.
 pub(super) fn other_degrees(graph: &Graph) -> Error {
     let detail = "there are not as many edges as its degrees say".to_owned();
     Error::Corrupt { path: graph.directory().into(), part: "its tiles".into(), detail }

@@ -1,4 +1,4 @@
-//! How the layout is built, as the caller chooses.
+//! The options of building rows.
 
 use tegula_machine::Result;
 
@@ -9,26 +9,24 @@ use crate::rows::direction::Direction;
 use crate::rows::encoding::RowEncoding;
 use crate::rows::index::CHUNK_LOG2_MAX;
 
-/// How the layout is built.
+/// The options of building rows.
 #[derive(Debug, Clone, Copy)]
 pub struct RowsConfig {
-    /// Which end of an edge its row belongs to.
+    /// The end of an edge whose row has it.
     pub direction: Direction,
-    /// How neighbours are coded.
+    /// The encoding of neighbours.
     pub encoding: RowEncoding,
-    /// Bytes that the work may take, the table of tiles and what tiles are read into included.
+    /// Bytes that the build may take, including the table of tiles and buffers for tiles.
     pub memory: u64,
-    /// Workers at the most: fewer where the memory does not hold the largest piece for each.
+    /// Greatest number of workers. Fewer run if the memory does not hold the largest chunk for
+    /// each.
     pub threads: usize,
-    /// How rows are cut.
+    /// Limits of chunks.
     pub cut: ChunkCut,
 }
 
 impl RowsConfig {
-    /// Bytes of [`memory`](Self::memory) that always suffice for a graph. Streams the degrees.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Bytes of [`memory`](Self::memory) that suffice for this graph. Streams the degrees.
     pub fn memory_min(graph: &Graph, direction: Direction) -> Result<u64> {
         let degree_max = u64::from(graph.degree_max(direction)?);
         let cut = ChunkCut::STANDARD;
@@ -40,7 +38,7 @@ impl RowsConfig {
     }
 }
 
-/// What is done, in words.
+/// The name of the task in messages.
 pub(super) fn task(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "building rows",

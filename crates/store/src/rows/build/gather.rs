@@ -1,4 +1,4 @@
-//! The edges of a group, gathered from the tiles that hold them, and encoded chunk by chunk.
+//! Gathers the edges of a group from the tiles and encodes them chunk by chunk.
 
 use std::ops::{ControlFlow, Range};
 
@@ -15,25 +15,22 @@ use crate::rows::index::{ChunkRows, RowMeasure};
 use crate::rows::writer::EncodedChunk;
 use crate::tiles::{EdgeWeight, Tile};
 
-/// The edges of a group, by the end that has the row.
+/// The edges of a group of chunks, row by row.
 pub(super) struct Group<W> {
     end: Direction,
     source_first: u32,
-    /// Those that belong to it.
+    /// The arcs of the group, as numbers.
     arcs: Range<u64>,
-    /// The first arc of each chunk and the number of its first row, where some are pieces; else nothing, for rows are
-    /// numbered as the sources are.
+    /// The first arc of each chunk and the number of its first row, if some chunks are pieces.
+    /// Otherwise empty: rows are numbered as their sources.
     chunk_firsts: Vec<(u64, usize)>,
-    /// Where each row, or piece of one, begins; one more for the end.
+    /// Where each row, or piece of one, begins; the last element is the end.
     starts: Vec<usize>,
     edges: Vec<(u32, W)>,
 }
 
 impl<W: EdgeWeight> Group<W> {
-    /// Gathers the edges of some chunks, one behind the other.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Gathers the edges of consecutive chunks.
     pub fn gather(
         graph: &Graph,
         end: Direction,
@@ -74,7 +71,7 @@ impl<W: EdgeWeight> Group<W> {
         Ok(group)
     }
 
-    /// Puts the edges of a tile that belong to the group into place.
+    /// Copies the edges of a tile that belong to the group to their positions.
     fn place(
         &mut self,
         graph: &Graph,
@@ -102,7 +99,7 @@ impl<W: EdgeWeight> Group<W> {
         if is_sound { Ok(()) } else { Err("its edges do not fit the degrees".to_owned()) }
     }
 
-    /// The number of the row, or piece of one, that an edge of the group belongs to.
+    /// The number of the row, or piece of one, of an edge in the group.
     #[inline(always)]
     fn row_of(&self, source: u32, target: u32) -> usize {
         if self.chunk_firsts.is_empty() {
@@ -114,7 +111,7 @@ impl<W: EdgeWeight> Group<W> {
         row + (source - (first >> u32::BITS) as u32) as usize
     }
 
-    /// Brings the rows into their stored order and encodes them.
+    /// Sorts the rows into their stored order and encodes them.
     pub fn encode(
         mut self,
         encoding: RowEncoding,
@@ -135,10 +132,10 @@ impl<W: EdgeWeight> Group<W> {
     }
 }
 
-/// The rows of a chunk, in their order.
+/// The rows of a chunk, in order.
 struct Rows<'g, W> {
     chunk: &'g PlannedChunk,
-    /// Number of the first one in its group.
+    /// Number of its first row in the group.
     first: usize,
     starts: &'g [usize],
     edges: &'g [(u32, W)],

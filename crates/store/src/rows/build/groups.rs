@@ -1,4 +1,4 @@
-//! Which chunks a worker holds at a time, by the memory that there is.
+//! Groups chunks by the memory available: a worker holds one group at a time.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::graph::{Graph, TileEntry};
 use crate::rows::direction::Direction;
 use crate::tiles::EdgeWeight;
 
-/// Groups for each worker, where memory asks for no more: enough that none waits long for the others.
+/// Groups per worker where memory suffices: enough that no worker waits long for the others.
 const GROUPS_PER_WORKER: u64 = 4;
 
-/// How the work is divided.
+/// The division of the work.
 pub(super) struct Groups {
     pub workers: usize,
     /// Chunks that a worker holds at a time.
     pub groups: Vec<Range<usize>>,
 }
 
-/// Groups the chunks, where `held` bytes are taken by other things.
+/// Groups the chunks. Other data take `held` bytes.
 ///
 /// # Errors
 /// [`Error::OverBudget`] where memory does not hold a chunk.
@@ -63,9 +63,9 @@ pub(super) fn plan_groups<W: EdgeWeight>(
     Ok(Groups { workers: workers as usize, groups })
 }
 
-/// Which end of an edge decides on the row that it is gathered for. In an undirected graph both lead to the same rows:
-/// targets to fewer places at a time, as tiles are ordered by them, sources mostly to fewer tiles where groups
-/// are small.
+/// Chooses the end of an edge by which edges are gathered. In an undirected graph both ends lead to
+/// the same rows. Gathering by target touches fewer positions at a time, since tiles are ordered by
+/// target. Gathering by source mostly reads fewer tiles if groups are small.
 pub(super) fn gathered_end(
     graph: &Graph,
     direction: Direction,
@@ -87,14 +87,14 @@ pub(super) fn gathered_end(
     if by_target <= by_source { Direction::Reverse } else { Direction::Forward }
 }
 
-/// Between which vertices the edges of a group run.
+/// The vertices between which the edges of a group run.
 pub(super) struct Ends {
     pub sources: Range<u32>,
     targets: Range<u32>,
 }
 
 impl Ends {
-    /// Those of some chunks, one behind the other.
+    /// The ends of consecutive chunks.
     pub fn of(chunks: &[PlannedChunk]) -> Ends {
         let (Some(first), Some(last)) = (chunks.first(), chunks.last()) else {
             return Ends { sources: 0..0, targets: 0..0 };
@@ -106,7 +106,7 @@ impl Ends {
         Ends { sources: first.sources.start..last.sources.end, targets }
     }
 
-    /// Whether a tile may hold such an edge, where `end` is the end that has it in its row.
+    /// Whether a tile may hold such an edge. `end` is the end whose row has it.
     pub fn may_lie_in(&self, graph: &Graph, end: Direction, tile: &TileEntry) -> bool {
         let origin = graph.origin_of(tile);
         end.may_hold_any(&tile.summary, origin, &self.sources)

@@ -1,11 +1,13 @@
-//! From tiles to rows: every edge once more, by source, or in the layout `reverse` by target.
+//! Builds rows from tiles: every edge once more, by source, or in the layout `reverse` by target.
 //!
-//! The sources are cut into chunks, of which a long row has several, and these go into groups, as large as the memory
-//! of a worker allows. For each group a worker reads the tiles that hold a source of it, puts their edges into place by
-//! a counting sort, sorts the short rows and encodes them. A tile has few sources, so most tiles are read
-//! for one group or two, and nothing goes through the disk a second time. It has many targets, so for rows by target
-//! a tile is read for each group that is cut from its batch. How a graph is cut into
-//! chunks depends on the graph alone: the files are the same for every budget and number of workers.
+//! The sources are cut into chunks; a long row has several. Chunks are joined to groups as large as
+//! the memory of a worker allows. For each group, a worker reads the tiles with a source in it,
+//! moves their edges into place by a counting sort, sorts the short rows and encodes them.
+//!
+//! A tile has few sources, so most tiles are read for one or two groups, and no intermediate data
+//! go to the disk. A tile has many targets, so for rows by target it is read for each group cut
+//! from its batch. The chunks depend on the graph alone: the files are the same for every budget
+//! and number of workers.
 
 mod chunks;
 mod config;
@@ -31,14 +33,14 @@ use gather::Group;
 use groups::{Groups, gathered_end, plan_groups};
 use size::{FRAMES_SIZE, held_size};
 
-/// Builds the layout and makes it part of the graph: from then on its manifest names it. Waits while
-/// another process builds it; nothing is left to do then. No other directory is touched, whatever takes the
-/// place of this one meanwhile.
+/// Builds a row layout and adds it to the graph's manifest. Waits while another process builds it;
+/// nothing is left to do then. Touches only the directory that was opened, even if another takes
+/// its place.
 ///
 /// # Errors
-/// Those of reading and writing; [`Error::OverBudget`] where the memory does not hold a chunk, or a
-/// piece of a row; [`Error::Replaced`] where another graph has taken the place of this one, and this one is gone.
-/// After an error the graph is as it was.
+/// [`Error::OverBudget`] where the memory does not hold a chunk, or a piece of a row.
+/// [`Error::Replaced`] where another graph has taken the place of this one, and this one is gone.
+/// After an error the graph is unchanged.
 pub fn build(
     graph: &Graph,
     config: &RowsConfig,
@@ -63,7 +65,7 @@ fn add(
     cancel: &Cancel,
 ) -> Result<Manifest> {
     let directory = graph.opened_directory();
-    // The manifest is what a build replaces: two at once would mix their files.
+    // Two builds would mix their files, so the manifest, which a build replaces, is locked.
     let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
     let found = Manifest::read_in(directory)?;
     if found.rows_of(config.direction).is_some() {
@@ -76,7 +78,7 @@ fn add(
     Ok(manifest)
 }
 
-/// Writes the files of the layout into a folder; returns the manifest of the graph with them.
+/// Writes the files of the layout into a folder. Returns the manifest with them.
 pub(super) fn write(
     graph: &Graph,
     folder: &Temporary,
@@ -102,13 +104,14 @@ fn write_weighted<W: EdgeWeight>(
     let vertex_count = graph.short_vertex_count()?;
     let degrees = graph.degrees(direction)?;
     let held = held_size(graph);
-    // What the plan gives to edges or counters, frames must not take.
+    // Leases memory from the pool, so that frames do not take what the plan gives to edges or
+    // counters.
     let pool = graph.reader().pool();
     let lease = |readers: usize| {
         let frames = readers as u64 * FRAMES_SIZE;
         pool.lease(task(direction), pool.frames_max().saturating_sub(frames))
     };
-    // Edges are counted by one worker, before there are groups.
+    // One worker counts edges, before there are groups.
     let counting = lease(1)?;
     let memory = config.memory.saturating_sub(held + FRAMES_SIZE);
     let chunks = plan_chunks(graph, direction, &degrees, config.cut, memory, cancel)?;

@@ -1,25 +1,25 @@
-//! What a build takes of memory.
+//! The memory that a build takes.
 
 use crate::graph::{Graph, PASS_READ_SIZE, PASS_READS_AHEAD};
 use crate::rows::encoding::RowEncoder;
 use crate::rows::index::{CHUNK_EDGES_MAX, CHUNK_LOG2_MAX};
 use crate::rows::opened::Rows;
 
-/// Bytes of frames that a worker has on their way and at work.
+/// Bytes of the frames of a worker, in flight and in use.
 pub(super) const FRAMES_SIZE: u64 = PASS_READS_AHEAD as u64 * 2 * PASS_READ_SIZE;
 
-/// Bytes that a build holds whatever it works at: degrees, the table of tiles, the index.
+/// Bytes that a build holds throughout: degrees, the table of tiles, the index.
 pub(super) fn held_size(graph: &Graph) -> u64 {
     let degrees = 4 * graph.vertex_count();
     degrees + size_of_val(graph.tiles()) as u64 + Rows::size_expected(graph)
 }
 
-/// Bytes that a worker takes for a group of chunks that have `edges` and `sources`, and at the most `row_max` edges of
-/// one source each.
+/// Bytes of a worker for a group with `edges` edges and `sources` sources, of which no row has more
+/// than `row_max` edges.
 pub(super) fn group_size<W>(edges: u64, sources: u64, row_max: u64) -> u64 {
-    // Edges in their places; their weights and their bits once more as they are encoded.
+    // Edges in place; then weights and bits once more while they are encoded.
     let edge_size = (size_of::<(u32, W)>() + size_of::<W>() + 2) as u64;
-    // What sorts a row, or puts it and its codes by, has 12 bytes for each edge at the most.
+    // Sorting a row, or buffering its codes, takes up to 12 bytes an edge.
     let row_size = row_max * 12;
     // Chunks are encoded one by one.
     let chunk_edges = edges.min(CHUNK_EDGES_MAX.max(row_max));

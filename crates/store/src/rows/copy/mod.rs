@@ -1,10 +1,10 @@
-//! Rows that copy from rows before them, and gaps for what is left: *The WebGraph Framework I* (Boldi and
-//! Vigna, WWW 2004), with a chain of one and codes that are fitted to the chunk.
+//! Rows that copy from an earlier row, with gaps for the rest: *The WebGraph Framework I* (Boldi
+//! and Vigna, WWW 2004), with chains of length one and codes fitted to the chunk.
 //!
-//! A row may name one before it, its *reference*. Runs tell in turn how many neighbours of the reference
-//! it copies and how many it leaves out; the neighbours that are left, its *residuals*, are a row of
-//! [`super::gap`]. A reference copies from no row itself, and lies close before: so a row is decoded
-//! alone with two looks at the same few bytes.
+//! A row may name an earlier row, its *reference*. Runs give in turn how many neighbours of the
+//! reference the row copies and how many it leaves out. The remaining neighbours, its *residuals*,
+//! form a row of [`super::gap`]. A reference does not copy and lies shortly before. So one row can
+//! be decoded alone, with two reads of the same few bytes.
 //!
 //! ```text
 //! reference | count of runs | runs | gap row of the residuals | runs | count of runs | reference
@@ -12,7 +12,7 @@
 //!              classes                                                      ranks
 //! ```
 //!
-//! In a chunk where this saves little, rows do not copy: they are those of `gap`, bit by bit.
+//! In a chunk where copying saves little, no row copies: the rows are those of `gap`, bit by bit.
 
 mod plan;
 #[cfg(test)]
@@ -27,43 +27,44 @@ use super::widths::{CLASSES, Widths};
 pub(super) use plan::CopyPlan;
 use plan::Split;
 
-/// A reference begins at most this many bits before the row that copies from it. So 512 bytes before a row
-/// are read with it.
+/// A reference begins at most this many bits before the row that copies from it. So 512 bytes
+/// before a row are read with it.
 pub(super) const REACH_BITS: u64 = 4096;
 
-/// Neighbours of a reference at the most: each takes a bit or more.
+/// Upper bound for the neighbours of a reference: each takes a bit or more.
 pub(super) const REFERENCE_EDGES_MAX: usize = REACH_BITS as usize;
 
-/// Widths of the code of references: none takes a bit, the 4 nearest take 4, then 8 take 6 and 16 take 8.
-/// Codes that are fitted save 1 % at the most.
+/// Widths of the code of references: none takes 1 bit, the 4 nearest take 4, the next 8 take 6, the
+/// next 16 take 8. Fitted codes save 1 % at most.
 const REFERENCE_WIDTHS: [u8; CLASSES] = [0, 2, 3, 4, 0, 0, 0, 0];
 
-/// Width of the last class of runs, which every run of a reference fits into.
+/// Width of the last class of runs. Every run of a reference fits into it.
 const RUN_WIDTH_MAX: u8 = 12;
 
-/// Flag of the parameters: rows copy.
+/// Flag in the parameters: rows copy.
 const COPIES: u8 = 4;
 
 /// Rows that may copy, in codes fitted to a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CopyCode {
-    /// Of the residuals, or of all rows where none copies.
+    /// The code of residuals, or of all rows where none copies.
     gap: GapCode,
-    /// Of what stands before them, where rows copy.
+    /// The codes before the residuals, where rows copy.
     head: Option<HeadCodes>,
 }
 
-/// The codes in front of residuals.
+/// The codes before the residuals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HeadCodes {
-    /// How many vertices before the source the reference is, 0 for none.
+    /// Distance to the reference in vertices, 0 for none.
     reference: Widths,
-    /// How many runs there are, and their lengths.
+    /// Number of runs, and their lengths.
     runs: Widths,
 }
 
 impl HeadCodes {
-    /// The codes with these widths of runs, the last of which is given. None if one is more than 33.
+    /// The codes with these widths of runs. The last width is always [`RUN_WIDTH_MAX`]. `None` if
+    /// one is more than 33.
     fn new(runs: [u8; CLASSES - 1]) -> Option<Self> {
         let mut widths = [RUN_WIDTH_MAX; CLASSES];
         widths[..CLASSES - 1].copy_from_slice(&runs);
@@ -75,18 +76,18 @@ impl CopyCode {
     /// Bytes of the stored parameters.
     pub const SIZE: usize = GapCode::SIZE + CLASSES - 1;
 
-    /// The code of rows of which none copies.
+    /// The code of a chunk in which no row copies.
     pub fn without_copies(gap: GapCode) -> Self {
         Self { gap, head: None }
     }
 
-    /// Appends a row of a code without copies.
+    /// Appends a row, with a code without copies.
     pub fn encode_alone(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         self.gap.encode(source, targets, out);
     }
 
-    /// The parameters as stored: those of `gap`, with a flag (4: rows copy), then seven widths of the code
-    /// of runs.
+    /// The stored parameters: those of `gap` with a further flag (4: rows copy), then seven widths
+    /// of the code of runs.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let (gap, runs) = bytes.split_at_mut(GapCode::SIZE);
@@ -98,7 +99,7 @@ impl CopyCode {
         bytes
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) gives. Says what is wrong with other bytes.
+    /// Parses the result of [`to_bytes`](Self::to_bytes). Other bytes give an error.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let bytes: &[u8; Self::SIZE] = bytes
             .try_into()
@@ -124,17 +125,14 @@ impl CopyCode {
         self.head.is_some()
     }
 
-    /// The same code, without what reads several gaps at a time.
+    /// The same code, reading one gap at a time.
     #[cfg(test)]
     pub(super) fn one_by_one(&self) -> Self {
         Self { gap: self.gap.one_by_one(), head: self.head.clone() }
     }
 
-    /// How many vertices before its source the reference of a row is, 0 where it has none, and what follows
-    /// in the row.
-    ///
-    /// # Errors
-    /// What is wrong with the bits.
+    /// Returns the distance from a row to its reference in vertices (0 without one), and the rest
+    /// of the row.
     #[inline(always)]
     pub fn reference<'r>(&self, row: RowBits<'r>) -> Result<(u32, Codes<'r>), String> {
         let mut codes = Codes::new(row);
@@ -148,8 +146,8 @@ impl CopyCode {
         Ok((distance as u32, codes))
     }
 
-    /// Shows what a row consists of: a code and the number in it, for the head and each residual. The
-    /// reference is `distance` vertices before, 0 for none.
+    /// Visits the codes of a row, each with its number: the head, then each residual. The reference
+    /// is `distance` vertices before, 0 for none.
     #[inline]
     fn for_each_code(
         &self,
@@ -188,8 +186,8 @@ impl CopyCode {
         self.gap.try_fold(source, residuals, vertex_count, init, step)
     }
 
-    /// Folds the neighbours of a row with a reference, which has these, ascending, until `step` breaks.
-    /// `codes` are those behind [`reference`](Self::reference); what is copied is put by in `copied`.
+    /// Folds the neighbours of a row that copies from `reference`, ascending, until `step` breaks.
+    /// `codes` come from [`reference`](Self::reference). `copied` is scratch memory.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
@@ -210,7 +208,7 @@ impl CopyCode {
         let mut copied = copied.iter().copied();
         let mut next = copied.next();
         let merge = |(mut folded, _), residual| {
-            // What is copied comes before the first residual that is not less.
+            // Copied neighbours go before the first residual that is not less.
             while let Some(target) = next.filter(|&target| target <= residual) {
                 next = copied.next();
                 match step(folded, target) {
@@ -240,7 +238,7 @@ impl CopyCode {
 }
 
 impl HeadCodes {
-    /// Copies what a row has of its reference; returns the gap row of its residuals.
+    /// Collects the copied neighbours of a row. Returns the gap row of its residuals.
     #[inline]
     fn copy<'r>(
         &self,

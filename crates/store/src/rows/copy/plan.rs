@@ -1,9 +1,9 @@
-//! Which rows of a chunk copy from which, and the codes for that.
+//! Chooses which rows of a chunk copy from which, and fits the codes.
 //!
-//! A reference copies from no row, so the rows of a chunk are to be divided into those that others may
-//! copy from and those that copy, such that all together take the fewest bits. First each takes the
-//! cheapest reference among the rows before it that do not copy. Then rows change sides, one at a time, as
-//! long as that saves bits.
+//! A reference does not copy. So the rows of a chunk are divided into those that others may copy
+//! from and those that copy, such that the chunk takes the fewest bits. First, each row takes the
+//! cheapest reference among the earlier rows that do not copy. Then rows change sides, one at a
+//! time, as long as that saves bits.
 
 use super::super::bits::BitWriter;
 use super::super::codes::CodeWriter;
@@ -11,31 +11,33 @@ use super::super::gap::GapCode;
 use super::super::widths::{CLASSES, Histogram, Widths};
 use super::{CopyCode, HeadCodes, REACH_BITS, REFERENCE_EDGES_MAX};
 
-/// How far before a row references are looked for, in vertices: as far as the classes of a reference reach
-/// that have a width.
+/// Greatest distance from a row to a reference, in vertices. The classes of a reference with a
+/// width reach this far.
 const DISTANCE_MAX: usize = 28;
 
-/// References that are weighed for a row: those with the most neighbours in common.
+/// References measured for a row: those with the most neighbours in common.
 const CANDIDATES: usize = 4;
 
-/// Rounds in which rows change sides: afterwards few would.
+/// Rounds in which rows change sides. After these, few would.
 const ROUNDS: usize = 3;
 
-/// Rows copy where that saves one bit in this number of bits: they take 1.2 to 1.8 times as long to decode.
+/// Rows of a chunk copy if that saves one bit in `GAIN_MIN`: they take 1.2 to 1.8 times as long to
+/// decode.
 const GAIN_MIN: u64 = 4;
 
-/// It is not tried where rows before have less than one in this number of all neighbours, but for one of
-/// each row: a single one that is copied saves nothing.
+/// No plan is made where fewer than one in `COMMON_MIN` of all neighbours is in an earlier row. One
+/// neighbour of each row does not count, because copying a single one saves nothing.
 const COMMON_MIN: usize = 4;
 
-/// One neighbour in this number, and this many rows at the least, are planned first, and the others only where copying
-/// pays for these: a plan takes longer than to code in gaps.
+/// A plan takes longer than coding in gaps. So a sample is planned first: one neighbour in
+/// `SAMPLE_SHARE`, and at least `SAMPLE_ROWS_MIN` rows. The rest is planned if copying pays for the
+/// sample.
 const SAMPLE_SHARE: usize = 16;
 const SAMPLE_ROWS_MIN: usize = 64;
-/// Of these it is enough to save one bit in this number: the others may save more.
+/// In the sample it suffices to save one bit in `SAMPLE_GAIN_MIN`: the others may save more.
 const SAMPLE_GAIN_MIN: u64 = 2 * GAIN_MIN;
 
-/// Widths of the code of runs before there are any to fit it to.
+/// Widths of the code of runs before it is fitted.
 const RUN_WIDTHS: [u8; CLASSES - 1] = [0, 1, 2, 3, 4, 5, 8];
 
 /// The rows of a chunk, and what each copies from.
@@ -43,7 +45,7 @@ const RUN_WIDTHS: [u8; CLASSES - 1] = [0, 1, 2, 3, 4, 5, 8];
 pub(in crate::rows) struct CopyPlan {
     rows: Vec<PlannedRow>,
     targets: Vec<u32>,
-    /// Rows that are encoded.
+    /// Number of rows already encoded.
     done: usize,
 }
 
@@ -51,22 +53,22 @@ pub(in crate::rows) struct CopyPlan {
 #[derive(Debug, Default)]
 struct PlannedRow {
     source: u32,
-    /// Where its targets end.
+    /// The end of its targets among those of all rows.
     end: usize,
-    /// What may be its reference.
+    /// Rows that may be its reference.
     candidates: [Candidate; CANDIDATES],
     /// Bits without a reference.
     bits: u32,
     /// The candidate that it copies from.
     chosen: Option<u8>,
-    /// The bit where it begins, once it is encoded.
+    /// The bit where it begins, after encoding.
     start: u64,
 }
 
-/// A row before another.
+/// An earlier row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Candidate {
-    /// How many rows before, empty ones not counted; 0 where there is none.
+    /// Distance in rows, without empty ones; 0 if there is no candidate.
     back: usize,
     /// Bits of the row with this reference.
     bits: u32,
@@ -83,18 +85,18 @@ impl PlannedRow {
 }
 
 impl CopyPlan {
-    /// Bytes that it takes to plan a chunk of so many edges and sources, and to hold the plan.
+    /// Bytes to plan a chunk and to hold the plan.
     pub fn size(edges: u64, sources: u64) -> u64 {
-        // Targets, and either what is looked for in them or the residuals that codes are fitted to.
+        // Targets; and either links to search them, or the residuals that codes are fitted to.
         let edge_size = size_of::<u32>() + size_of::<Link>().max(size_of::<(u32, u32)>());
-        // Rows are gathered in a list that grows by doubling; the sample is taken once it has shrunk, and has no
-        // more than half of the neighbours.
+        // The list of rows grows by doubling. The sample is taken after the list has shrunk, and
+        // has at most half of the neighbours.
         let row_size = 2 * size_of::<PlannedRow>();
         edges * edge_size as u64 + sources * row_size as u64 + Links::TABLE_SIZE
     }
 
-    /// The plan for a chunk of these arcs, which `gap` was fitted to, and its code. None if copying saves
-    /// too little.
+    /// Plans a chunk of these arcs, to which `gap` was fitted, and returns the code. `None` if
+    /// copying saves too little.
     pub fn new(
         arcs: impl Iterator<Item = (u32, u32)> + Clone,
         gap: &GapCode,
@@ -106,7 +108,8 @@ impl CopyPlan {
         all.planned(gap, GAIN_MIN)
     }
 
-    /// The plan with what each row copies, and its code. None if copying does not save one bit in `gain_min`.
+    /// Chooses what each row copies and fits the code. `None` if copying does not save one bit in
+    /// `gain_min`.
     fn planned(mut self, gap: &GapCode, gain_min: u64) -> Option<(Self, CopyCode)> {
         if self.find_candidates() * COMMON_MIN < self.targets.len() {
             return None;
@@ -117,7 +120,7 @@ impl CopyPlan {
         let alone: u64 = alone.map(u64::from).sum();
         let mut code = CopyCode { gap: gap.clone(), head: HeadCodes::new(RUN_WIDTHS) };
         let mut bits = 0;
-        // What is chosen decides on the codes, and these on what is chosen: twice is enough.
+        // Choices depend on the code and the code on the choices: two rounds are enough.
         for _ in 0..2 {
             self.choose(&code);
             bits = self.drop_what_is_too_far();
@@ -137,7 +140,7 @@ impl CopyPlan {
                 _ => rows.push(PlannedRow { source, end, ..PlannedRow::default() }),
             }
         });
-        // What is counted on, see `size`.
+        // `size` counts on this.
         rows.shrink_to_fit();
         Self { rows, targets, done: 0 }
     }
@@ -148,7 +151,8 @@ impl CopyPlan {
         &self.targets[start..self.rows[index].end]
     }
 
-    /// The plan of rows in the middle with one in [`SAMPLE_SHARE`] of all neighbours; none where that is most of them.
+    /// Returns a plan of rows in the middle, with one in [`SAMPLE_SHARE`] of all neighbours. `None`
+    /// if these are more than half.
     fn sample(&self) -> Option<Self> {
         let len = self.targets.len();
         let row_of = |place: usize| self.rows.partition_point(|row| row.end <= place);
@@ -170,8 +174,8 @@ impl CopyPlan {
         Some(Self { rows, targets: self.targets[start..end].to_vec(), done: 0 })
     }
 
-    /// Finds the rows before each that have the most neighbours in common with it. Returns how many of all
-    /// neighbours one row before has, but for one of each row.
+    /// For each row, finds the earlier rows with the most neighbours in common. Returns the number
+    /// of neighbours shared with the best of these, less one for each row.
     fn find_candidates(&mut self) -> usize {
         let mut links = Links::new(self.targets.len());
         let (mut start, mut common_all) = (0, 0);
@@ -183,7 +187,7 @@ impl CopyPlan {
             let first = index - back_max.count();
             let mut common: [(u32, usize); DISTANCE_MAX + 1] =
                 std::array::from_fn(|back| (0, back));
-            // A longer one is copied by none.
+            // No row copies from a longer one.
             let is_reference = end - start <= REFERENCE_EDGES_MAX;
             for place in start..end {
                 let visit = |row: usize| common[index - row].0 += 1;
@@ -201,7 +205,7 @@ impl CopyPlan {
         common_all
     }
 
-    /// Chooses what takes the fewest bits in a code, about.
+    /// Chooses references such that the rows take few bits with `code`.
     fn choose(&mut self, code: &CopyCode) {
         self.measure(code);
         for index in 0..self.rows.len() {
@@ -215,7 +219,8 @@ impl CopyPlan {
         }
     }
 
-    /// Lets rows not copy whose reference would begin too many bits before them; returns how many bits all take.
+    /// Cancels the copying of rows whose reference begins too far before them. Returns the bits of
+    /// all rows.
     fn drop_what_is_too_far(&mut self) -> u64 {
         let mut start = 0;
         for index in 0..self.rows.len() {
@@ -249,12 +254,12 @@ impl CopyPlan {
         }
     }
 
-    /// How many vertices before that of a row another one is, so many rows before.
+    /// Distance in vertices from a row to the one `back` rows before.
     fn distance(&self, index: usize, back: usize) -> u32 {
         self.rows[index].source - self.rows[index - back].source
     }
 
-    /// The fewest bits of a row, and with which candidate.
+    /// The fewest bits of a row, and the candidate that gives them.
     fn cheapest(&self, index: usize) -> (u32, Option<u8>) {
         let row = &self.rows[index];
         let is_free = |candidate: &Candidate| {
@@ -265,7 +270,7 @@ impl CopyPlan {
         bits.chain([(row.bits, None)]).min().unwrap_or_default()
     }
 
-    /// The rows that may copy from one: their numbers, and how many bits they take then.
+    /// The rows that may copy from this one, with their bits if they do.
     fn users(&self, index: usize) -> impl Iterator<Item = (usize, u32)> + use<'_> {
         let behind = self.rows.iter().enumerate().skip(index + 1).take(DISTANCE_MAX);
         behind.filter_map(move |(user, row)| {
@@ -274,8 +279,8 @@ impl CopyPlan {
         })
     }
 
-    /// Lets a row copy that does not, or the other way round, if that saves bits together with what it
-    /// means for others. Tells whether it does.
+    /// Makes a row copy that did not, or the other way round, if that saves bits over all rows
+    /// concerned. Returns whether it did.
     fn change_side(&mut self, index: usize) -> bool {
         let row = &self.rows[index];
         let (before, chosen) = (i64::from(row.bits_chosen()), row.chosen);
@@ -306,7 +311,7 @@ impl CopyPlan {
         true
     }
 
-    /// The code for what is chosen; it holds what is not chosen too.
+    /// Fits the code to the chosen references. The code can also hold a row without its reference.
     fn fit(&self, gap: &GapCode) -> CopyCode {
         let mut runs = Histogram::new();
         let mut split = Split::default();
@@ -327,7 +332,7 @@ impl CopyPlan {
         CopyCode { gap: gap.fit_again(residuals.into_iter(), all), head: HeadCodes::new(widths) }
     }
 
-    /// Appends the row of `source`. Rows come in order; those without targets need not.
+    /// Appends the row of `source`. Rows come in order; empty rows may be left out.
     pub fn encode(&mut self, code: &CopyCode, source: u32, out: &mut BitWriter) {
         let index = self.done;
         if self.rows.get(index).is_none_or(|row| row.source != source) {
@@ -335,7 +340,7 @@ impl CopyPlan {
         }
         let start = out.len();
         self.rows[index].start = start;
-        // Rows between the two may have become longer than was planned.
+        // Rows between the two may take more bits than planned.
         let is_within_reach = |back: usize| start - self.rows[index - back].start <= REACH_BITS;
         let back = self.rows[index].chosen().map(|candidate| candidate.back);
         let back = back.filter(|&back| is_within_reach(back)).unwrap_or(0);
@@ -351,10 +356,10 @@ impl CopyPlan {
     }
 }
 
-/// A row divided into what it copies and what it does not.
+/// A row, divided into copied targets and residuals.
 #[derive(Debug, Default)]
 pub(super) struct Split {
-    /// Lengths of the runs of the reference, in turn copied and left out; the last one is not told.
+    /// Lengths of the runs of the reference, in turn copied and left out, without the last.
     pub runs: Vec<u64>,
     pub residuals: Vec<u32>,
 }
@@ -382,7 +387,7 @@ impl Split {
         self.residuals.extend_from_slice(&targets[next..]);
     }
 
-    /// Shows the runs as numbers: how many there are, the first one, and the others less 1.
+    /// Visits the runs as numbers: their count, the first length, then each further length less 1.
     pub fn for_each_run_code(&self, mut visit: impl FnMut(u64)) {
         visit(self.runs.len() as u64);
         for (index, run) in self.runs.iter().enumerate() {
@@ -391,7 +396,7 @@ impl Split {
     }
 }
 
-/// Bits of the row of which these are the codes.
+/// Bits of a row with these codes.
 fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
     let (mut bits, mut spared) = (0, 0);
     codes(&mut |widths, number| {
@@ -402,9 +407,9 @@ fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
     bits - spared
 }
 
-/// For each neighbour, the rows before that may have it too.
+/// Finds the earlier rows that have the same neighbour.
 struct Links {
-    /// The last neighbour of each hash, plus 1.
+    /// The last neighbour with each hash, plus 1.
     last: Vec<u32>,
     links: Vec<Link>,
 }
@@ -412,7 +417,7 @@ struct Links {
 /// A neighbour of a row.
 #[derive(Clone, Copy)]
 struct Link {
-    /// The one before of the same hash, plus 1.
+    /// The previous neighbour with the same hash, plus 1.
     before: u32,
     row: u32,
 }
@@ -429,7 +434,7 @@ impl Links {
         (target.wrapping_mul(0x9e37_79b1) >> (32 - Self::TABLE_LOG2)) as usize
     }
 
-    /// Shows the rows from `first` on that have the neighbour at a place.
+    /// Visits the rows from `first` on that have the neighbour at `place`.
     fn look_up(&self, targets: &[u32], place: usize, first: usize, mut visit: impl FnMut(usize)) {
         let mut before = self.last[Self::hash(targets[place])];
         while let Some(other) = before.checked_sub(1) {
@@ -444,7 +449,8 @@ impl Links {
         }
     }
 
-    /// Adds the neighbour at the next place, which is of row `row`; it is found from now on if that may be copied.
+    /// Adds the neighbour at the next place, which belongs to `row`. Later look-ups find it if
+    /// `is_reference`.
     fn add(&mut self, targets: &[u32], place: usize, row: usize, is_reference: bool) {
         let last = &mut self.last[Self::hash(targets[place])];
         self.links.push(Link { before: *last, row: row as u32 });

@@ -1,4 +1,4 @@
-//! Rows that copy come back, alone, from what is close before them; damaged ones stay within bounds.
+//! Rows that copy are decoded alone, from bytes close before them. Damaged rows stay within bounds.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::rows::tests::{Encoded, Rows, encode, try_fold};
 
 const VERTICES: u32 = 100_000;
 
-/// Rows each of which takes most of its targets from one of the last few before it, with some changes.
+/// Rows that take most of their targets from one of the last few rows, with some changes.
 fn similar_rows() -> impl Strategy<Value = Rows> {
     let change = (0..VERTICES, 0..100_u32);
     let first = prop::collection::vec(0..VERTICES, 20..60);
@@ -26,7 +26,7 @@ fn similar_rows() -> impl Strategy<Value = Rows> {
             let (_, other) = &found[found.len().saturating_sub(back)];
             let is_kept = |target: &u32| target.wrapping_mul(31) % 100 >= kept / 4;
             let mut targets: Vec<u32> = other.iter().copied().filter(is_kept).collect();
-            // Some are there twice, some are the source.
+            // Some targets are there twice, and some are the source.
             targets.extend(changes.iter().map(|&(target, _)| target));
             targets.extend(changes.iter().filter(|change| change.1 < 5).map(|change| change.0));
             targets.extend((kept > 90).then_some(last + gap));
@@ -89,7 +89,7 @@ proptest! {
     }
 }
 
-/// Rows of which every other one has the same neighbours but for one, far from each other.
+/// Every second row has the same neighbours, except one; the rows between have others, far away.
 fn twins(count: u32, degree: u32) -> Rows {
     let targets = |source: u32| {
         let own = 50_000 + source * 13 % 1000;
@@ -100,7 +100,7 @@ fn twins(count: u32, degree: u32) -> Rows {
 }
 
 #[test]
-fn rows_that_are_alike_copy_and_take_a_fraction_of_the_bits() {
+fn similar_rows_copy_and_take_a_fraction_of_the_bits() {
     let rows = twins(200, 40);
     let [gap, copy] =
         [RowEncoding::Gap, RowEncoding::Copy].map(|encoding| encode(encoding, VERTICES, &rows));
@@ -110,7 +110,7 @@ fn rows_that_are_alike_copy_and_take_a_fraction_of_the_bits() {
 }
 
 #[test]
-fn rows_with_little_in_common_are_those_of_gap_bit_by_bit() {
+fn rows_with_little_in_common_equal_gap_rows_bit_by_bit() {
     let rows: Rows = (0..100)
         .map(|source| {
             (source, sorted((0..20).map(|index| (source * 977 + index * 31) % 90_000).collect()))
@@ -124,8 +124,8 @@ fn rows_with_little_in_common_are_those_of_gap_bit_by_bit() {
 }
 
 #[test]
-fn references_are_within_reach_whatever_lies_between() {
-    // Between two rows that are alike there is one that is longer than the reach, now and then.
+fn references_are_within_reach_even_with_long_rows_between() {
+    // Now and then, a row longer than the reach lies between two similar rows.
     let mut rows = twins(300, 200);
     for (source, targets) in rows.iter_mut().filter(|row| row.0 % 10 == 5) {
         *targets = sorted((0..1000).map(|index| (index * 41 + *source * 17) % 99_000).collect());
@@ -149,7 +149,7 @@ fn the_example_of_the_specification_is_right() {
     let gaps = [1, 1, 2, 3, 4, 5, 6, 7];
     let widths = [&[4][..], &[2, 2, 3, 3, 4, 4, 5, 5], &gaps, &gaps, &[0, 1, 2, 3, 4, 5, 8]];
     let code = CopyCode::from_bytes(&widths.concat()).unwrap();
-    // The row of 8 is copied from but for one neighbour, and 14 is new.
+    // The row of 8 is copied except for one neighbour, and 14 is new.
     let reference = [3, 8, 10, 12];
     let split = Split { runs: vec![3], residuals: vec![14] };
     let mut out = BitWriter::default();

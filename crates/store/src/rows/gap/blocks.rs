@@ -1,8 +1,8 @@
-//! Gaps in blocks of eight, with AVX-512: the stops of the classes are told apart by one instruction, the
-//! ranks are taken out of 64 bytes by another, and two running sums make places and neighbours of them.
+//! Reads gaps in blocks of eight, with AVX-512. One instruction separates the classes, another
+//! extracts the ranks from 64 bytes, and two running sums give positions and neighbours.
 //!
-//! A block gives what eight single codes would, or less of it: wherever it meets something unusual it ends,
-//! and the code that stands there is read alone.
+//! A block gives what eight single codes would, or fewer. It ends at anything unusual, and the code
+//! there is read alone.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -18,18 +18,18 @@ use crate::rows::widths::{CLASSES, Widths};
 /// Codes in a block.
 pub(super) const BLOCK: usize = 8;
 
-/// What it takes to read gaps in blocks.
+/// Tables to read gaps in blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// Bits of the ranks, for each class, twice.
+    /// Bits of a rank for each class, twice.
     widths: [u8; 16],
     /// The least gap of each class.
     gaps: [u64; CLASSES],
 }
 
 impl Blocks {
-    /// The tables of a code. None where the processor cannot use them, or where eight ranks may take more
-    /// bits than a byte counts.
+    /// The tables of a code. `None` if the processor lacks the instructions, or if the bits of
+    /// eight ranks may not fit in a byte.
     pub(super) fn new(code: &Widths, gap_min: u64) -> Option<Self> {
         let mut widths = [0; 16];
         for (class, width) in widths.iter_mut().zip(code.to_bytes().into_iter().cycle()) {
@@ -54,7 +54,7 @@ impl Blocks {
         #[cfg(target_arch = "x86_64")]
         {
             let RowBits { bytes, start, end } = row;
-            // SAFETY: there is no value of this type where the processor does not have the instructions.
+            // SAFETY: a value of this type exists only where the processor has the instructions.
             unsafe {
                 self.try_fold_avx512(code, source, bytes, start..end, vertex_count, init, step)
             }
@@ -64,11 +64,11 @@ impl Blocks {
     }
 }
 
-/// What may read several gaps at a time.
+/// A reader of several gaps at a time.
 pub(super) trait ReadBlock: Copy {
-    /// Reads gaps behind the neighbour numbered `number`, up to one numbered `limit` or more; that number
-    /// is in `number` then. Returns how many neighbours were written, 0 where the next code has to be read
-    /// alone.
+    /// Reads gaps behind the neighbour numbered `number`, up to the first number that is at least
+    /// `limit`, and stores the last number in `number`. Returns how many neighbours were written; 0
+    /// if the next code must be read alone.
     fn read(
         self,
         codes: &mut Codes<'_>,
@@ -97,7 +97,7 @@ impl ReadBlock for OneByOne {
     }
 }
 
-/// Reads gaps, within a function that has the instructions.
+/// Reads gaps in blocks, within a function compiled for the instructions.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct InBlocks<'b>(&'b Blocks);
@@ -113,21 +113,21 @@ impl ReadBlock for InBlocks<'_> {
         number: &mut u64,
         targets: &mut [u32; BLOCK],
     ) -> usize {
-        // SAFETY: there are no blocks where the processor does not have the instructions.
+        // SAFETY: blocks exist only where the processor has the instructions.
         unsafe { self.0.read_avx512(codes, frame, bounds, number, targets) }
     }
 }
 
-/// How far a block may go.
+/// The limits of a block.
 #[cfg_attr(
     not(target_arch = "x86_64"),
     expect(dead_code, reason = "only a processor that reads blocks looks at it")
 )]
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
-    /// It ends with the first number that is not less.
+    /// The block ends with the first number that is not less.
     pub limit: u64,
-    /// Neighbours are less.
+    /// All neighbours are less.
     pub vertex_count: u32,
 }
 
@@ -156,7 +156,7 @@ const PLACES: [u8; 64] = {
     places
 };
 
-/// For each byte of 8 words, the lowest of its word, counted from the start of its 16 bytes.
+/// For each byte of 8 words, the position of its word's lowest byte within the same 16 bytes.
 #[cfg(target_arch = "x86_64")]
 const LOWEST: [u8; 64] = {
     let mut lowest = PLACES;
@@ -201,7 +201,7 @@ impl Blocks {
         targets: &mut [u32; BLOCK],
     ) -> usize {
         let bytes_as_words = |bytes: u64| _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(bytes as i64));
-        // SAFETY: the arrays are as long as what is loaded from them; no load needs an alignment.
+        // SAFETY: each array has the length of the load from it; no load needs an alignment.
         let (places, gaps, widths) = unsafe {
             (
                 _mm512_loadu_si512(PLACES.as_ptr().cast()),
@@ -209,8 +209,8 @@ impl Blocks {
                 _mm_loadu_si128(self.widths.as_ptr().cast()),
             )
         };
-        // A byte for each class: the place of its stop, then the zeros in front of it, which are the class.
-        // Behind the last stop of the window they mean nothing.
+        // A byte for each class: the position of its stop bit, then the zeros before it, which are
+        // the class. Bytes behind the last stop in the window are meaningless.
         let window = codes.row.bits(codes.front);
         let stops = _mm512_maskz_compress_epi8(window, places);
         let stops = _mm_cvtsi128_si64(_mm512_castsi512_si128(stops)) as u64;
@@ -218,7 +218,7 @@ impl Blocks {
         let classes = _mm_cvtsi64_si128(classes as i64);
         let widths = _mm_cvtsi128_si64(_mm_shuffle_epi8(widths, classes)) as u64;
         let sums = widths.wrapping_mul(0x0101_0101_0101_0101);
-        // Where ranks begin and end, in bits of the 64 bytes before the last rank that was read.
+        // Where ranks begin and end, as bits in the 64 bytes before the last rank read.
         let end = codes.back.div_ceil(8) as usize;
         let origin = end.saturating_sub(64);
         let [front, back] = [codes.front, codes.back].map(|at| at.wrapping_sub(8 * origin as u64));
@@ -241,8 +241,8 @@ impl Blocks {
 
         // SAFETY: the array is 32 bytes long; the store needs no alignment.
         unsafe { _mm256_storeu_si256(targets.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(found)) };
-        // What is asked for by branches, the next block need not wait for. The end of the row is known first:
-        // its branch is mispredicted the most often.
+        // These are branches, so that the next block need not wait for them. The end of the row
+        // comes first: its branch is mispredicted most often.
         let mut count = (window.count_ones() as usize).min(BLOCK);
         if has_next != u8::MAX {
             count = count.min(1 + has_next.trailing_ones() as usize);
@@ -251,7 +251,7 @@ impl Blocks {
             (is_at_limit | is_no_vertex | is_cut_off) & (u8::MAX >> (BLOCK - count).min(7));
         if is_special != 0 {
             count = count.min(1 + is_at_limit.trailing_zeros() as usize);
-            // What is damaged is read alone.
+            // Damaged codes are read alone.
             count = count.min((is_cut_off | is_no_vertex).trailing_zeros() as usize);
         }
         let Some(last) = count.checked_sub(1) else { return 0 };
@@ -272,14 +272,15 @@ fn words(word: u64) -> __m512i {
     _mm512_set1_epi64(word as i64)
 }
 
-/// Up to 31 bits at each of eight places, of as many as `lens` says. The places are in the first 64 bytes;
-/// what is not in the slice reads as zeros.
+/// Extracts up to 31 bits at each of eight positions; `lens` gives their number. The positions are
+/// in the first 64 bytes. Bytes beyond the slice read as zeros.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn bits_at(bytes: &[u8], places: __m512i, lens: __m512i) -> __m512i {
     let mask = u64::MAX.checked_shr(64 - bytes.len().min(64) as u32).unwrap_or(0);
-    // SAFETY: the mask keeps the load within the slice; the array is as long as what is loaded from it.
+    // SAFETY: the mask keeps the load within the slice; the array has the length of the load from
+    // it.
     let (block, lowest) = unsafe {
         (
             _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()),
@@ -293,7 +294,7 @@ fn bits_at(bytes: &[u8], places: __m512i, lens: __m512i) -> __m512i {
     _mm512_andnot_si512(_mm512_sllv_epi64(words(u64::MAX), lens), bits)
 }
 
-/// For each word, the sum of those up to it.
+/// For each word, the sum of the words up to it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -1,23 +1,23 @@
-//! Sorted neighbours as gaps, in codes that are fitted to each chunk of rows.
+//! Sorted neighbours as gaps, in codes fitted to each chunk of rows.
 //!
 //! The first neighbour is coded by its offset to the source, each further one by its gap to the one
-//! before. There are three codes ([`super::widths`]): for the first; for gaps behind a neighbour that
-//! is near the source, where an order with locality has more neighbours; and for gaps elsewhere. The
-//! last two are the same where telling them apart saves little.
+//! before. There are three codes ([`super::widths`]): for the first neighbour; for gaps behind a
+//! neighbour near the source, where an order with locality has more neighbours; and for other gaps.
+//! The last two codes are the same where a distinction saves little.
 //!
-//! What a chunk does not have costs nothing. Where no vertex has a loop, ids are numbered without the
-//! source. Where no arc stands twice, a gap is counted from 0.
+//! Features that a chunk does not have cost nothing. If no vertex has a loop, the numbering of ids
+//! omits the source. If no arc is repeated, a gap of one is coded as 0.
 //!
-//! A code is a class, in unary, and a rank of as many bits as its class has. The classes of a row
-//! stand at its front, one after the other; the ranks at its end, the first one last:
+//! A code is a class in unary and a rank, whose bits the class gives. The classes of a row stand at
+//! its front, one after the other; the ranks stand at its end, the first one last:
 //!
 //! ```text
 //! class 1 | class 2 | ... | class n | rank n | ... | rank 2 | rank 1
 //! ```
 //!
-//! So a reader finds the next class and the next rank before it knows what the last one says, and the
-//! row ends where the two meet. The last rank, in the middle, is written without leading zeros; the
-//! place that is left tells its length. A row takes the sum of its codes less those zeros.
+//! So a reader finds the next class and the next rank before it has decoded the last rank. The row
+//! ends where the two meet. The last rank, in the middle, is written without leading zeros; the
+//! space left tells its length. A row takes the sum of its codes less those zeros.
 
 mod blocks;
 
@@ -28,13 +28,14 @@ use super::codes::{CodeWriter, Codes, cut_off};
 use super::widths::{CLASSES, Histogram, Widths};
 use blocks::{BLOCK, Blocks, Bounds, OneByOne, ReadBlock};
 
-/// A neighbour is near if it is at most this far from the source. From 8 to 64 it makes no difference
-/// of 1 % to any graph measured; without the distinction, p2p-Gnutella31 takes 6 % more bits.
+/// A neighbour is near if it is at most this far from the source. Values from 8 to 64 differ by
+/// less than 1 % on every graph measured; without the distinction, p2p-Gnutella31 takes 6 % more
+/// bits.
 const NEAR_MAX: u64 = 16;
 
-/// Near and far gaps have a code each where that saves one bit in this number of bits. Telling them apart
-/// takes a branch that is often mispredicted: on cnr-2000, where it would save 2 %, it costs a
-/// fifth of the speed.
+/// Near and far gaps have separate codes where that saves one bit in `NEAR_GAIN_MIN`. The
+/// distinction needs a branch that is often mispredicted: on cnr-2000, where it would save 2 %, it
+/// costs a fifth of the speed.
 const NEAR_GAIN_MIN: u64 = 33;
 
 /// Sorted neighbours as gaps, in codes fitted to a chunk.
@@ -47,11 +48,11 @@ pub(super) struct GapCode {
     has_duplicates: bool,
     /// Whether the codes of near and far gaps differ.
     tells_near: bool,
-    /// For the far gaps, on processors that read several at once.
+    /// Reads several far gaps at once, where the processor can.
     blocks: Option<Blocks>,
 }
 
-/// How often each number is to be coded.
+/// Frequency of the numbers in each code.
 struct Counts {
     first: Histogram,
     near: Histogram,
@@ -62,7 +63,7 @@ impl Counts {
     fn of(arcs: impl Iterator<Item = (u32, u32)>, frame: impl Fn(u32) -> Frame) -> Self {
         let [mut first, mut near, mut far] = [(); 3].map(|()| Histogram::new());
         let mut before: Option<(u32, u64)> = None;
-        // Arcs that are chained from rows are quicker shown than asked for.
+        // `for_each` is faster than `next` on chained iterators.
         arcs.for_each(|(source, target)| {
             let frame = frame(source);
             let number = frame.number(target);
@@ -78,7 +79,7 @@ impl Counts {
         Self { first, near, far }
     }
 
-    /// Has the codes hold what `other` counts, without counting it.
+    /// Makes the codes hold the numbers of `other` without counting them.
     fn cover(&mut self, other: &Self) {
         let Self { first, near, far } = other;
         self.first.cover(first);
@@ -91,8 +92,8 @@ impl GapCode {
     /// Bytes of the stored parameters.
     pub const SIZE: usize = 1 + 3 * CLASSES;
 
-    /// The code that suits these arcs (source, target), which come by source and target. Goes through
-    /// them twice.
+    /// Fits a code to these arcs (source, target), which ascend by source and target. Iterates
+    /// twice.
     pub fn fit(arcs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let (mut has_loops, mut has_duplicates, mut before) = (false, false, None);
         arcs.clone().for_each(|arc| {
@@ -103,7 +104,7 @@ impl GapCode {
         Self::suiting(&counts, has_loops, has_duplicates)
     }
 
-    /// The code that suits some of the arcs that this one was fitted to, and holds all of them.
+    /// Fits a code to some of the arcs that this one was fitted to. The code can hold all of them.
     pub fn fit_again(
         &self,
         some: impl Iterator<Item = (u32, u32)>,
@@ -137,8 +138,8 @@ impl GapCode {
         Self { first, near, far, has_loops, has_duplicates, tells_near, blocks }
     }
 
-    /// The parameters as stored: a byte of flags (1: loops, 2: duplicate arcs), then eight widths each
-    /// of the codes for the first neighbour, near and far gaps.
+    /// The stored parameters: a byte of flags (1: loops, 2: duplicate arcs), then eight widths for
+    /// each code: first neighbour, near gaps, far gaps.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[0] = u8::from(self.has_loops) | u8::from(self.has_duplicates) << 1;
@@ -147,7 +148,7 @@ impl GapCode {
         bytes
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) gives. Says what is wrong with other bytes.
+    /// Parses the result of [`to_bytes`](Self::to_bytes). Other bytes give an error.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let bytes: &[u8; Self::SIZE] = bytes
             .try_into()
@@ -165,7 +166,7 @@ impl GapCode {
         Ok(Self::new(first, near, far, has_loops, has_duplicates))
     }
 
-    /// The same code, without what reads several gaps at a time.
+    /// The same code, reading one gap at a time.
     #[cfg(test)]
     pub(super) fn one_by_one(&self) -> Self {
         Self { blocks: None, ..self.clone() }
@@ -181,8 +182,7 @@ impl GapCode {
         Frame::new(source, self.has_loops, self.has_duplicates)
     }
 
-    /// Shows what the row of these targets consists of, which come ascending: a code and the number in it
-    /// for each target.
+    /// Visits the codes of a row, each with its number. The targets must ascend.
     #[inline]
     pub fn for_each_code<'t>(
         &self,
@@ -205,7 +205,7 @@ impl GapCode {
         }
     }
 
-    /// Appends the row of these targets, which come ascending and are among those fitted to.
+    /// Appends a row. Its targets must ascend and be among those that the code was fitted to.
     pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         let mut codes = CodeWriter::new(targets.len());
         self.for_each_code(source, targets, |widths, number| codes.write(widths, number, out));
@@ -228,7 +228,7 @@ impl GapCode {
         }
     }
 
-    /// As [`try_fold`](Self::try_fold); quicker where there are few neighbours.
+    /// As [`try_fold`](Self::try_fold); faster for few neighbours.
     #[inline(always)]
     pub fn try_fold_few<A>(
         &self,
@@ -241,10 +241,10 @@ impl GapCode {
         self.try_fold_with(OneByOne, source, row, vertex_count, init, step)
     }
 
-    /// As [`try_fold`](Self::try_fold), with what reads several far gaps at a time.
+    /// As [`try_fold`](Self::try_fold); `blocks` reads several far gaps at a time.
     ///
-    /// Near and far gaps have a loop each: the branch between them is predicted, while a choice of
-    /// widths would make each gap wait for the id before.
+    /// Near and far gaps have a loop each: the branch between the loops is predicted, while a
+    /// selection of widths would make each gap wait for the id before.
     #[inline(always)]
     fn try_fold_with<A>(
         &self,
@@ -308,12 +308,12 @@ impl GapCode {
     }
 }
 
-/// How the neighbours of one source are numbered.
+/// The numbering of one source's neighbours.
 struct Frame {
     source: u64,
-    /// 1 if ids above the source are numbered one lower, as the source is no neighbour.
+    /// 1 if ids above the source are numbered one lower, because no vertex has a loop.
     skip: u64,
-    /// Least difference of two neighbours.
+    /// Least difference between two neighbours.
     gap_min: u64,
 }
 
@@ -340,14 +340,15 @@ impl Frame {
         number.wrapping_sub(self.source).wrapping_add(NEAR_MAX) <= 2 * NEAR_MAX
     }
 
-    /// The least number behind `number` that may be near; there may be none.
+    /// The least number above `number` that may be near; `u64::MAX` if none is.
     #[inline(always)]
     fn near_from(&self, number: u64) -> u64 {
         let from = self.source.saturating_sub(NEAR_MAX);
         if number < from { from } else { u64::MAX }
     }
 
-    /// Numbers by their distance to the source, alternating: the one before it is 0, itself 1.
+    /// Folds a number by its distance to the source, alternating: the number before the source is
+    /// 0, that of the source 1.
     #[inline(always)]
     fn fold(&self, number: u64) -> u64 {
         if number < self.source {
@@ -357,8 +358,8 @@ impl Frame {
         }
     }
 
-    /// The inverse of [`fold`](Self::fold); behind all ids where nothing folds to this. Without a
-    /// branch, which would be mispredicted half of the time.
+    /// The inverse of [`fold`](Self::fold); exceeds all ids if nothing folds to `folded`.
+    /// Branch-free, since a branch would be mispredicted half of the time.
     #[inline(always)]
     fn unfold(&self, folded: u64) -> u64 {
         let if_before = (folded & 1).wrapping_sub(1);

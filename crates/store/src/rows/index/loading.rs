@@ -1,4 +1,4 @@
-//! The index of a file is taken apart and checked.
+//! Parses the index from its file and checks it.
 
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -8,7 +8,7 @@ use crate::ids::ShortId;
 use crate::rows::elias_fano::{EliasFano, Shape, Walk, sample, step_max};
 use crate::rows::encoding::{RowCode, RowEncoding};
 
-/// What the index is checked against.
+/// What the index must agree with.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::rows) struct Expected {
     pub encoding: RowEncoding,
@@ -23,10 +23,7 @@ pub(in crate::rows) struct Expected {
 }
 
 impl RowIndex {
-    /// Takes over the payload of `rows.index`.
-    ///
-    /// # Errors
-    /// What does not fit, in words.
+    /// Parses the payload of `rows.index` and keeps its words.
     pub fn open(words: Vec<u64>, expected: &Expected) -> Result<RowIndex, String> {
         let base = record_words(&words, expected)?;
         let records = <[ChunkRecord]>::ref_from_bytes(words[..base].as_bytes())
@@ -98,7 +95,7 @@ impl RowIndex {
     }
 }
 
-/// How many of the words are those of the records.
+/// Number of words that the records take.
 fn record_words(words: &[u64], expected: &Expected) -> Result<usize, String> {
     let count = expected.chunks.checked_mul(RECORD_WORDS as u64);
     let count = count.filter(|&count| count <= words.len() as u64);
@@ -106,24 +103,24 @@ fn record_words(words: &[u64], expected: &Expected) -> Result<usize, String> {
     Ok(count.ok_or_else(too_few)? as usize)
 }
 
-/// Where a chunk has to be.
+/// The place where a chunk must be.
 struct Place<'p> {
-    /// Where it begins, if it is not a further piece.
+    /// Where it begins, unless a piece of the same row is before it.
     next: &'p ChunkRecord,
-    /// Whether it holds a part of a row.
+    /// Whether it is a piece of a row.
     is_piece: bool,
     /// The piece of the same row before it.
     before: Option<&'p Chunk>,
 }
 
-/// The words of an index while they are taken apart.
+/// An index while it is parsed.
 struct Loading<'a> {
     words: &'a [u64],
     /// Words of the records.
     base: usize,
     taken: usize,
     samples: Vec<u32>,
-    /// Bounds on what is read together.
+    /// Upper bounds for what is read together.
     piece_max: RowMeasure,
 }
 
@@ -143,7 +140,7 @@ impl<'a> Loading<'a> {
         let data_first = record.data_offset.get().checked_mul(8);
         let data_end = data_first.and_then(|first| first.checked_add(data_bits));
         let Place { next, is_piece, before } = *place;
-        // What follows a piece is a further one, or belongs to the next source.
+        // Behind a piece comes another piece of the same row, or the next source.
         let source_expected = next.source_first.get().checked_sub(before.is_some().into());
         let is_in_place = source_expected == Some(source_first)
             && (1..=room).contains(&source_count)
@@ -199,7 +196,8 @@ impl<'a> Loading<'a> {
         })
     }
 
-    /// The first target of a piece: 0 of the first one, else one behind that of the piece before.
+    /// Returns the first target of a piece: 0 for the first piece, else more than that of the piece
+    /// before.
     fn target_first(&mut self, before: Option<&Chunk>, vertex_count: u32) -> Result<u32, String> {
         let found = self.take(1)?[0];
         let least = before.map_or(0, |before| u64::from(before.target_first) + 1);
@@ -210,8 +208,8 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// A sequence whose last number is `last`, for there is nothing behind the last row; and a bound on
-    /// the longest.
+    /// Takes the row ends of a chunk; the last must be `last`. Also returns an upper bound for the
+    /// longest row.
     fn ends(&mut self, count: usize, last: u64) -> Result<(Sequence, u64), String> {
         let sequence = self.sequence(count, last)?;
         let words = &self.words[sequence.word..sequence.word + sequence.shape.words()];

@@ -1,10 +1,10 @@
-//! The index of the rows: for each vertex, where its row lies. It stays in memory while the layout is
-//! used: about `2 + log2(bits of a row)` bits a vertex, and as much again where edges have weights.
+//! The index of the rows: where the row of each vertex lies. It stays in memory while the layout is
+//! used. It takes about `2 + log2(bits of a row)` bits a vertex, and as much again for weights.
 //!
-//! Rows are indexed by chunk. A chunk in which most vertices have a row numbers its rows like its
-//! vertices (compressed sparse rows, CSR). One in which few do lists those (doubly compressed, DCSR;
-//! Buluc and Gilbert 2008), as one of the two indices that DFOGraph (Yu et al., PPoPP 2021, section
-//! 3.2) chooses between. A row of very many edges has several chunks, its pieces.
+//! Rows are indexed by chunk. Where most vertices of a chunk have edges, every vertex has a row
+//! (compressed sparse rows, CSR). Where few have, the chunk lists those (doubly compressed, DCSR;
+//! Buluc and Gilbert 2008). DFOGraph chooses between these two indices as well (Yu et al., PPoPP
+//! 2021, section 3.2). A row of more than 2^20 edges has several chunks, its pieces.
 
 mod loading;
 mod record;
@@ -18,7 +18,7 @@ use crate::ids::ShortId;
 pub(super) use loading::Expected;
 pub(super) use record::{ChunkRecord, ChunkRows, PARAMETERS_SIZE, RowMeasure};
 
-/// log2 of the most vertices of a chunk.
+/// log2 of the greatest number of vertices in a chunk.
 pub(super) const CHUNK_LOG2_MAX: u32 = 16;
 /// A chunk of more edges is halved, down to one vertex.
 pub(super) const CHUNK_EDGES_MAX: u64 = 1 << 20;
@@ -32,15 +32,15 @@ pub(super) struct RowIndex {
     first_chunks: Vec<u32>,
     words: Vec<u64>,
     samples: Vec<u32>,
-    /// Bits and weights of any row at the most.
+    /// Upper bounds for the bits and edges of any row.
     row_max: RowMeasure,
-    /// The same of rows that are one chunk or in one, and of pieces.
+    /// The same, where a row in several pieces counts as its longest piece.
     piece_max: RowMeasure,
     /// Sources whose rows are in several pieces, ascending.
     long: Vec<ShortId>,
 }
 
-/// Where a walk through the index has come to.
+/// The position of a walk through the index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IndexWalk {
     chunk: Option<u32>,
@@ -52,9 +52,9 @@ pub struct IndexWalk {
 #[derive(Debug)]
 pub(super) struct Chunk {
     source_first: u32,
-    /// Of a row in several pieces, how many are before this one.
+    /// Number of pieces of the same row before this one.
     piece: u32,
-    /// The first target that it may lead to.
+    /// The first target of its range, if it is a piece.
     target_first: u32,
     data_first: u64,
     data_bits: u64,
@@ -63,22 +63,22 @@ pub(super) struct Chunk {
     pub code: RowCode,
     /// How many bits before a row its reference may begin.
     reach: u64,
-    /// The sources that have a row, where not all are indexed.
+    /// The sources with a row, if some have none.
     sources: Option<Sequence>,
     ends: Sequence,
     edge_ends: Option<Sequence>,
-    /// First word of the loops, and how many loops there are.
+    /// First word of the loops, and number of loops.
     loops: (usize, usize),
 }
 
-/// What a chunk holds.
+/// The content of a chunk.
 #[derive(Debug)]
 pub(super) struct RowChunk {
     /// The vertices whose rows begin in it.
     pub sources: Range<u32>,
-    /// The places of its edges among those of all rows.
+    /// The positions of its edges among those of all rows.
     pub edges: Range<u64>,
-    /// The piece that it is, if it is one.
+    /// The piece, if the chunk is one.
     pub piece: Option<RowPiece>,
 }
 
@@ -91,25 +91,25 @@ struct Sequence {
 }
 
 impl RowIndex {
-    /// Bytes that the index of a graph takes in memory when it was read from `len` bytes.
+    /// Bytes in memory of an index that has `len` bytes on disk.
     pub fn size(len: u64) -> u64 {
-        // Samples: 4 bytes for every 32 rows, which take at least 8 bytes. Chunks: less than twice
-        // their records.
+        // Samples: 4 bytes per 32 rows, which take at least 8 bytes. Chunks: less than twice their
+        // records.
         2 * len
     }
 
-    /// Bounds on the bits that are read of a row, and on its edges, the latter 0 without weights: those of the
-    /// longest, and at the most twice those of an average row of its chunk more.
+    /// Upper bounds for the bits read of a row and for its edges (0 without weights). They exceed
+    /// the longest row by at most twice the average row of its chunk.
     pub fn row_max(&self) -> RowMeasure {
         self.row_max
     }
 
-    /// The same where a row in several pieces is read piece by piece.
+    /// The same bounds, where a row in several pieces is read piece by piece.
     pub fn piece_max(&self) -> RowMeasure {
         self.piece_max
     }
 
-    /// Whether rows copy in any chunk.
+    /// Whether the rows of some chunk copy.
     pub fn copies(&self) -> bool {
         self.chunks.iter().any(|chunk| chunk.reach > 0)
     }
@@ -128,20 +128,20 @@ impl RowIndex {
             let is_piece = chunk.piece > 0 || end == chunk.source_first;
             let source = ShortId(chunk.source_first);
             let piece = if is_piece { self.pieces(source).nth(chunk.piece as usize) } else { None };
-            // The row of a piece begins in the first one.
+            // A row in pieces belongs to the chunk of its first piece.
             let first = if chunk.piece > 0 { end } else { chunk.source_first };
             let sources = first..if is_piece { first + u32::from(chunk.piece == 0) } else { end };
             RowChunk { sources, edges: self.edges(number as u32), piece }
         })
     }
 
-    /// The places of the edges of a chunk among those of all rows.
+    /// The positions of the edges of a chunk among those of all rows.
     fn edges(&self, number: u32) -> Range<u64> {
         let chunk = self.chunk(number);
         chunk.edge_first..chunk.edge_first + chunk.edge_count
     }
 
-    /// The pieces of a row: one, if it is not cut.
+    /// The pieces of a row; one, if it is not cut.
     pub fn pieces(&self, source: ShortId) -> impl ExactSizeIterator<Item = RowPiece> + Clone + '_ {
         let whole = self.extent(source);
         whole.chunks.clone().map(move |number| {
@@ -157,7 +157,7 @@ impl RowIndex {
         })
     }
 
-    /// Where the row of `source` lies that is in several pieces, of which `last` is the last chunk.
+    /// The extent of a row in several pieces, the last of which is the chunk `last`.
     #[cold]
     fn long_extent(&self, source: ShortId, last: u32) -> RowExtent {
         let first = self.piece(last - self.chunk(last).piece, source);
@@ -170,7 +170,7 @@ impl RowIndex {
         }
     }
 
-    /// Where the edges of `source` lie that a chunk holds, which has no other source.
+    /// The extent of a piece, which is a chunk with no other source.
     pub fn piece(&self, number: u32, source: ShortId) -> RowExtent {
         let chunk = self.chunk(number);
         let bits = chunk.data_first..chunk.data_first + chunk.data_bits;
@@ -178,7 +178,7 @@ impl RowIndex {
         RowExtent { source, chunks: number..number + 1, read_first: bits.start, bits, edges }
     }
 
-    /// The row so many vertices before another, if that is in the same chunk.
+    /// The extent of the row `distance` vertices before another, if both are in the same chunk.
     #[inline]
     pub fn before(&self, extent: &RowExtent, distance: u32) -> Option<RowExtent> {
         let source = extent.source.0.checked_sub(distance)?;
@@ -186,13 +186,13 @@ impl RowIndex {
         is_in_chunk.then(|| self.extent(ShortId(source)))
     }
 
-    /// A chunk.
     #[inline]
     pub fn chunk(&self, number: u32) -> &Chunk {
         &self.chunks[number as usize]
     }
 
-    /// Where the row of a vertex lies; the row of one without edges is empty. About 15 ns.
+    /// Looks up where the row of a vertex lies. A vertex without edges has an empty row. About 15
+    /// ns.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -201,7 +201,8 @@ impl RowIndex {
         self.extent_from(source, &mut IndexWalk::default())
     }
 
-    /// As [`RowIndex::extent`], about 5 ns where `walk` comes by ascending vertices close to each other.
+    /// As [`RowIndex::extent`]. Takes about 5 ns where a walk visits vertices in ascending order
+    /// and close together.
     #[inline(always)]
     pub fn extent_from(&self, source: ShortId, walk: &mut IndexWalk) -> RowExtent {
         let number = self.chunk_of(source.0);
@@ -230,7 +231,7 @@ impl RowIndex {
         RowExtent { source, chunks: number..number + 1, bits, read_first, edges }
     }
 
-    /// How many loops the index tells of a vertex.
+    /// Number of loops at a vertex that the index stores.
     pub fn loops(&self, chunk: u32, source: ShortId) -> usize {
         let chunk = &self.chunks[chunk as usize];
         let (first, count) = chunk.loops;
@@ -250,7 +251,7 @@ impl RowIndex {
         find(&|other| other <= local).saturating_sub(find(&|other| other < local))
     }
 
-    /// The chunk that a source belongs to, or the last piece of its row.
+    /// The chunk of a source, or the last of its pieces.
     #[inline]
     fn chunk_of(&self, source: u32) -> u32 {
         let window = (source >> CHUNK_LOG2_MAX) as usize;
@@ -270,8 +271,9 @@ impl RowIndex {
     }
 }
 
-/// What lies between the end before a row and its own, both at most `count`, counted from `first`. A source
-/// without a row comes with the number of rows before it.
+/// Returns the range between the end of the previous row and the end of this one. Both are at most
+/// `count` and count from `first`. For a source without a row, `row` is `Err` with the number of
+/// rows before it.
 #[inline(always)]
 fn range_at(
     ends: &EliasFano<'_>,
@@ -282,11 +284,11 @@ fn range_at(
 ) -> Range<u64> {
     let (start, end) = match row {
         Ok(row) => ends.walk_to(row, walk),
-        // A vertex without edges has its place too: who reads a range may begin there.
+        // A vertex without edges has a position too: a range of rows may begin there.
         Err(0) => (0, 0),
         Err(next) => (u64::MAX, ends.walk_to(next - 1, walk).1),
     };
     let end = end.min(count);
-    // A damaged sequence may descend within a few numbers: then the row is empty.
+    // A damaged sequence may descend here and there; the row is empty then.
     first + start.min(end)..first + end
 }
