@@ -1,4 +1,4 @@
-//! What the tests of several modules share.
+//! Graphs for the tests of several modules.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
     Graph::open(&output, &reader, Caching::Direct).unwrap()
 }
 
-/// The directory of an undirected graph with rows, its ids dense; weighted where the edges are.
+/// Makes the directory of an undirected graph with rows and dense ids; weighted if the edges are.
 pub fn graph_with_rows(
     scratch: &Scratch,
     edges: &EdgeList,
