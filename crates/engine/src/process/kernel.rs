@@ -165,8 +165,8 @@ impl<P: Program> Messages<'_, P> {
     #[inline(always)]
     fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> Message<P> {
         debug_assert!((source as usize) < self.values.len());
-        // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and passes
-        // on none that reaches it; a skip has that limit itself as its source.
+        // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and
+        // passes on none that reaches it; a skip has that limit itself as its source.
         let message = unsafe { *self.values.get_unchecked(source as usize) };
         if P::Weight::IS_WEIGHTED && source == self.skip_source() {
             return message;

@@ -34,7 +34,8 @@ pub trait Reduction: Send + Sync + 'static {
     /// floats is not.
     const IS_EXACT: bool;
 
-    /// Merges two messages. A scan reduces short runs of messages with this, and accumulates the results.
+    /// Merges two messages. A scan reduces short runs of messages with this, and accumulates the
+    /// results.
     fn reduce(a: Self::Message, b: Self::Message) -> Self::Message;
 
     /// Merges the reductions of two sets of messages.

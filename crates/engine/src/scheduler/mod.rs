@@ -139,8 +139,9 @@ impl<'g> Scheduler<'g> {
         cancel: &Cancel,
     ) -> Result<()> {
         let slot = Arc::new(Slot::new(cancel.clone(), job.is_resumable()));
-        // SAFETY: `leaving` takes the job out of the slot before this call returns or unwinds, and `take`
-        // waits for every reader. Workers hold the job only through guards of the slot's lock.
+        // SAFETY: `leaving` takes the job out of the slot before this call returns or unwinds, and
+        // `take` waits for every reader. Workers hold the job only through guards of the slot's
+        // lock.
         unsafe { slot.put(job) };
         let leaving = Leaving(&slot);
         lock(&self.state).make_ready(&slot);

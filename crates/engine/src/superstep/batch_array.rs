@@ -38,7 +38,8 @@ impl<T> BatchArray<T> {
     /// Returns a range to its owner.
     ///
     /// # Safety
-    /// Nobody else may use a value of the range, nor borrow the array exclusively, while this is in use.
+    /// Nobody else may use a value of the range, nor borrow the array exclusively, while this is in
+    /// use.
     ///
     /// # Panics
     /// When the range does not lie within the array.
