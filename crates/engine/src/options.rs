@@ -35,7 +35,7 @@ pub struct RunOptions<'a> {
     /// The same by target, for a directed graph: beside [`rows`](Self::rows), or alone for a run
     /// that follows only in-edges.
     pub reverse: Option<&'a RowReader>,
-    /// The measured speed of the device that holds the graph.
+    /// The speed of the device that holds the graph.
     pub speed: Speed,
     /// Instructions for the inner loops. Results do not depend on it.
     pub instructions: Instructions,

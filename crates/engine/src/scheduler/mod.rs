@@ -50,7 +50,7 @@ pub struct Resources {
     pub memory: u64,
     /// Worker threads, at least 1.
     pub threads: usize,
-    /// The measured speed of the device that holds the graph.
+    /// The speed of the device that holds the graph.
     pub speed: Speed,
     /// Edges at which a part is closed.
     pub part_edges: u64,
@@ -126,7 +126,7 @@ impl<'g> Scheduler<'g> {
         self.workers.count()
     }
 
-    /// Returns the measured speed of the device that holds the graph.
+    /// Returns the speed of the device that holds the graph.
     pub(crate) fn speed(&self) -> &Speed {
         &self.speed
     }

@@ -2,8 +2,8 @@
 //! them.
 //!
 //! ```text
-//!  send      workers take active vertices as they come; a message goes into a box for the partition
-//!            of its target, unless it is no news there
+//!  send      workers take active vertices as they come; a message goes into a box for the
+//!            partition of its target, unless it is no news there
 //!  deliver   each partition has one owner, which reduces the messages in its boxes
 //!  apply     by the owners, to the targets that were reached
 //! ```
@@ -47,7 +47,7 @@ const PARTITIONS_LOG2_MAX: u32 = 6;
 /// them.
 const BUCKET_EDGES: u64 = 256;
 /// Rows are unpacked once seeking has taken this share of the time to unpack them. It is small,
-/// because a run that has sought much mostly goes on.
+/// because a run that has sought much mostly continues to seek.
 const UNPACK_AFTER: f64 = 0.25;
 /// An iteration counts as at most this multiple of its predicted time: in longer ones, pages are
 /// read or threads wake up.
