@@ -134,7 +134,7 @@ pub struct Checkpoints<'a> {
 }
 
 impl Default for RunOptions<'_> {
-    /// All threads of the machine, and 1 GiB.
+    /// Returns options with all threads of the machine, and 1 GiB.
     fn default() -> Self {
         RunOptions {
             memory: 1 << 30,

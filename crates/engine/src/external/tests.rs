@@ -134,7 +134,7 @@ impl Program for Sinking {
     }
 }
 
-/// Random edges between vertices, some of which are hubs, over six segments by eleven columns.
+/// Imports random edges between vertices, some of which are hubs: six segments by eleven columns.
 fn graph(scratch: &Scratch) -> Graph {
     let mut random = XorShift::new(3);
     let edges = (0..60_000).map(|_| {

@@ -139,7 +139,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     }
 }
 
-/// The messages of all vertices, and the identity behind them.
+/// The messages of all vertices, and the identity after them.
 struct Messages<'a, P: Program> {
     program: &'a P,
     values: &'a [Message<P>],

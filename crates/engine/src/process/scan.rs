@@ -263,7 +263,7 @@ impl<'a, P: Program> Applying<'a, P> {
         }
     }
 
-    /// Stores the activity bits of the word with this index.
+    /// Stores the activity bits of the word that has the vertex `index`.
     #[inline(always)]
     fn store(&mut self, index: usize) {
         self.next_active[index / 64] |= std::mem::take(&mut self.active);

@@ -106,10 +106,10 @@ pub trait Program: Send + Sync {
     /// settled vertices are not sent, and the run ends once all vertices are settled.
     const SETTLING: Settling = Settling::Never;
 
-    /// Whether the buckets of messages ascend with the weights of their edges, and none is nearer
-    /// than the bucket of its source. Then heavy edges need not be followed to vertices in nearer
-    /// buckets. It requires [buckets](Program::HAS_BUCKETS) and [`Program::is_beyond`]; states may
-    /// move only to nearer buckets, any vertex may be asked for its signal, and nothing may be
+    /// Whether a message along a heavier edge is never in a nearer bucket, nor any message in a
+    /// nearer one than its source. Then heavy edges to vertices in nearer buckets need not be
+    /// followed. It requires [buckets](Program::HAS_BUCKETS) and [`Program::is_beyond`]. States
+    /// may move only to nearer buckets, any vertex may be asked for its signal, and nothing may be
     /// summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 

@@ -67,7 +67,7 @@ impl Buckets {
         None
     }
 
-    /// The bucket whose turn it is.
+    /// Returns the bucket whose turn it is.
     pub fn current(&self) -> u64 {
         self.current
     }

@@ -90,7 +90,8 @@ impl<P: Ord> BestFirst<P> {
     }
 }
 
-/// Returns the entries with room: a third of them is pushed between two searches for outdated ones.
+/// Returns the number of entries with room. A third of them is pushed between two searches for
+/// outdated ones.
 fn capacity(vertex_count: u64) -> u64 {
     vertex_count + vertex_count / 2 + 1
 }
@@ -112,7 +113,7 @@ impl<P: Ord> RunAhead for BestFirst<P> {
 }
 
 impl<P: Ord> Ord for Entry<P> {
-    /// The greatest entry of the heap has the least priority.
+    /// Compares such that the greatest entry of the heap has the least priority.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.priority, other.vertex).cmp(&(&self.priority, self.vertex))

@@ -7,7 +7,7 @@ use tegula_store::rows::Direction;
 
 use super::{RowsJob, RunAhead, Traversal};
 
-/// Returns the neighbours of the vertices of an order, vertex by vertex. Holds 4 bytes for each
+/// Yields the neighbours of the vertices of an order, vertex by vertex. Holds 4 bytes for each
 /// edge of a vertex, in either direction.
 pub struct Neighbourhoods<'r, O> {
     /// Edges from a vertex, or the edges of the only direction followed.

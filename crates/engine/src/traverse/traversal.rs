@@ -18,7 +18,7 @@ const REACH_SHARE: usize = 4;
 /// Least number of upcoming rows, however small the cache: as many as reads in flight.
 const REACH_MIN: usize = 64;
 
-/// Returns the rows of the vertices of an order one by one, while the rows of upcoming vertices are
+/// Yields the rows of the vertices of an order one by one, while the rows of upcoming vertices are
 /// read.
 ///
 /// Any number of traversals, each on its own thread, may share a [`RowReader`]. A traversal holds

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_store::ShortId;
 
-/// A set of vertices: a bit each. Threads see the additions of others sooner or later.
+/// A set of vertices: a bit each. Threads see the additions of others eventually.
 #[derive(Debug)]
 pub struct VertexSet {
     words: Vec<AtomicU64>,

@@ -47,7 +47,7 @@ impl Plan {
         Plan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn value_count(&self) -> usize {
         self.value_count
     }
