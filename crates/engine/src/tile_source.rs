@@ -91,8 +91,8 @@ impl<'g> TileSource<'g> {
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
         self.resident_count.store(count, Ordering::Relaxed);
         self.ranked.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
-        // Room was counted without weights, so groups that a job which has left read with weights
-        // must go.
+        // Room was counted without weights. Groups that were read with weights, for a job that has
+        // left, must go.
         let all: u64 = self.parts.groups.iter().map(|group| group.size(true)).sum();
         if !has_weights && all > bytes {
             for &group in &self.ranked.in_order()[..count] {

@@ -29,7 +29,7 @@ use crate::program::Reduction;
 const SEGMENT_BLOCKS_LOG2: u32 = 8;
 /// Least number of messages in a block.
 const BLOCK_MESSAGES_MIN: usize = 64;
-/// Bytes of a source beside its message, counted from the first source of its segment.
+/// Bytes of a source sent with its message, as an offset from the first source of its segment.
 const SOURCE_SIZE: usize = size_of::<u32>();
 
 /// How the messages of a segment reach a group of columns in this iteration.
