@@ -1,14 +1,16 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times three ways of adding messages up at their targets, along the same tiles in memory: a worker owns its targets,
-//! as in the engine; a compare-and-swap for each edge; a lock for each edge, of a table by target. MOSAIC has the same
-//! comparison (Maass et al., EuroSys 2017).
+//! Times three ways to add messages at their targets, along the same tiles in memory. In the first,
+//! a worker owns its targets, as in the engine. The second makes a compare-and-swap for each edge.
+//! The third takes a lock for each edge, from a table by target. MOSAIC has the same comparison
+//! (Maass et al., EuroSys 2017).
 //!
 //! ```sh
 //! cargo run --release -p tegula-engine --example ownership -- GRAPH
 //! ```
 //!
-//! For each line on standard input, `owned|atomics|locks THREADS`, it prints how long that took. All ways decode tiles
-//! alike, and add edge by edge. Owners take batches; others take some tiles at a time, whosever their targets are.
+//! For each line on standard input, `owned|atomics|locks THREADS`, it prints the time taken. All
+//! ways decode tiles alike, and add edge by edge. Owners take batches; the others take some tiles
+//! at a time, regardless of their targets.
 
 use std::error::Error;
 use std::io::BufRead;
@@ -24,12 +26,12 @@ use tegula_store::tiles::{Block, BlockVisitor, Entries, InstructionSet, Strip, T
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Tiles that are read together, and those that a worker takes at a time.
+/// Tiles that are read together, and tiles that a worker takes at a time.
 const TILES_PER_READ: usize = 64;
 const TILES_PER_TURN: usize = 8;
-/// log2 of the locks: few enough for a cache, and so many that two workers hardly ever want the same.
+/// log2 of the locks: few enough for a cache, and enough that two workers rarely want the same one.
 const LOCKS_LOG2: u32 = 16;
-/// How far sums may be from those in double precision, relatively: a hub has millions of terms.
+/// Largest relative error of sums against double precision: a hub has millions of terms.
 const TOLERANCE: f64 = 1e-2;
 
 fn main() -> Outcome<()> {
@@ -88,7 +90,7 @@ impl Scan<'_> {
         self.tiles[index / TILES_PER_READ].get(self.graph, index).0
     }
 
-    /// The sums in double precision, by the store's visit of single edges.
+    /// Returns the sums in double precision, by the store's visit of single edges.
     fn expected(&self) -> Outcome<Vec<f64>> {
         let mut sums = vec![0.0; self.messages.len()];
         for index in 0..self.graph.tiles().len() {
@@ -99,7 +101,7 @@ impl Scan<'_> {
         Ok(sums)
     }
 
-    /// Adds the messages of a tile up.
+    /// Adds the messages of a tile.
     fn add_tile(&self, index: usize, adder: &mut impl Adder) -> Result<(), String> {
         let entry = &self.graph.tiles()[index];
         let origin = self.graph.origin_of(entry);
@@ -110,7 +112,7 @@ impl Scan<'_> {
         self.instructions.run(AddTile { tile: self.tile(index), window, messages, adder })
     }
 
-    /// Workers take batches, of whose targets each is the only one to write the sums.
+    /// Lets workers take batches. Each worker alone writes the sums of its targets.
     fn owned(&self, threads: usize) -> Outcome<Vec<f32>> {
         let mut sums = vec![0.0; self.messages.len()];
         let mut rest = &mut sums[..];
@@ -151,7 +153,7 @@ impl Scan<'_> {
         self.messages.iter().map(|_| AtomicU32::new(0f32.to_bits())).collect()
     }
 
-    /// Workers take some tiles at a time.
+    /// Lets workers take some tiles at a time.
     fn by_turns<A: Adder>(&self, threads: usize, adder: impl Fn() -> A + Sync) -> Outcome<()> {
         let count = self.graph.tiles().len();
         let next = AtomicUsize::new(0);
@@ -177,12 +179,12 @@ fn in_threads(count: usize, work: impl Fn() -> Result<(), String> + Sync) -> Out
     })
 }
 
-/// Adds messages up.
+/// Adds messages.
 trait Adder {
     fn add(&mut self, target: usize, message: f32);
 }
 
-/// Sums of consecutive targets, which are one worker's.
+/// Sums of consecutive targets that one worker owns.
 struct Owned<'a> {
     first: usize,
     sums: &'a mut [f32],
@@ -195,7 +197,7 @@ impl Adder for Owned<'_> {
     }
 }
 
-/// Sums of all targets, by compare-and-swap.
+/// Sums of all targets, added by compare-and-swap.
 struct Atomics<'a> {
     sums: &'a [AtomicU32],
 }
@@ -215,7 +217,7 @@ impl Adder for Atomics<'_> {
     }
 }
 
-/// Sums of all targets, each written by whoever holds its lock.
+/// Sums of all targets, each written by the holder of its lock.
 struct Locks<'a> {
     locks: &'a [Mutex<()>],
     sums: &'a [AtomicU32],
@@ -232,12 +234,12 @@ impl Adder for Locks<'_> {
     }
 }
 
-/// Adding the messages of a tile up.
+/// Adds the messages of a tile.
 struct AddTile<'a, A> {
     tile: Tile<'a>,
     /// First target of its window.
     window: usize,
-    /// Those of its segment.
+    /// Messages of the sources of its segment.
     messages: &'a [f32],
     adder: &'a mut A,
 }

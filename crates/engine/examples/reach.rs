@@ -1,5 +1,6 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! How many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula 3`
+//! Counts how many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula
+//! 3`
 
 use std::path::Path;
 

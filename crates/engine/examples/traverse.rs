@@ -6,9 +6,10 @@
 //!     GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT [--without-run-ahead]
 //! ```
 //!
-//! The cache holds `CACHE_PERCENT` of the rows, and reads go past the page cache. What comes before row
-//! `FROM` of the traversal is read with run-ahead and not timed; of what comes then, `COUNT` rows are, or
-//! all with a `COUNT` of 0. So the same rows can be read either way, in the midst of a traversal.
+//! The cache holds `CACHE_PERCENT` of the rows, and reads go past the page cache. Rows before row
+//! `FROM` of the traversal are read with run-ahead and not timed. The next `COUNT` rows are timed,
+//! or all with a `COUNT` of 0. So the same rows can be read either way, in the middle of a
+//! traversal.
 
 use std::error::Error;
 use std::path::Path;
@@ -27,10 +28,10 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: traverse GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM \
                      COUNT [--without-run-ahead]";
-/// Bytes for what is read beside the rows.
+/// Bytes for reads beside the rows.
 const POOL_SIZE: u64 = 64 << 20;
 
-/// What is timed.
+/// The rows that are timed.
 #[derive(Clone, Copy)]
 struct Window {
     from: u64,
@@ -122,7 +123,7 @@ fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String
             let nearer = distance + f64::from(weight);
             if nearer < distances[target.index()] {
                 distances[target.index()] = nearer;
-                // Floats of at least 0 are in the order of their bits.
+                // Non-negative floats have the order of their bits.
                 order.order_mut().push(target, nearer.to_bits());
             }
         })?;
@@ -130,7 +131,7 @@ fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String
     })
 }
 
-/// One iteration of PageRank, without what is the same for all vertices.
+/// Runs one iteration of PageRank, without the constants that all vertices share.
 fn sequential(graph: &Graph, rows: &RowReader, window: Window) -> Outcome<String> {
     let degrees = graph.out_degrees()?;
     let mut ranks = vec![0f32; degrees.len()];
@@ -140,7 +141,7 @@ fn sequential(graph: &Graph, rows: &RowReader, window: Window) -> Outcome<String
     })
 }
 
-/// Visits rows, and tells what those of the window took.
+/// Visits rows; returns the time of those in the window.
 fn traverse<O: RunAhead>(
     rows: &RowReader,
     order: O,

@@ -1,15 +1,17 @@
-//! Checkpoints: what a program is between two iterations, kept on disk, from which a later run goes on.
+//! Checkpoints: the state of a program between two iterations, kept on disk, so that a later run
+//! can resume.
 //!
 //! ```text
-//!  blocks   the states and the bits of the active vertices, as a run with its arrays on disk has them
-//!  beside   which iteration comes next, and what the one before summed up; of which graph and run that is
+//!  blocks   the states and the bits of the active vertices, as in a run with its arrays on disk
+//!  beside   the number of the next iteration, the sums of the one before, the graph and the run
 //! ```
 //!
-//! What else a program holds follows from these ([`Program::begin_iteration`]). A vertex whose turn was put off is
-//! active. A run in memory copies its states into the blocks, which are written while the next iteration goes on; a
-//! run with its arrays on disk has them there anyway, and writes what has changed. Either goes on from what the other
-//! has kept, with any threads and any budget. (Checkpoints between iterations are those of MOSAIC, Maass et al.,
-//! EuroSys 2017, section 4.4, versions of blocks those of DFOGraph, Yu et al., PPoPP 2021, section 4.4.)
+//! All else in a program follows from these ([`Program::begin_iteration`]). A vertex whose turn was
+//! put off is active. A run in memory copies its states into the blocks, which are written while
+//! the next iteration runs. A run with its arrays on disk has them there anyway, and writes what
+//! has changed. Either resumes from a checkpoint of the other, with any threads and any budget.
+//! (Checkpoints between iterations are those of MOSAIC, Maass et al., EuroSys 2017, section 4.4.
+//! Versions of blocks are those of DFOGraph, Yu et al., PPoPP 2021, section 4.4.)
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -23,12 +25,12 @@ use tegula_store::graph::{Graph, file_names};
 use crate::options::{Checkpoints, RunOptions};
 use crate::program::{Aggregate, Program};
 
-/// What stands beside the blocks.
+/// The header of a checkpoint, which is kept beside the blocks.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
-    /// The version of the program that wrote it, as another one may round otherwise.
+    /// The version of the software that wrote it, because another one may round differently.
     version: String,
-    /// Checksums of what the bits of a result depend on.
+    /// Checksums of the files on which the bits of a result depend.
     graph: Vec<(String, Option<u32>)>,
     run: String,
     iteration: u64,
@@ -49,7 +51,8 @@ impl Header {
         }
     }
 
-    /// The one with these bytes, if it is of the same version, graph and run; else what it is of.
+    /// Parses a header and checks that it is of the same version, graph and run. An error says what
+    /// differs.
     fn of_same(&self, bytes: &[u8]) -> Result<Header, Unresumable> {
         let found: Header = serde_json::from_slice(bytes)
             .map_err(|error| a_checkpoint_of(&format!("another version: {error}")))?;
@@ -71,36 +74,36 @@ fn a_checkpoint_of(what: &str) -> Unresumable {
     Unresumable::Other(format!("a checkpoint of {what}"))
 }
 
-/// Where a run goes on, beside the states.
+/// Where a run resumes, apart from the states.
 pub struct Resumed<P: Program> {
-    /// How many iterations have been run.
+    /// The number of iterations run so far.
     pub iteration: u64,
-    /// What the last one summed up.
+    /// The sums of the last iteration.
     pub aggregate: P::Aggregate,
 }
 
-/// What keeps the checkpoints of a run.
+/// Decides when checkpoints of a run are due, and makes their headers.
 pub struct Keeper<'r> {
     every: NonZeroU64,
     graph: &'r Graph,
     run: &'r str,
-    /// The iteration that the run has begun with.
+    /// The first iteration of this run.
     first: u64,
 }
 
 impl<'r> Keeper<'r> {
-    /// For the checkpoints of a run that goes on with an iteration; none where they are not wanted.
+    /// Makes the keeper of a run that begins with iteration `first`, if the run keeps checkpoints.
     pub fn of(options: &RunOptions<'r>, graph: &'r Graph, first: u64) -> Option<Keeper<'r>> {
         let Checkpoints { folder, every, run, .. } = options.checkpoints?;
         folder.map(|_| Keeper { every, graph, run, first })
     }
 
-    /// Whether one is to be kept before an iteration.
+    /// Returns whether a checkpoint is due before an iteration.
     pub fn is_due(&self, iteration: u64) -> bool {
         iteration > self.first && iteration.is_multiple_of(self.every.get())
     }
 
-    /// What stands beside the blocks before an iteration.
+    /// Returns the header of a checkpoint before an iteration.
     pub fn beside<A: Aggregate>(&self, iteration: u64, aggregate: &A) -> Result<Vec<u8>> {
         let header = Header::of(self.graph, self.run, (iteration, aggregate.to_bytes()));
         serde_json::to_vec(&header)
@@ -109,16 +112,17 @@ impl<'r> Keeper<'r> {
 }
 
 impl Checkpoints<'_> {
-    /// Whether the run goes on in the folder of the checkpoint that it goes on from.
+    /// Returns whether new checkpoints go into the folder of the checkpoint from which the run
+    /// resumes.
     pub fn goes_on_in_place(&self) -> bool {
         let real = |path: Option<&Path>| path.and_then(|path| fs::canonicalize(path).ok());
         real(self.folder).is_some_and(|folder| real(self.resume) == Some(folder))
     }
 
-    /// The checkpoint from which the run goes on, if it does: its states, and where that was.
+    /// Opens the checkpoint from which the run resumes, if it does.
     ///
     /// # Errors
-    /// [`Error::NotResumable`] where the folder has none, or one of anything else; those of reading.
+    /// [`Error::NotResumable`] if the folder has no checkpoint, or one of another run; read errors.
     pub fn resume<P: Program>(
         &self,
         graph: &Graph,
@@ -129,7 +133,7 @@ impl Checkpoints<'_> {
         let Some(path) = self.resume else { return Ok(None) };
         let refused = |why: Unresumable| Error::NotResumable { path: path.to_owned(), why };
         let folder = VersionFolder::open(path)?;
-        // What is looked into must not be made.
+        // A folder that is only read must not be created.
         if !folder.has_versions()? {
             return Err(refused(Unresumable::NoCheckpoint));
         }
@@ -149,12 +153,12 @@ impl Checkpoints<'_> {
         Ok(Some((store, resumed)))
     }
 
-    /// New blocks in the folder that gets checkpoints, where they are wanted. A folder that is made for them goes with
-    /// them if no checkpoint was kept.
+    /// Makes new blocks in the folder for checkpoints, if checkpoints are wanted. A folder made for
+    /// them is removed again if no checkpoint was kept.
     ///
     /// # Errors
-    /// [`Error::NotResumable`] where the folder has checkpoints, which would be lost, or anything else; those of making
-    /// it.
+    /// [`Error::NotResumable`] if the folder has checkpoints, which would be lost, or foreign
+    /// files; failure to create it.
     pub fn create(
         &self,
         blocks: Blocks,
@@ -167,7 +171,7 @@ impl Checkpoints<'_> {
             let why = Unresumable::Checkpoints;
             return Err(Error::NotResumable { path: path.to_owned(), why });
         }
-        // What is not a run's own would lie among its files, or under the name of one.
+        // Foreign files would lie among those of the run, or have the name of one.
         if let Some(name) = folder.foreign_name()? {
             let name = name.display();
             let why = Unresumable::Other(format!(
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_is_of_one_version_one_run_and_one_graph() {
+    fn a_checkpoint_belongs_to_one_version_run_and_graph() {
         let wanted = header("0.1.0", "bfs", 7);
         let bytes = |header: Header| serde_json::to_vec(&header).unwrap();
         let found = wanted.of_same(&bytes(header("0.1.0", "bfs", 7))).unwrap();

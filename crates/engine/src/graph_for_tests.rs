@@ -1,4 +1,4 @@
-//! What the tests of several modules share.
+//! Graphs for the tests of several modules.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_testkit::{EdgeList, Scratch};
 
-/// A random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read past the page
-/// cache within `memory` bytes.
+/// Makes a random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read
+/// past the page cache within `memory` bytes.
 pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
     let edges = edges(&ErdosRenyi::new(200_000, 2_000_000, 7).unwrap());
     let input = scratch.path().join("random.bin64");
@@ -25,7 +25,7 @@ pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
     Graph::open(&output, &reader, Caching::Direct).unwrap()
 }
 
-/// The directory of an undirected graph with rows, its ids dense; weighted where the edges are.
+/// Makes the directory of an undirected graph with rows and dense ids; weighted if the edges are.
 pub fn graph_with_rows(
     scratch: &Scratch,
     edges: &EdgeList,

@@ -1,4 +1,4 @@
-//! Inner loops compiled several times, for the instructions that a processor may have.
+//! Inner loops, compiled once for each instruction set that a processor may have.
 
 #[cfg(target_arch = "x86_64")]
 use tegula_store::tiles::{Avx2, Avx512, InstructionSet, Portable};
@@ -12,17 +12,17 @@ pub enum Instructions {
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// Whatever the compiler was told to expect.
+    /// The instructions of the compilation target.
     Portable,
 }
 
 impl Instructions {
-    /// The best that this processor has.
+    /// Returns the best instructions that this processor has.
     pub fn detect() -> Instructions {
         Instructions::all().into_iter().next().unwrap_or(Instructions::Portable)
     }
 
-    /// All that this processor has, the best first.
+    /// Returns all that this processor has, the best first.
     pub fn all() -> Vec<Instructions> {
         let mut all = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -34,7 +34,7 @@ impl Instructions {
         all
     }
 
-    /// Does the work with these instructions.
+    /// Runs `work` with these instructions.
     pub fn run<T: WithInstructions>(self, work: T) -> T::Output {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -48,10 +48,10 @@ impl Instructions {
     }
 }
 
-/// Work that is compiled for each instruction set. `run` is to be `#[inline(always)]`, with all that
-/// is hot in it.
+/// Work that is compiled for each instruction set. `run` must be `#[inline(always)]`, and so must
+/// all hot code that it calls.
 pub trait WithInstructions {
-    /// What the work gives.
+    /// What the work returns.
     type Output;
     /// Does the work.
     fn run<I: InstructionSet>(self, instructions: I) -> Self::Output;

@@ -1,12 +1,12 @@
-//! How long iterations took.
+//! Times of iterations.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Iterations of which the times are kept: a path has as many as vertices.
+/// Most iterations whose times are kept. A path may have one iteration per vertex.
 pub(crate) const TIMES_MAX: usize = 1 << 16;
 
-/// Iterations of a run that are logged at the level of information. All are at that of debugging.
+/// Iterations of a run that are logged as `info`. Later ones are logged as `debug`.
 const LOGGED_MAX: u64 = 1000;
 
 /// Logs an iteration that has ended.
@@ -26,7 +26,7 @@ pub struct IterationTimes {
 }
 
 impl From<Duration> for IterationTimes {
-    /// Of a single one.
+    /// Returns the times of a single iteration.
     fn from(took: Duration) -> IterationTimes {
         IterationTimes { count: 1, first: vec![took] }
     }
@@ -41,12 +41,12 @@ impl IterationTimes {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of iterations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The times of the first 2^16.
+    /// Returns the times of the first 2^16 iterations.
     pub fn into_first(self) -> Vec<Duration> {
         self.first
     }

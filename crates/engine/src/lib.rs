@@ -1,16 +1,16 @@
-//! Vertex programs and jobs of other kinds, and how they run: the scheduler, the processes, budgets.
+//! Vertex programs and other jobs, and what runs them: scheduler, processes, memory budget.
 //!
 //! | | |
 //! | --- | --- |
 //! | `start` | what a run begins with |
-//! | `program` | what an algorithm says of one vertex and one edge |
-//! | `superstep` | the state of a program between iterations: arrays by batch, active vertices, messages |
+//! | `program` | what an algorithm does with one vertex and one edge |
+//! | `superstep` | a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
 //! | `external` | programs whose arrays lie on disk |
-//! | `checkpoint` | what a program is between two iterations, kept on disk |
-//! | `traverse` | orders of visits, for what follows rows itself |
-//! | `job` | what a scheduler works on: programs, passes over all edges, traversals |
-//! | `scheduler` | any number of jobs on one graph: memory, parts, what is next |
+//! | `checkpoint` | the state of a program between two iterations, kept on disk |
+//! | `traverse` | visit orders, for algorithms that follow rows themselves |
+//! | `job` | the work of a scheduler: programs, passes over all edges, traversals |
+//! | `scheduler` | any number of jobs on one graph: memory, parts, what comes next |
 
 mod checkpoint;
 mod external;

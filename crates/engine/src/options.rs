@@ -29,64 +29,67 @@ pub struct RunOptions<'a> {
     pub threads: usize,
     /// Whether iterations go through tiles or along rows. Results do not depend on it.
     pub executor: Executor,
-    /// Rows that are open already, and may be shared by several runs; a run takes them as they are and
+    /// Rows that are already open; several runs may share them. A run uses them as they are and
     /// does not count their memory.
     pub rows: Option<&'a RowReader>,
-    /// The same by target, for a directed graph; beside [`rows`](Self::rows), or alone for a run that follows these.
+    /// The same by target, for a directed graph: beside [`rows`](Self::rows), or alone for a run
+    /// that follows only in-edges.
     pub reverse: Option<&'a RowReader>,
-    /// What the device with the graph does.
+    /// The speed of the device that holds the graph.
     pub speed: Speed,
     /// Instructions for the inner loops. Results do not depend on it.
     pub instructions: Instructions,
     /// Stops the run, within the time of a few tiles.
     pub cancel: Cancel,
-    /// Is told about iterations.
+    /// Receives the progress of iterations.
     pub progress: &'a dyn Progress,
-    /// Where the run is to be a job beside others. Memory, threads, speed and the size of parts are then
-    /// those of the scheduler.
+    /// The scheduler on which the run is a job beside others. It then decides memory, threads,
+    /// speed and the size of parts.
     pub scheduler: Option<&'a Scheduler<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,
-    /// How messages come to further groups of columns, where arrays lie on disk. Results do not depend on it.
+    /// How messages reach further groups of columns while arrays lie on disk. Results do not depend
+    /// on it.
     pub messages: Messages,
-    /// The folder of those that lie on disk: else the directory of the graph, or that of temporary files where
-    /// nothing may be written there.
+    /// The folder for arrays on disk. Without it, the directory of the graph takes them, or the
+    /// folder of temporary files where the directory cannot be written.
     pub spill_directory: Option<&'a Path>,
-    /// Whether tiles without an active source or an open target are passed over while arrays lie in memory. Results do
-    /// not depend on it: that it can be switched off is for measurements.
+    /// Whether tiles without an active source or an open target are skipped while arrays lie in
+    /// memory. Results do not depend on it. Only benchmarks switch this off.
     pub is_selective: bool,
-    /// Whether the run keeps checkpoints, and whether it goes on from one: for a run of one vertex program.
+    /// Checkpoints to keep and to resume from, for a run of one vertex program.
     pub checkpoints: Option<Checkpoints<'a>>,
-    /// Edges at which a part of the graph is closed, which is what one worker processes at a time. Sums of
-    /// floats depend on it, so it is for tests, whose graphs are small, for measurements, and for nobody else.
+    /// Edges at which a part of the graph is closed; one worker processes one part at a time. Sums
+    /// of floats depend on it, so only tests with small graphs and benchmarks change it.
     pub part_edges: u64,
 }
 
 /// Where the arrays of a vertex program over all vertices lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrays {
-    /// In memory where they fit at the moment, else on disk.
+    /// In memory if they fit when the run starts, else on disk.
     #[default]
     Auto,
     /// In memory.
     InMemory,
-    /// On disk where tiles are scanned, whatever memory there is: for tests and measurements.
+    /// On disk wherever tiles are scanned, even if memory has room: for tests and benchmarks.
     OnDisk,
 }
 
 impl RunOptions<'_> {
-    /// Bytes that the run may use, or all runs of its scheduler together.
+    /// Returns the bytes that the run may use, or all runs of its scheduler together.
     pub fn budget(&self) -> u64 {
         self.scheduler.map_or(self.memory, |scheduler| scheduler.ledger().memory())
     }
 
-    /// What a scheduler for runs with these options may take of the machine.
+    /// Returns what a scheduler for runs with these options may take of the machine.
     pub fn resources(&self) -> Resources {
         let RunOptions { memory, threads, part_edges, .. } = *self;
         Resources { memory, threads, speed: self.speed.clone(), part_edges }
     }
 
-    /// The same for a run whose result is wanted in memory: arrays that may lie there or on disk lie there.
+    /// Returns the same options for a run whose result is wanted in memory: [`Arrays::Auto`]
+    /// becomes [`Arrays::InMemory`].
     #[must_use]
     pub fn with_result_in_memory(&self) -> Self {
         let arrays = match self.arrays {
@@ -96,13 +99,10 @@ impl RunOptions<'_> {
         RunOptions { arrays, ..self.clone() }
     }
 
-    /// Calls `body` with the scheduler of the options, or with one for this call alone.
-    ///
-    /// # Errors
-    /// Those of `body`.
+    /// Calls `body` with the scheduler of the options, or with a new one for this call alone.
     ///
     /// # Panics
-    /// When the scheduler is one for another graph.
+    /// When the scheduler of the options is for another graph.
     pub(crate) fn with_scheduler<R>(
         &self,
         graph: &Graph,
@@ -118,21 +118,23 @@ impl RunOptions<'_> {
     }
 }
 
-/// Whether a run keeps checkpoints, and whether it goes on from one.
+/// Whether a run keeps checkpoints, and whether it resumes from one.
 #[derive(Debug, Clone, Copy)]
 pub struct Checkpoints<'a> {
-    /// The folder that gets them; two are kept. It is made where there is none.
+    /// The folder for new checkpoints. It is created if it is missing; the last two checkpoints
+    /// stay.
     pub folder: Option<&'a Path>,
-    /// One is kept before each iteration whose number is a multiple of this, but for the first one.
+    /// A checkpoint is kept before each iteration whose number is a multiple of `every`, except
+    /// before the first iteration of this run.
     pub every: NonZeroU64,
-    /// The folder of the checkpoint from which the run goes on.
+    /// The folder of the checkpoint to resume from.
     pub resume: Option<&'a Path>,
-    /// What runs, with its options: a checkpoint of anything else is refused.
+    /// The algorithm and its options. A checkpoint of another run is refused.
     pub run: &'a str,
 }
 
 impl Default for RunOptions<'_> {
-    /// All threads of the machine, and 1 GiB.
+    /// Returns options with all threads of the machine, and 1 GiB.
     fn default() -> Self {
         RunOptions {
             memory: 1 << 30,
@@ -155,19 +157,13 @@ impl Default for RunOptions<'_> {
     }
 }
 
-/// Opens a graph directory for runs under a budget of `memory` bytes. A graph that fits the budget
-/// may stay in the page cache for the next run; one that does not is read past it.
-///
-/// # Errors
-/// Those of [`Graph::open`] and of starting the backend.
+/// Opens a graph directory for runs within a budget of `memory` bytes. A graph of at most half the
+/// budget may stay in the page cache for the next run; a larger one is read past it.
 pub fn open_graph(directory: &Path, memory: u64, backend: Backend) -> Result<Graph> {
     open_graph_in(&Graph::open_directory(directory)?, memory, backend)
 }
 
-/// The same of a directory that is open.
-///
-/// # Errors
-/// Those of [`open_graph`].
+/// Does the same for a directory that is already open.
 pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Result<Graph> {
     let reader = Reader::open(backend, Pool::new(memory))?;
     let fits = directory.bytes() <= memory / 2;
@@ -175,34 +171,34 @@ pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Re
     Graph::open_in(directory, &reader, caching)
 }
 
-/// What a run needs of memory.
+/// How much memory a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
     /// Bytes of the arrays over all vertices and of the workers.
     pub vertex_bytes: u64,
     /// Bytes without which tiles cannot be streamed.
     pub stream_bytes_min: u64,
-    /// Bytes of all tiles, or of all rows where only those are read: with that much more no iteration but the
-    /// first reads.
+    /// Bytes of all tiles, or of all rows if only rows are read. With as much memory on top, only
+    /// the first iteration reads from the disk.
     pub layout_bytes: u64,
     /// Bytes of code, tables and stacks.
     pub overhead_bytes: u64,
-    /// What takes the place of the arrays where they may lie on disk.
+    /// What replaces the arrays if they may lie on disk.
     pub on_disk: Option<ArraysOnDisk>,
 }
 
 impl Estimate {
-    /// The smallest budget with which the run starts.
+    /// Returns the smallest budget with which the run starts.
     pub fn needed(&self) -> u64 {
         self.vertex_bytes_min() + self.stream_bytes_min + self.overhead_bytes
     }
 
-    /// The smallest budget with which its arrays are in memory.
+    /// Returns the smallest budget with which the arrays lie in memory.
     pub fn needed_in_memory(&self) -> u64 {
         self.vertex_bytes.saturating_add(self.stream_bytes_min + self.overhead_bytes)
     }
 
-    /// Bytes of the arrays, on disk as far as they may lie there.
+    /// Returns the least bytes of the arrays; on disk if they may lie there.
     fn vertex_bytes_min(&self) -> u64 {
         match &self.on_disk {
             None => self.vertex_bytes,
@@ -211,7 +207,8 @@ impl Estimate {
         }
     }
 
-    /// How arrays are laid out on disk within a budget that they do not fit.
+    /// Returns how arrays are laid out on disk within a budget of `memory` bytes that they do not
+    /// fit.
     pub fn plan_on_disk(&self, memory: u64) -> Option<(&ArraysOnDisk, Plan)> {
         let others = self.stream_bytes_min + self.overhead_bytes;
         let left = memory.checked_sub(others)?;
@@ -223,37 +220,36 @@ impl Estimate {
     }
 }
 
-/// What a run did.
+/// The statistics of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunStatistics {
     /// Iterations (supersteps) run.
     pub iterations: u64,
-    /// Those of them that were run before the checkpoint that the run has gone on from.
+    /// Iterations that were run before the checkpoint from which the run resumed.
     pub iterations_before: u64,
-    /// Time of each iteration; of very many, that of the first 2^16, as in the next two.
+    /// Time of each iteration. These three lists keep the first 2^16 iterations.
     pub iteration_times: Vec<Duration>,
-    /// How the edges of each were reached.
+    /// The process of each iteration.
     pub processes: Vec<ProcessKind>,
-    /// Seconds that this was predicted to take, uncorrected; none where a scan was the only way.
+    /// Predicted seconds of each iteration, uncorrected; none where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
-    /// Edges in the tiles that were processed and in the rows that were looked through, over all
-    /// iterations.
+    /// Edges in the processed tiles and in the rows that were looked through, over all iterations.
     pub edges_processed: u64,
-    /// Tiles that were passed over, over all iterations, because the run had no use for them.
+    /// Tiles that the run did not need and skipped, over all iterations.
     pub tiles_skipped: u64,
-    /// Bytes that were read for the run, alone or for others too.
+    /// Bytes read for the run, including reads shared with other jobs.
     pub bytes_read: u64,
-    /// Bytes of arrays that were written to disk, where memory had no room for them.
+    /// Bytes of arrays written to disk because memory had no room for them.
     pub bytes_written: u64,
 }
 
 impl RunStatistics {
-    /// The run begins with this iteration.
+    /// Makes the run begin at `iteration`.
     pub(crate) fn begin_at(&mut self, iteration: u64) {
         (self.iterations, self.iterations_before) = (iteration, iteration);
     }
 
-    /// Adds those of what was done next for the same answer.
+    /// Adds the statistics of a run that continued this one for the same answer.
     pub fn add(&mut self, next: RunStatistics) {
         self.iterations += next.iterations;
         self.iterations_before += next.iterations_before;
@@ -285,7 +281,7 @@ impl RunStatistics {
         self.predicted_seconds.push(predicted_seconds);
     }
 
-    /// Adds what the parts of one scan did.
+    /// Adds the statistics of the parts of one scan.
     pub(crate) fn add_scan(&mut self, scanned: &PartStatistics, graph: &Graph) {
         self.edges_processed += scanned.edges;
         self.tiles_skipped += graph.tiles().len() as u64 - scanned.tiles;

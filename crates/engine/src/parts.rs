@@ -1,5 +1,5 @@
-//! How the tiles of a graph are cut: into parts, the unit of work of one worker, and groups, the unit of
-//! reading. Both are functions of the graph alone, so that no result depends on the machine.
+//! Cuts the tiles of a graph into parts, the unit of work of one worker, and groups, the unit of
+//! reading. Both depend on the graph alone, so no result depends on the machine.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use tegula_store::graph::{Graph, ReadSize};
 
 /// Bytes of tiles and weights at which a group is closed.
 const GROUP_SIZE_TARGET: u64 = 1 << 20;
-/// Edges of a batch above which it is processed in several parts: about 4 ms of work.
+/// Edges of a batch above which it is cut into several parts: about 4 ms of work.
 pub const PART_EDGES_TARGET: u64 = 1 << 22;
 
 /// Consecutive tiles of one part, in one cell, that are read together: about 1 MiB.
@@ -19,7 +19,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Bytes of the frames that hold it.
+    /// Returns the bytes of the frames that hold the group.
     pub fn size(&self, has_weights: bool) -> u64 {
         self.size.total(has_weights)
     }
@@ -41,9 +41,9 @@ pub struct Part {
 /// The parts and groups of a graph, batch after batch.
 #[derive(Debug)]
 pub struct Parts {
-    /// Every batch has at least one.
+    /// The parts; every batch has at least one.
     pub parts: Vec<Part>,
-    /// None is empty.
+    /// The groups; none is empty.
     pub groups: Vec<Group>,
 }
 
@@ -77,7 +77,7 @@ impl Parts {
                     (part_start, part_edges) = (self.groups.len(), 0);
                 }
             }
-            // Those from the next segment lie elsewhere in the file.
+            // Tiles from the next segment lie elsewhere in the file.
             self.close_group(graph, &mut open);
         }
         if part_start < self.groups.len() || self.parts.len() == first_part {
@@ -99,13 +99,13 @@ impl Parts {
         self.parts.push(Part { batch, number, count: 0, groups });
     }
 
-    /// Bytes of the largest group.
+    /// Returns the bytes of the largest group.
     pub fn group_size_max(&self, has_weights: bool) -> u64 {
         self.groups.iter().map(|group| group.size(has_weights)).max().unwrap_or(0)
     }
 
-    /// The most targets of a batch, once for all of its parts but one: what was reduced for them waits for
-    /// the parts before.
+    /// Returns the most targets whose reductions may wait for the parts before: for some batch, its
+    /// targets once for each of its parts but one.
     pub fn waiting_targets_max(&self, graph: &Graph) -> u64 {
         let waiting = self.parts.iter().map(|part| {
             let targets = graph.batches()[part.batch].targets(graph.vertex_count());

@@ -1,7 +1,8 @@
-//! Which of some things stay in memory, where not all of them can: as many as fit, spread evenly.
+//! Chooses which things stay in memory if not all of them fit: evenly spread ones.
 
-/// Things by number, ranked such that the first of them are spread evenly, however many: by the bits of their numbers
-/// in reverse (van der Corput's sequence). What stays in less memory stays in more.
+/// Numbered things, ranked by the reversed bits of their numbers (van der Corput's sequence). So
+/// the first `n` in rank are evenly spread for every `n`, and what stays in less memory stays in
+/// more.
 #[derive(Debug)]
 pub struct Spread {
     ranked: Vec<usize>,
@@ -9,7 +10,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `0..count`, ranked.
+    /// Ranks `0..count`.
     pub fn over(count: usize) -> Spread {
         let bits = count.next_power_of_two().trailing_zeros();
         let reversed = (0..1usize << bits)
@@ -20,12 +21,12 @@ impl Spread {
         Spread { ranked, ranks }
     }
 
-    /// All of them, the first in rank first.
+    /// Returns all numbers by ascending rank.
     pub fn in_order(&self) -> &[usize] {
         &self.ranked
     }
 
-    /// The rank of one.
+    /// Returns the rank of a number.
     pub fn rank(&self, index: usize) -> usize {
         self.ranks[index]
     }
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_stays_is_spread_evenly() {
+    fn the_first_in_rank_are_spread_evenly() {
         for count in [0, 1, 2, 3, 64, 1000] {
             let spread = Spread::over(count);
             let ranked = spread.in_order();

@@ -3,13 +3,13 @@
 use crate::external::States;
 use crate::program::Program;
 
-/// A program, and what is known of the vertices before its first iteration.
+/// A program, and what is known about the vertices before its first iteration.
 #[derive(Debug)]
 pub struct Start<P: Program> {
     /// The program.
     pub program: P,
-    /// The states that [`Program::init_from`] is given, where there are any: by dense id, in memory only for a run that
-    /// has its arrays there.
+    /// The states for [`Program::init_from`] by dense id, if there are any. They lie in memory only
+    /// for a run whose arrays lie there.
     pub known: Option<States<P::State>>,
 }
 

@@ -1,10 +1,10 @@
-//! The tiles of a graph, for all jobs: which of them stay in memory, and how the others come by.
+//! The tiles of a graph, for all jobs: which tiles stay in memory, and how the others are streamed.
 //!
-//! The scans of a job visit the groups of tiles in the same order every time, so there is nothing that a
-//! replacement policy could learn. Groups are *ranked* once, evenly spread over the scan: what stays are the
-//! first in that order, as many as memory has room for. When a job arrives that needs memory, the last of
-//! these go; when one leaves, further ones are kept as they come by. Reading the others overlaps with
-//! processing at every moment of a scan.
+//! The scans of a job visit the groups of tiles in the same order every time, so a replacement
+//! policy has nothing to learn. Groups are *ranked* once, evenly spread over the scan. The first in
+//! rank stay, as many as memory has room for. When a job arrives that needs memory, the last of
+//! these go. When a job leaves, further groups are kept as they are read. Reads of the others
+//! overlap with processing at every moment of a scan.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,23 +16,23 @@ use tegula_store::graph::{CheckedTiles, Graph, TileRead};
 use super::parts::Parts;
 use super::spread::Spread;
 
-/// Bytes on their way to each worker: enough to keep an SSD busy while a part is processed.
+/// Bytes in flight for each worker: enough to keep an SSD busy while a part is processed.
 const STREAM_SIZE_PER_WORKER: u64 = 12 << 20;
 
-/// The part of little memory that streams get beside arrays: with less, a worker has a group on its way and one at
-/// work.
+/// Streams get at most one byte in `STREAM_SHARE` of a small memory that arrays need too. With
+/// less, a worker has one group in flight and one at work.
 const STREAM_SHARE: u64 = 16;
 
 /// The tiles of a graph. See the [module](self).
 pub struct TileSource<'g> {
     graph: &'g Graph,
     parts: Arc<Parts>,
-    /// The groups, ranked.
+    /// The ranks of the groups.
     ranked: Spread,
     held: Vec<Mutex<Option<Arc<CheckedTiles>>>>,
-    /// How many groups may stay.
+    /// How many groups may stay in memory.
     resident_count: AtomicUsize,
-    /// Bytes that each worker may have on their way and at work.
+    /// Bytes that each worker may have in flight and at work.
     stream_size: AtomicU64,
 }
 
@@ -41,14 +41,14 @@ pub struct TileSource<'g> {
 pub struct Room {
     /// Bytes that frames of tiles may take.
     pub bytes: u64,
-    /// Workers among whom they are shared.
+    /// Workers that share the bytes.
     pub workers: usize,
-    /// Whether weights are read with them.
+    /// Whether the weights of tiles are read, too.
     pub has_weights: bool,
 }
 
 impl<'g> TileSource<'g> {
-    /// Tiles of which none is in memory. [`TileSource::resize`] follows before any is read.
+    /// Makes a source with no tile in memory. Call [`TileSource::resize`] before the first read.
     pub fn new(graph: &'g Graph, parts: Arc<Parts>) -> TileSource<'g> {
         let ranked = Spread::over(parts.groups.len());
         let held = parts.groups.iter().map(|_| Mutex::default()).collect();
@@ -62,18 +62,19 @@ impl<'g> TileSource<'g> {
         }
     }
 
-    /// Bytes without which nobody can scan: a group on its way and one at work for each worker.
+    /// Returns the least bytes for a scan: one group in flight and one at work for each worker.
     pub fn size_min(parts: &Parts, workers: usize, has_weights: bool) -> u64 {
         2 * parts.group_size_max(has_weights) * workers as u64
     }
 
-    /// Bytes with which reading does not wait for processing, of `bytes` that others want a share of, too.
+    /// Returns the bytes with which reads do not wait for processing, given `bytes` that others
+    /// want to share.
     pub fn stream_size_wanted(workers: usize, bytes: u64) -> u64 {
         (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / STREAM_SHARE)
     }
 
-    /// Makes do with other memory than before: of at least [`TileSource::size_min`]. What has no room any
-    /// more goes at once; what a worker is just at, when that is done.
+    /// Adapts to other memory, of at least [`TileSource::size_min`] bytes. Groups without room go
+    /// at once, or when the worker that processes one is done with it.
     pub fn resize(&self, room: Room) {
         let Room { bytes, workers, has_weights } = room;
         let size = |group: usize| self.parts.groups[group].size(has_weights);
@@ -90,7 +91,8 @@ impl<'g> TileSource<'g> {
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
         self.resident_count.store(count, Ordering::Relaxed);
         self.ranked.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
-        // What stays was counted without weights: those that were read for a job that has left have to go.
+        // Room was counted without weights. Groups that were read with weights, for a job that has
+        // left, must go.
         let all: u64 = self.parts.groups.iter().map(|group| group.size(true)).sum();
         if !has_weights && all > bytes {
             for &group in &self.ranked.in_order()[..count] {
@@ -100,30 +102,28 @@ impl<'g> TileSource<'g> {
         }
     }
 
-    /// Bytes that each worker may have on their way and at work.
+    /// Returns the bytes that each worker may have in flight and at work.
     pub fn stream_size(&self) -> u64 {
         self.stream_size.load(Ordering::Relaxed)
     }
 
-    /// The group, if it is in memory, with its weights where these are wanted and stored.
+    /// Returns a group if it is in memory, and with its weights if they are wanted and stored.
     pub fn get(&self, group: usize, has_weights: bool) -> Option<Arc<CheckedTiles>> {
         let wants_weights = has_weights && self.graph.is_weighted();
         lock(&self.held[group]).clone().filter(|held| held.has_weights() || !wants_weights)
     }
 
-    /// Asks for a group that is not in memory.
+    /// Requests a group that is not in memory.
     pub fn request(&self, group: usize, has_weights: bool) -> TileRead<'g> {
         self.graph.read_tiles(self.parts.groups[group].tiles.clone(), has_weights)
     }
 
-    /// Waits for a group; keeps it if it is meant to stay.
-    ///
-    /// # Errors
-    /// Those of reading; [`tegula_machine::Error::Corrupt`] when a checksum differs.
+    /// Waits for a group, and keeps it if it should stay.
     pub fn receive(&self, group: usize, read: TileRead<'g>) -> Result<Arc<CheckedTiles>> {
         let tiles = Arc::new(read.wait()?);
         let mut held = lock(&self.held[group]);
-        // Under the lock: whoever makes room sees it after this, or this sees that there is none.
+        // The lock orders this with [`TileSource::resize`]: either that drops the group, or the new
+        // count is seen here.
         if self.ranked.rank(group) < self.resident_count.load(Ordering::Relaxed) {
             *held = Some(Arc::clone(&tiles));
         }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::graph_for_tests::random_graph;
 
-    /// Reads all groups once; returns the number of those that stay, and their bytes.
+    /// Reads all groups once; returns the number and the bytes of the groups that stay.
     fn read_all(source: &TileSource<'_>) -> (usize, u64) {
         for group in 0..source.parts.groups.len() {
             if source.get(group, false).is_none() {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_fits_the_room_whenever_that_changes() {
+    fn resident_groups_fit_the_room_after_each_resize() {
         let scratch = Scratch::new();
         let graph = random_graph(&scratch, 64 << 20);
         let parts = Arc::new(Parts::cut(&graph, 1 << 13));
@@ -174,7 +174,7 @@ mod tests {
         for bytes in [total - 1, total / 2, least + 1, least] {
             resize(bytes);
             let (count, held) = stay(&source);
-            // Nothing that has left comes back by being read again.
+            // No group that has left comes back by being read again.
             assert_eq!(read_all(&source), (count, held));
             assert!(count < stayed || count == 0, "{count} of {stayed} in {bytes}");
             assert!(held + source.stream_size() <= bytes, "{held} in {bytes}");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_keeps_what_it_is_at_when_that_has_no_room_any_more() {
+    fn a_worker_keeps_the_group_at_work_when_its_room_is_gone() {
         let scratch = Scratch::new();
         let graph = random_graph(&scratch, 64 << 20);
         let parts = Arc::new(Parts::cut(&graph, 1 << 13));

@@ -1,5 +1,5 @@
-//! A job that panics or is cancelled, wherever it is, ends soon and alone: what is beside it and what comes
-//! after it on the same graph gives its right bits, and all memory comes back.
+//! A job that panics or is cancelled ends soon and alone, at any point. Jobs beside it and after it
+//! on the same graph give the right bits, and all memory is freed.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -27,8 +27,8 @@ const VERTICES: u64 = 2 * WINDOW + 40_000;
 /// The first vertices of the second, third and fourth level of a search from 0.
 const LEVELS: [u64; 3] = [2, 2 + 3000, VERTICES - 60];
 
-/// Both directions of the edges of a graph in whose search from 0 the third frontier holds nearly all
-/// vertices and a few are left: the time to pull.
+/// Imports a graph, with both directions of its edges. In its search from 0, the third frontier
+/// holds nearly all vertices and few are left: the time to pull.
 fn layered(scratch: &Scratch) -> PathBuf {
     let mut random = XorShift::new(5);
     let mut between = |first: u64, end: u64| first + random.below(end - first);
@@ -70,7 +70,7 @@ fn options<'a>(threads: usize, executor: Executor) -> RunOptions<'a> {
     RunOptions { memory: MEMORY, threads, executor, part_edges: 1 << 13, ..Default::default() }
 }
 
-/// Where a program may be.
+/// A function of a program that may be interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Init,
@@ -96,16 +96,16 @@ const PLACES: [Place; 9] = [
     Place::Merge,
 ];
 
-/// What happens at a place.
+/// Called at each place.
 type Happens<'a> = &'a (dyn Fn(Place) + Sync);
 
-/// A search from 0 by levels that tells where it is, and may pull or not.
+/// A search from 0 by levels that reports each place, and may pull or not.
 struct Search<'a, const PULLS: bool> {
     level: u32,
     at: Happens<'a>,
 }
 
-/// Sums that tell when they are merged.
+/// Sums that report when they are merged.
 #[derive(Default)]
 struct Reached<'a> {
     count: u64,
@@ -130,11 +130,11 @@ impl Aggregate for Reached<'_> {
     }
 }
 
-/// Not reached.
+/// The state of a vertex that is not reached.
 const NONE: u64 = u64::MAX;
 
 impl<'a, const PULLS: bool> Program for Search<'a, PULLS> {
-    /// The level above the parent.
+    /// The level in the upper half, the parent in the lower half.
     type State = u64;
     type Reduction = Min<u32>;
     type Weight = ();
@@ -204,7 +204,7 @@ enum How {
     IsCancelled,
 }
 
-/// Interrupts a job once, and counts what it does all the same.
+/// Interrupts a job once, and counts its later calls.
 struct Interruption {
     how: How,
     cancel: Cancel,
@@ -225,7 +225,8 @@ impl Interruption {
     fn strike(&self) {
         if !self.has_struck.swap(true, Ordering::SeqCst) {
             match self.how {
-                // As a panic, but without a backtrace: others would do much while that is written.
+                // A panic, but without a backtrace: while one is written, other workers would do
+                // much.
                 How::Panics => std::panic::resume_unwind(Box::new("on purpose")),
                 How::IsCancelled => self.cancel.cancel(),
             }
@@ -236,14 +237,14 @@ impl Interruption {
         self.has_struck.load(Ordering::SeqCst)
     }
 
-    /// The job calls.
+    /// Counts a call of the job after the interruption.
     fn note_call(&self) {
         if self.has_struck.load(Ordering::Relaxed) {
             self.calls_after.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The job has ended as it should; else than soon where that is an error.
+    /// Checks that the job has ended with the right error. Returns an error if it did not end soon.
     #[track_caller]
     fn check<T>(&self, result: Result<T>, calls_max: u64) -> Result<(), String> {
         let is_right = match (&result, self.how) {
@@ -259,15 +260,15 @@ impl Interruption {
     }
 }
 
-/// Interrupts a job until it ends soon, three times at the most: while the system lets the thread wait that
-/// interrupts it, others do much.
+/// Interrupts a job until it ends soon, at most three times: while the system delays the
+/// interrupting thread, others do much.
 #[track_caller]
 fn soon(mut interrupt: impl FnMut() -> Result<(), String>) {
     let late: Vec<String> = (0..3).map_while(|_| interrupt().err()).collect();
     assert!(late.len() < 3, "{late:?}");
 }
 
-/// Runs jobs that are interrupted, one in each case, each with a search beside it on the same scheduler.
+/// Runs interrupted jobs one by one, each with a search beside it on the same scheduler.
 fn beside<C: Sync>(
     graph: &Graph,
     options: &RunOptions<'_>,
@@ -289,21 +290,22 @@ fn beside<C: Sync>(
     assert_eq!(graph.reader().pool().available(), available);
 }
 
-/// The most edges of a tile.
+/// Returns the most edges of a tile.
 fn widest_tile(graph: &Graph) -> u64 {
     let edges = graph.tiles().iter().map(|tile| u64::from(tile.summary.edge_count));
     edges.max().unwrap()
 }
 
-/// Calls of a search after it was interrupted: what each worker does between two looks. At its longest that
-/// is a window, with four functions, or a tile, some of whose entries are no edges; and one worker alone may
-/// look twice for the bucket of each active vertex.
+/// Returns the most calls of a search after its interruption: those of each worker between two
+/// checks. At most, these are for a window, with four functions, or for a tile, some of whose
+/// entries are no edges. A single worker may also look twice for the bucket of each active vertex.
 fn calls_max(graph: &Graph, threads: usize) -> u64 {
     let vertices = graph.vertex_count();
     threads as u64 * (4 * WINDOW + 2 * widest_tile(graph)) + 2 * vertices
 }
 
-/// Interrupts a search at the first call of a place from an iteration on; false where it never gets there.
+/// Interrupts a search at the first call of a place from an iteration on; returns false if it never
+/// gets there.
 fn interrupt<const PULLS: bool>(
     graph: &Graph,
     place: Place,
@@ -320,7 +322,7 @@ fn interrupt<const PULLS: bool>(
                 begun.fetch_add(1, Ordering::SeqCst);
                 begun_after.fetch_add(u64::from(interruption.has_struck()), Ordering::SeqCst);
             }
-            // Before the first iteration none has begun.
+            // `Init` comes before the first iteration.
             if now == place && begun.load(Ordering::Relaxed) > iteration
                 || now == Place::Init && place == Place::Init
             {
@@ -340,7 +342,7 @@ fn interrupt<const PULLS: bool>(
     has_struck
 }
 
-/// Interrupts searches by an executor at each place, at first and when the frontier is large.
+/// Interrupts searches by an executor at each place, at the start and when the frontier is large.
 fn interrupt_everywhere<const PULLS: bool>(
     executor: Executor,
     arrays: Arrays,
@@ -373,26 +375,26 @@ fn interrupt_everywhere<const PULLS: bool>(
 }
 
 #[test]
-fn a_search_that_scans() {
+fn an_interrupted_search_that_scans_ends_soon_and_alone() {
     interrupt_everywhere::<false>(Executor::Scan, Arrays::InMemory, ProcessKind::Scan);
 }
 
 #[test]
-fn a_search_with_its_arrays_on_disk() {
+fn an_interrupted_search_with_arrays_on_disk_ends_soon_and_alone() {
     interrupt_everywhere::<false>(Executor::Scan, Arrays::OnDisk, ProcessKind::Scan);
 }
 
 #[test]
-fn a_search_that_seeks() {
+fn an_interrupted_search_that_seeks_ends_soon_and_alone() {
     interrupt_everywhere::<false>(Executor::Seek, Arrays::InMemory, ProcessKind::Seek);
 }
 
 #[test]
-fn a_search_that_also_pulls() {
+fn an_interrupted_search_that_pulls_ends_soon_and_alone() {
     interrupt_everywhere::<true>(Executor::Auto, Arrays::InMemory, ProcessKind::Pull);
 }
 
-/// Is shown edges, and interrupts itself after some.
+/// Visits edges, and interrupts itself after some.
 struct Visitor<'i> {
     interruption: &'i Interruption,
     edges: AtomicU64,
@@ -418,12 +420,13 @@ impl EdgeVisitor for Visitor<'_> {
 }
 
 #[test]
-fn a_pass_over_all_edges() {
+fn an_interrupted_pass_over_all_edges_ends_soon_and_alone() {
     let scratch = Scratch::new();
     let graph = open(&scratch);
     let options = |threads| options(threads, Executor::Auto);
     let expected = search(&graph, &options(1));
-    // The first question comes when the scan is planned, those beyond the number of tiles while it goes on.
+    // The first question comes when the scan is planned. Questions after one per tile come during
+    // the scan.
     let tiles = graph.tiles().len() as u64;
     let never = u64::MAX;
     let moments =
@@ -454,7 +457,7 @@ fn a_pass_over_all_edges() {
 /// Follows rows, and interrupts itself after some of them.
 type Follow = fn(&RowsJob<'_>, &Interruption) -> Result<()>;
 
-/// One traversal of all rows.
+/// Traverses all rows.
 fn one_by_one(job: &RowsJob<'_>, interruption: &Interruption) -> Result<()> {
     let mut traversal = job.traversal(Sequential::new(0..job.rows().rows().vertex_count()));
     let mut rows = 0;
@@ -468,7 +471,7 @@ fn one_by_one(job: &RowsJob<'_>, interruption: &Interruption) -> Result<()> {
     Ok(())
 }
 
-/// A pass of several workers.
+/// Makes a pass with several workers.
 fn by_ranges(job: &RowsJob<'_>, interruption: &Interruption) -> Result<()> {
     job.for_each_range(|number, range| {
         for _ in range {
@@ -482,12 +485,12 @@ fn by_ranges(job: &RowsJob<'_>, interruption: &Interruption) -> Result<()> {
 }
 
 #[test]
-fn what_follows_rows_itself() {
+fn an_interrupted_job_that_follows_rows_ends_soon_and_alone() {
     let scratch = Scratch::new();
     let graph = open(&scratch);
     let options = |threads| options(threads, Executor::Auto);
     let expected = search(&graph, &options(1));
-    // Rows of a batch in the first case, of the range at work in the second.
+    // Calls until the end: rows of a batch in the first case, of the current ranges in the second.
     let ways: [(Follow, u64); 2] = [(one_by_one, 16), (by_ranges, 2 * u64::from(RANGE_SIZE))];
     for threads in [1, 3] {
         for how in [How::Panics, How::IsCancelled] {

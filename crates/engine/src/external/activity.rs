@@ -1,4 +1,4 @@
-//! Which vertices are active, as far as memory has to know: the bits lie with the states.
+//! Summaries of the active vertices, in memory: their bits lie with the states.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -7,29 +7,29 @@ use tegula_store::tiles::TileSummary;
 use super::cut::Cut;
 use crate::superstep::active_set::ActiveSet;
 
-/// How many vertices of each block are active, and which chunks have any.
+/// The number of active vertices in each block, and the chunks that have any.
 pub struct ActiveBlocks {
-    /// For tiles: without the bits.
+    /// For tiles; without the bits.
     pub summary: ActiveSet,
     /// By block.
     pub counts: Vec<u32>,
 }
 
-/// The same of the next iteration, while it becomes known.
+/// The same for the next iteration, while it is gathered.
 pub struct NextActivity {
     chunks: Vec<AtomicU64>,
     counts: Vec<AtomicU32>,
 }
 
 impl ActiveBlocks {
-    /// Bytes of this, and of the next.
+    /// Returns the bytes for this iteration and the next.
     pub fn size(cut: &Cut) -> u64 {
         2 * (4 * cut.count() as u64 + ActiveSet::summary_size(cut.vertex_count() as u64))
     }
 }
 
 impl NextActivity {
-    /// Nobody is active.
+    /// Begins without active vertices.
     pub fn new(cut: &Cut) -> NextActivity {
         let chunks = ActiveSet::summary_size(cut.vertex_count() as u64) / 8;
         NextActivity {
@@ -38,7 +38,7 @@ impl NextActivity {
         }
     }
 
-    /// Notes the bits of a block, whose first vertex is `first`.
+    /// Notes the activity bits of a block, whose first vertex is `first`.
     pub fn note(&self, block: usize, first: usize, words: &[u64]) {
         let mut count = 0;
         for (word, vertices) in words.iter().zip((first..).step_by(64)) {
@@ -51,7 +51,7 @@ impl NextActivity {
         self.counts[block].store(count, Ordering::Relaxed);
     }
 
-    /// What was noted; blocks of which nothing was are inactive. Begins anew.
+    /// Returns the noted activity and begins again. Blocks that were not noted are inactive.
     pub fn take(&mut self) -> ActiveBlocks {
         let counts: Vec<u32> =
             self.counts.iter_mut().map(|count| std::mem::take(count.get_mut())).collect();

@@ -1,4 +1,5 @@
-//! Applying, block by block: what was reduced for the targets of a group of columns goes into their states.
+//! The apply phase, block by block: the reductions for the targets of a group of columns go into
+//! their states.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,30 +16,30 @@ use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
 use crate::superstep::targets::Targets;
 
-/// What a worker found while it applied to a stretch of targets.
+/// The result of a worker for a stretch of targets.
 struct Applied<P: Program> {
-    /// What was summed up, by batch.
+    /// The sums by batch.
     sums: Vec<(usize, P::Aggregate)>,
-    /// How many were settled, for each window of the stretch.
+    /// Newly settled vertices in each window of the stretch.
     settled: Vec<u32>,
 }
 
-/// The targets of a batch, while it is applied to them.
+/// The targets of a batch while a worker applies to them.
 struct Reduced<P: Program> {
     batch: usize,
     targets: Range<usize>,
-    /// None where nothing was reduced.
+    /// `None` if nothing was reduced.
     values: Option<Vec<Accumulator<P>>>,
     aggregate: P::Aggregate,
 }
 
 impl<P: Program> Reduced<P> {
-    /// The targets among some vertices.
+    /// Returns the targets among some vertices.
     fn targets_in(&self, vertices: &Range<usize>) -> Range<usize> {
         self.targets.start.max(vertices.start)..self.targets.end.min(vertices.end)
     }
 
-    /// Whether a message may have reached any of some vertices.
+    /// Returns whether a message may have reached any of some vertices.
     fn has_message(&self, vertices: &Range<usize>) -> bool {
         let targets = self.targets_in(vertices);
         let here = targets.start - self.targets.start..targets.end - self.targets.start;
@@ -49,7 +50,8 @@ impl<P: Program> Reduced<P> {
     }
 }
 
-/// Takes in what batches have summed up that end with some vertices; the one that goes on behind them.
+/// Takes in the sums of the batches that end within `vertices`; returns the batch that continues
+/// after them.
 fn close<P: Program>(
     reduced: Vec<Reduced<P>>,
     vertices: &Range<usize>,
@@ -67,10 +69,10 @@ fn close<P: Program>(
 }
 
 impl<P: Program> ExternalStep<'_, P> {
-    /// Applies what was reduced for the group of columns at work.
+    /// Applies the reductions for the group of columns at work.
     ///
     /// # Errors
-    /// Those of reading and writing; cancellation; a panic of the program.
+    /// Failed reads and writes; cancellation; a panic of the program.
     pub(super) fn apply(&mut self, context: &JobContext<'_>) -> Result<()> {
         let stretches = Cut::stretches(&self.targets());
         let applied: Vec<Mutex<Option<Applied<P>>>> =
@@ -93,7 +95,7 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    /// Applies to a stretch; that `after` it is likely to come next.
+    /// Applies to a stretch. The stretch `after` probably comes next.
     fn apply_to(
         &self,
         stretch: &Range<usize>,
@@ -120,7 +122,7 @@ impl<P: Program> ExternalStep<'_, P> {
             }) {
                 continue;
             }
-            // Small batches lie in one block with others, a large one in several blocks.
+            // Several small batches share a block; a large batch spans several blocks.
             let mut reduced: Vec<Reduced<P>> = batches
                 .map(|batch| match open.take() {
                     Some(open) if open.batch == batch => open,
@@ -167,8 +169,8 @@ impl<P: Program> ExternalStep<'_, P> {
         Reduced { batch, targets, values, aggregate: P::Aggregate::default() }
     }
 
-    /// Applies to some targets of a batch: to those for which anything was reduced, or to all of them where the program
-    /// wants that.
+    /// Applies to some targets of a batch: to those with reductions, or to all if the program wants
+    /// that.
     fn apply_batch(
         &self,
         reduced: &mut Reduced<P>,
@@ -206,7 +208,7 @@ impl<P: Program> ExternalStep<'_, P> {
         }
     }
 
-    /// The batches that have a target among these vertices.
+    /// Returns the batches with a target among these vertices.
     fn batches_of(&self, vertices: &Range<usize>) -> Range<usize> {
         let batches = self.graph.batches();
         let first = batches.partition_point(|batch| batch.target_first as usize <= vertices.start);
@@ -214,7 +216,7 @@ impl<P: Program> ExternalStep<'_, P> {
         first.saturating_sub(1)..end
     }
 
-    /// Asks for the blocks behind one that are going to be applied to, of a stretch and of the one `after`.
+    /// Requests the next blocks that apply will need, in a stretch and in the one `after`.
     fn ask_for_targets_ahead(
         &self,
         block: usize,

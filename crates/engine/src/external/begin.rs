@@ -1,4 +1,4 @@
-//! Before the first iteration: the arrays, and the states of all vertices.
+//! What happens before the first iteration: making the arrays, and the states of all vertices.
 
 use std::ops::Range;
 use std::path::Path;
@@ -29,11 +29,11 @@ use crate::spread::Spread;
 use crate::start::Start;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
-    /// Makes the arrays beside the graph, and initialises the states.
+    /// Makes the arrays on disk and initialises the states.
     ///
     /// # Errors
-    /// Those of making the files, of which the disk may be too full; of reading the degrees; cancellation; a panic of
-    /// the program.
+    /// Failure to create the files, for example on a full disk; failed reads of the degrees;
+    /// cancellation; a panic of the program.
     pub fn new(
         graph: &'g Graph,
         parts: &Arc<Parts>,
@@ -105,7 +105,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         Ok(step)
     }
 
-    /// Takes up what the program was before an iteration, with its states if they lie elsewhere.
+    /// Restores the program as it was before an iteration, with its states if they lie elsewhere.
     fn restore(
         &mut self,
         elsewhere: Option<BlockStore>,
@@ -133,7 +133,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         Ok(())
     }
 
-    /// Initialises the states. What is summed up is summed up window by window, in their order.
+    /// Initialises the states. Sums are made by window and merged in the order of the windows.
     fn init(&mut self, known: Option<&States<P::State>>, context: &JobContext<'_>) -> Result<()> {
         let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
         let windows: Vec<Mutex<Vec<Window<P>>>> =
@@ -181,7 +181,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         Ok(())
     }
 
-    /// The degrees of a stretch of vertices; none where they are not wanted.
+    /// Returns the degrees of a stretch of vertices; empty if the program does not need them.
     pub(super) fn degrees_of(&self, stretch: &Range<usize>) -> Result<Vec<u32>> {
         match &self.degrees {
             Some(degrees) => degrees.read(stretch.clone()),
@@ -190,7 +190,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     }
 }
 
-/// Room for the messages of a segment, and one more that is the identity.
+/// Makes room for the messages of a segment, all identities, and one more identity.
 fn identities<P: Program>(graph: &Graph) -> Vec<Message<P>> {
     let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
     let mut messages = huge::with_capacity(segment + 1);
@@ -198,11 +198,11 @@ fn identities<P: Program>(graph: &Graph) -> Vec<Message<P>> {
     messages
 }
 
-/// What the checkpoints of a run give it to begin with.
+/// What the checkpoints of a run provide at its start.
 struct Kept<P: Program> {
-    /// Where its states lie, if it keeps any.
+    /// The store of its states, if the run keeps checkpoints.
     states: Option<BlockStore>,
-    /// Where it goes on, if it does, and the states, if they lie elsewhere.
+    /// The state to resume from, if any, with its blocks if they lie elsewhere.
     resumed: Option<(Option<BlockStore>, Resumed<P>)>,
 }
 
@@ -228,19 +228,19 @@ impl<P: Program> Kept<P> {
 }
 
 impl ArraysOnDisk {
-    /// Refuses a plan for whose files there is no room in the folder of a run.
+    /// Refuses a plan whose files have no room in the folder of a run.
     ///
     /// # Errors
-    /// Those of opening the folder; [`Error::Io`](tegula_machine::Error::Io) of the kind
+    /// Failure to open the folder; [`Error::Io`](tegula_machine::Error::Io) of kind
     /// [`StorageFull`](std::io::ErrorKind::StorageFull), which says how much is needed.
     pub fn check_room(&self, graph: &Graph, plan: &Plan, chosen: Option<&Path>) -> Result<()> {
         check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
     }
 }
 
-/// What initialising found of a window.
+/// The result of initialising one window.
 struct Window<P: Program> {
-    /// How many vertices are not settled.
+    /// Vertices that are not settled.
     open: u32,
     aggregate: P::Aggregate,
 }

@@ -1,15 +1,15 @@
-//! How arrays over all vertices are cut into blocks.
+//! Cuts arrays over all vertices into blocks.
 
 use std::ops::Range;
 
 use tegula_store::graph::Graph;
 use tegula_store::tiles::BATCH_LOG2_MAX;
 
-/// log2 of the vertices of a block, at the most: 512 KiB of states with four bytes each.
+/// log2 of the most vertices of a block: 512 KiB of states with four bytes each.
 const BLOCK_LOG2_MAX: u32 = 17;
 
-/// log2 of the vertices that one worker takes at a time: all of the windows and batches among them, and enough for
-/// their degrees to be read in one go.
+/// log2 of the vertices that one worker takes at a time. They hold whole windows and batches, and
+/// enough vertices to read their degrees in one go.
 pub const STRETCH_LOG2: u32 = 20;
 const _: () = assert!(STRETCH_LOG2 >= BATCH_LOG2_MAX && STRETCH_LOG2 >= BLOCK_LOG2_MAX);
 
@@ -21,40 +21,40 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The blocks of the arrays over the vertices of a graph.
+    /// Returns the cut of the arrays over the vertices of a graph.
     pub fn of(graph: &Graph) -> Cut {
         let grid = graph.grid();
         let log2 = BLOCK_LOG2_MAX.min(grid.segment_log2).min(grid.column_log2);
         Cut { vertex_count: graph.vertex_count() as usize, log2 }
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.vertex_count
     }
 
-    /// How many blocks.
+    /// Returns the number of blocks.
     pub fn count(&self) -> usize {
         self.vertex_count.div_ceil(1 << self.log2)
     }
 
-    /// The most vertices of a block.
+    /// Returns the most vertices of a block.
     pub fn size_max(&self) -> usize {
         (1 << self.log2).min(self.vertex_count)
     }
 
-    /// The vertices of a block.
+    /// Returns the vertices of a block.
     pub fn vertices(&self, block: usize) -> Range<usize> {
         let start = block << self.log2;
         start..(start + (1 << self.log2)).min(self.vertex_count)
     }
 
-    /// The blocks in which a range of vertices lies.
+    /// Returns the blocks in which a range of vertices lies.
     pub fn blocks(&self, vertices: &Range<usize>) -> Range<usize> {
         vertices.start >> self.log2..vertices.end.div_ceil(1 << self.log2)
     }
 
-    /// The blocks behind one in a stretch of vertices, and those of the stretch after.
+    /// Yields the blocks after one in a stretch of vertices, and then those of the stretch `after`.
     pub fn blocks_behind(
         &self,
         block: usize,
@@ -65,7 +65,7 @@ impl Cut {
         rest.chain(after.map_or(0..0, |after| self.blocks(after)))
     }
 
-    /// A range of vertices in aligned stretches, each for one worker.
+    /// Cuts a range of vertices into aligned stretches, each for one worker.
     pub fn stretches(vertices: &Range<usize>) -> Vec<Range<usize>> {
         let Range { mut start, end } = *vertices;
         let mut stretches = Vec::new();
@@ -78,7 +78,7 @@ impl Cut {
     }
 }
 
-/// A range of vertices as places in arrays.
+/// Returns a range of vertices as indices of arrays.
 pub fn indices(vertices: Range<u64>) -> Range<usize> {
     vertices.start as usize..vertices.end as usize
 }

@@ -1,10 +1,11 @@
-//! Dispatched messages: those of a segment are sent to the groups of columns that have a use for them.
+//! Dispatched messages: messages of a segment are sent to the groups of columns that need them.
 //!
-//! Once the messages of a segment are in memory, for the first group, those of the sources that the cells of a further
-//! group list are written for it: in the order of the list, without their sources. Where few of them say anything only
-//! these are written, with their sources; where none does, the group need not scan these cells at all. That is the
-//! dispatching, dense, sparse or not at all, of DFOGraph (Yu et al., PPoPP 2021, section 4); what it moves is weighed
-//! against reading all messages again.
+//! The messages of a segment are in memory for the first group. Then each further group gets those
+//! of the sources that its cells list, in the order of the list and without the sources. If few of
+//! them are not the identity, only these are written, with their sources. If none is, the group
+//! need not scan these cells at all. This is the dispatching, dense, sparse or not at all, of
+//! DFOGraph (Yu et al., PPoPP 2021, section 4). The bytes that it moves are weighed against reading
+//! all messages again.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,60 +24,61 @@ use super::wanted::{Wanted, cells_of};
 use crate::job::context::JobContext;
 use crate::program::Reduction;
 
-/// log2 of the blocks of messages in which a segment can be sent: 2^16 messages each where it has 2^24 sources.
+/// log2 of the blocks in which the messages of a segment are sent: 2^16 messages each for 2^24
+/// sources.
 const SEGMENT_BLOCKS_LOG2: u32 = 8;
-/// The fewest messages of a block.
+/// Least number of messages in a block.
 const BLOCK_MESSAGES_MIN: usize = 64;
-/// Bytes of a source that comes with its message, counted from the first of its segment.
+/// Bytes of a source sent with its message, as an offset from the first source of its segment.
 const SOURCE_SIZE: usize = size_of::<u32>();
 
-/// How the messages of a segment come to a group of columns in the iteration at hand.
+/// How the messages of a segment reach a group of columns in this iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// All are read again, or still there.
+    /// The group reads all again, or they are still in memory.
     All,
-    /// None says anything to it.
+    /// None; all messages that it needs are identities.
     None,
-    /// That many, one of each source that is listed.
+    /// This number of messages, one for each listed source.
     Listed(usize),
-    /// That many, with their sources.
+    /// This number of messages, with their sources.
     Pairs(usize),
 }
 
-/// How messages that were sent lie in their blocks.
+/// The layout of sent messages in their blocks.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     count: usize,
-    /// How many there are in a block.
+    /// Messages in a full block.
     block: usize,
     /// Whether each comes with its source.
     has_sources: bool,
 }
 
 impl Layout {
-    /// Without their sources.
+    /// Makes the layout of messages without their sources.
     fn listed(count: usize, block_messages: usize) -> Layout {
         Layout { count, block: block_messages, has_sources: false }
     }
 
-    /// Messages of `size` bytes with their sources.
+    /// Makes the layout of messages of `size` bytes with their sources.
     fn pairs(count: usize, block_messages: usize, size: usize) -> Layout {
         let block = block_messages * size / (size + SOURCE_SIZE);
         Layout { count, block, has_sources: true }
     }
 
-    /// Whether pairs are fewer bytes than listed messages of `size` bytes, and fit in `blocks` blocks: at the end of
-    /// each there may be no room for another pair.
+    /// Returns whether these pairs take fewer bytes than listed messages of `size` bytes, and fit
+    /// in `blocks` blocks. The end of each block may have no room for another pair.
     fn is_better_than(&self, listed: &Layout, size: usize, blocks: usize) -> bool {
         self.count * (size + SOURCE_SIZE) < listed.count * size && self.blocks() <= blocks
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     fn blocks(&self) -> usize {
         self.count.div_ceil(self.block)
     }
 
-    /// How many messages one of them has.
+    /// Returns the number of messages in a block.
     fn count_in(&self, block: usize) -> usize {
         self.block.min(self.count - block * self.block)
     }
@@ -85,51 +87,53 @@ impl Layout {
 /// Messages on their way to further groups of columns.
 pub struct Dispatch<R: Reduction> {
     segments: usize,
-    /// How many messages a block has, without their sources.
+    /// Messages in a block, without their sources.
     block_messages: usize,
-    /// By group and segment. To the first group nothing is sent; that it has no use for any is known nevertheless.
+    /// By group and segment. Nothing is sent to the first group, but its ways note whether it needs
+    /// any message.
     ways: Vec<Way>,
     store: BlockStore,
     list_bytes_read: AtomicU64,
-    /// The source of the first message of each block, counted from the first of its segment.
+    /// The source of the first message in each block, counted from the first source of its segment.
     first_sources: Vec<AtomicU32>,
-    /// Which sources are listed, while messages are received.
+    /// Bits of the listed sources while messages are received.
     listed: Vec<AtomicU64>,
     rooms: Mutex<Vec<Room<R>>>,
 }
 
-/// The way from a segment to a group.
+/// The way of messages from a segment to a group.
 struct Way {
     wanted: Option<Wanted>,
     blocks: Range<usize>,
     sent: Mutex<Sent>,
 }
 
-/// What a worker sends from.
+/// The buffers of a worker that sends.
 struct Room<R: Reduction> {
     listed: Vec<AtomicU64>,
     messages: Vec<R::Message>,
     sources: Vec<u32>,
 }
 
-/// How many messages a block has in a graph with such a grid.
+/// Returns the number of messages in a block for a grid.
 pub fn block_messages(grid: Grid) -> usize {
     (1usize << grid.segment_log2 >> SEGMENT_BLOCKS_LOG2).max(BLOCK_MESSAGES_MIN)
 }
 
-/// Blocks that a way takes.
+/// Returns the number of blocks for a way.
 fn blocks_of(wanted: Option<Wanted>, block_messages: usize) -> usize {
     wanted.map_or(0, |wanted| wanted.sources as usize).div_ceil(block_messages)
 }
 
-/// How many blocks all ways of a plan take.
+/// Returns the number of blocks for all ways of a plan.
 pub fn block_count(arrays: &ArraysOnDisk, plan: &Plan) -> usize {
     let wanted = arrays.listed().wanted_by_further_groups(plan);
     let wanted = wanted.flat_map(BTreeMap::into_values);
     wanted.map(|wanted| blocks_of(wanted, arrays.block_messages())).sum()
 }
 
-/// Bytes of memory that sending takes of `threads` workers. Lists are read into the pool of the graph.
+/// Returns the bytes of memory for sending with `threads` workers. Lists are read into the pool of
+/// the graph.
 pub fn size(threads: usize, grid: Grid, message_size: usize) -> u64 {
     let bits = 1 << grid.segment_log2 >> 3;
     let block = block_messages(grid) * (message_size + SOURCE_SIZE);
@@ -138,7 +142,7 @@ pub fn size(threads: usize, grid: Grid, message_size: usize) -> u64 {
 }
 
 impl<R: Reduction> Dispatch<R> {
-    /// Nothing is on its way. `store` has the [blocks](block_count) of the plan.
+    /// Begins without any sent message. `store` has the [blocks](block_count) of the plan.
     pub fn new(
         graph: &Graph,
         arrays: &ArraysOnDisk,
@@ -169,12 +173,12 @@ impl<R: Reduction> Dispatch<R> {
         }
     }
 
-    /// Where they lie.
+    /// Returns the store of the messages.
     pub fn store(&self) -> &BlockStore {
         &self.store
     }
 
-    /// Bytes of messages and lists that were read.
+    /// Returns the bytes of messages and lists read.
     pub fn bytes_read(&self) -> u64 {
         self.store.bytes_read() + self.list_bytes_read.load(Ordering::Relaxed)
     }
@@ -183,12 +187,12 @@ impl<R: Reduction> Dispatch<R> {
         &self.ways[group as usize * self.segments + segment as usize]
     }
 
-    /// How messages come to a group.
+    /// Returns how messages reach a group.
     pub fn sent(&self, group: u32, segment: u32) -> Sent {
         *lock(&self.way(group, segment).sent)
     }
 
-    /// How messages lie; none where none was sent.
+    /// Returns the layout of sent messages; `None` if none was sent.
     fn layout(&self, sent: Sent) -> Option<Layout> {
         let size = size_of::<R::Message>();
         match sent {
@@ -198,8 +202,9 @@ impl<R: Reduction> Dispatch<R> {
         }
     }
 
-    /// Chooses how the messages of a segment come to further groups: `active` of its `size` sources may have one, and
-    /// `reread` bytes move where a group reads all of them again. Returns whether any does.
+    /// Chooses how the messages of a segment reach further groups. At most `active` of its `size`
+    /// sources have one, and `reread` bytes move if a group reads all of them again. Returns
+    /// whether any group does.
     pub fn choose(
         &self,
         arrays: &ArraysOnDisk,
@@ -227,11 +232,11 @@ impl<R: Reduction> Dispatch<R> {
         is_any
     }
 
-    /// Sends the messages of a segment to the groups for which that was chosen, and finds out whether any says
-    /// something to the first group. `is_every_active` tells that no source is without a message.
+    /// Sends the messages of a segment to the groups for which this was chosen, and finds out
+    /// whether the first group needs any. `is_every_active` promises that every source is active.
     ///
     /// # Errors
-    /// Those of reading the lists and of writing; cancellation.
+    /// Failed reads of the lists and failed writes; cancellation.
     pub fn send(
         &self,
         graph: &Graph,
@@ -273,7 +278,7 @@ impl<R: Reduction> Dispatch<R> {
         list.add_to(bits)
     }
 
-    /// Sends the messages of listed sources in blocks from a range. No source is listed from then on.
+    /// Sends the messages of listed sources in blocks of a range, and clears the list.
     fn send_listed(
         &self,
         blocks: Range<usize>,
@@ -285,7 +290,7 @@ impl<R: Reduction> Dispatch<R> {
         let says = |source: usize| messages[source] != R::IDENTITY;
         let count = listed.iter_mut().map(|word| word.get_mut().count_ones() as usize).sum();
         let mut saying = 0;
-        // Who says nothing is looked for only where there is somebody.
+        // Identities are searched for only if some source may have one.
         match is_every_active {
             true => saying = count,
             false => for_each_listed(listed, 0..messages.len(), |source| {
@@ -296,9 +301,10 @@ impl<R: Reduction> Dispatch<R> {
         let all = Layout::listed(count, self.block_messages);
         let pairs = Layout::pairs(saying, self.block_messages, size);
         let sent = match saying {
-            // How often short sums are rounded follows from the tiles that are processed, be it without a message.
+            // If the reduction is inexact, the number of processed tiles decides when short sums
+            // are rounded, even with no message.
             0 if R::IS_EXACT || count == 0 => Sent::None,
-            // To the first group, which has them.
+            // The first group has the messages already.
             _ if blocks.is_empty() => Sent::All,
             _ if pairs.is_better_than(&all, size, blocks.len()) => Sent::Pairs(saying),
             _ => Sent::Listed(count),
@@ -340,11 +346,11 @@ impl<R: Reduction> Dispatch<R> {
         failed.map_or(Ok(sent), Err)
     }
 
-    /// Brings the messages that were sent from a segment to a group to their places. What lies at those of sources that
-    /// its cells do not list is left as it is: no tile of them looks at it.
+    /// Puts the messages sent from a segment to a group into their places. Places of sources that
+    /// its cells do not list stay as they are: no tile of these cells reads them.
     ///
     /// # Errors
-    /// Those of reading; cancellation.
+    /// Read errors; cancellation.
     pub fn receive(
         &mut self,
         graph: &Graph,
@@ -413,7 +419,7 @@ impl<R: Reduction> Dispatch<R> {
         Ok(())
     }
 
-    /// Asks for the first messages that were sent from a segment to a group, `most` blocks of them.
+    /// Requests the first `most` blocks of messages sent from a segment to a group.
     pub fn read_ahead(&self, group: u32, segment: u32, most: usize) {
         let Some(layout) = self.layout(self.sent(group, segment)) else { return };
         let first = self.way(group, segment).blocks.start;
@@ -421,7 +427,7 @@ impl<R: Reduction> Dispatch<R> {
             .for_each(|index| self.read_block_ahead(first, index, &layout));
     }
 
-    /// Asks for the block at a position among those from `first` on.
+    /// Requests the block at a position among those from `first` on.
     fn read_block_ahead(&self, first: usize, index: usize, layout: &Layout) {
         let source = if layout.has_sources { SOURCE_SIZE } else { 0 };
         let len = layout.count_in(index) * (size_of::<R::Message>() + source);
@@ -429,16 +435,16 @@ impl<R: Reduction> Dispatch<R> {
     }
 }
 
-/// Where the messages of a block belong.
+/// The places for the messages of a block.
 struct Place<'m, R: Reduction> {
-    /// The first source, counted from that of the segment.
+    /// The first source, counted from the first one of the segment.
     start: usize,
-    /// How many messages come.
+    /// The number of messages in the block.
     count: usize,
     messages: &'m mut [R::Message],
 }
 
-/// Visits the set bits of a range in ascending order.
+/// Visits the set bits in a range in ascending order.
 fn for_each_listed(words: &[AtomicU64], range: Range<usize>, mut visit: impl FnMut(usize)) {
     let numbers = range.start / 64..range.end.div_ceil(64);
     for (word, first) in words[numbers.clone()].iter().zip((64 * numbers.start..).step_by(64)) {
@@ -461,7 +467,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_sent_has_room_in_the_blocks_of_all_that_are_listed() {
+    fn pairs_are_sent_only_if_they_fit_in_the_blocks_of_listed_messages() {
         for (size, fewer_but_too_wide) in [(1, 25), (4, 0), (8, 21), (16, 6)] {
             let listed = Layout::listed(2048, 64);
             let mut refused = 0;

@@ -1,4 +1,4 @@
-//! Where arrays lie that memory has no room for.
+//! The folder for arrays that do not fit in memory.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use tegula_machine::disk::Directory;
 use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 
-/// The folder on whose disk arrays lie.
+/// Opens the folder for arrays on disk: the chosen one, or the graph's if it is writable, or the
+/// temporary one.
 pub fn spill_folder(graph: &Graph, chosen: Option<&Path>) -> Result<Directory> {
     let open = |path: &Path| Directory::open(path).map_err(Error::io("open", path));
     match chosen {

@@ -15,36 +15,37 @@ use crate::superstep::batch_array::accumulator_range;
 
 /// The accumulators of the batches of a group of columns.
 ///
-/// What a part has reduced so far waits here for the scan of the next segment. Parts are merged in the order of their
-/// numbers, as soon as the last segment of each is done: what is summed up is the same as in memory.
+/// The reductions of a part wait here for the scan of the next segment. Parts are merged in the
+/// order of their numbers, as soon as the last segment of each is done. So sums are the same as in
+/// memory.
 pub struct Group<P: Program> {
-    /// For each batch of the graph; those of other groups are empty.
+    /// By batch of the graph; batches of other groups are empty.
     batches: Vec<Mutex<GroupBatch<P>>>,
-    /// For each part of the graph the last segment from which it has tiles.
+    /// The last segment with tiles of each part of the graph.
     last_segments: Vec<u32>,
     idle: Mutex<Idle<P>>,
 }
 
-/// What the parts of a batch were reduced to.
+/// The reductions of the parts of a batch.
 pub struct GroupBatch<P: Program> {
-    /// The first parts, in the order of their numbers.
+    /// The merged reductions of the first parts, in the order of their numbers.
     merged: Option<Vec<Accumulator<P>>>,
     merged_count: usize,
-    /// Parts that wait for further segments, or for those before them.
+    /// Parts that wait for further segments or for earlier parts.
     parked: Vec<ParkedPart<P>>,
     /// Parts that needed no tile at all.
     passed: Vec<usize>,
 }
 
-/// A part that waits.
+/// A waiting part.
 struct ParkedPart<P: Program> {
     number: usize,
-    /// The segment from which it has got its last tiles.
+    /// The segment of its last tiles so far.
     segment: u32,
     accumulators: ParkedAccumulators<P>,
 }
 
-/// Accumulators that no part uses at the moment, all identities, by the number of their targets.
+/// Accumulators that no part uses at the moment, all identities, by their number of targets.
 type Idle<P> = BTreeMap<usize, Vec<Accumulators<P>>>;
 
 impl<P: Program> GroupBatch<P> {
@@ -54,7 +55,7 @@ impl<P: Program> GroupBatch<P> {
 }
 
 impl<P: Program> Group<P> {
-    /// Nothing was reduced.
+    /// Makes a group without reductions.
     pub fn new(graph: &Graph, parts: &Parts) -> Group<P> {
         let last_segment = |part: &Part| {
             let last = parts.groups[part.groups.clone()].last();
@@ -67,7 +68,7 @@ impl<P: Program> Group<P> {
         }
     }
 
-    /// The accumulators of a part, as far as it has come.
+    /// Returns the accumulators of a part with its reductions so far.
     pub fn take_up(&self, graph: &Graph, part: &Part) -> Accumulators<P> {
         let targets = accumulator_range(graph, &graph.batches()[part.batch]);
         let parked = {
@@ -81,8 +82,8 @@ impl<P: Program> Group<P> {
         }
     }
 
-    /// Parks a part that has got its tiles from a segment, if it needed any, and merges those whose turn it is.
-    /// `first_part` is the index of the first part of the batch.
+    /// Parks a part after its tiles from a segment, if it needed any, and merges the parts whose
+    /// turn it is. `first_part` is the index of the first part of the batch.
     pub fn put_down(
         &self,
         graph: &Graph,
@@ -120,7 +121,7 @@ impl<P: Program> Group<P> {
                 Some(place) if last < segment || work.parked[place].segment == last => {
                     self.merge(&mut work, place, &targets);
                 }
-                // It had no tile that was needed, and there is none to come.
+                // The part needed none of its tiles, and no more will come.
                 None if last < segment || work.passed.contains(&number) => {
                     work.merged_count += 1;
                 }
@@ -147,13 +148,13 @@ impl<P: Program> Group<P> {
         self.put_idle(accumulators);
     }
 
-    /// Whether anything was reduced for a batch.
+    /// Returns whether anything was reduced for a batch.
     pub fn has_reached(&self, batch: usize) -> bool {
         let work = lock(&self.batches[batch]);
         work.merged.is_some() || !work.parked.is_empty()
     }
 
-    /// What was reduced for the targets of a batch, if anything was; nothing from then on.
+    /// Takes the reductions for the targets of a batch, if there are any.
     pub fn take(&self, graph: &Graph, batch: usize) -> Option<Vec<Accumulator<P>>> {
         let targets = accumulator_range(graph, &graph.batches()[batch]);
         let mut work = lock(&self.batches[batch]);
@@ -167,9 +168,9 @@ impl<P: Program> Group<P> {
         work.merged.take()
     }
 
-    /// Lets go of accumulators that the batches of the next group are too few for, of their size.
+    /// Drops accumulators that the batches of the next group do not need, by size.
     pub fn trim(&mut self, graph: &Graph, batches: impl Iterator<Item = usize>, threads: usize) {
-        // Of small batches only the parts at work have some.
+        // In small batches only the parts at work have accumulators.
         let mut wanted = BTreeMap::from([(WINDOW_SIZE, threads)]);
         let ranges = batches.map(|batch| accumulator_range(graph, &graph.batches()[batch]));
         for targets in ranges.filter(|targets| targets.len() >= WINDOW_SIZE) {

@@ -1,7 +1,8 @@
-//! Lists on disk that grow side by side: what is sorted roughly, one list for each range.
+//! Lists on disk that grow side by side: one list for each range while numbers are sorted roughly.
 //!
-//! A list has one block in memory. Full blocks go to the [store](BlockStore) that all lists share, in the order in which
-//! they fill up, so its size depends on the values and not on how they spread over the lists.
+//! Each list has one block in memory. Full blocks go to the [store](BlockStore) that all lists
+//! share, in the order in which they fill up. So the size of the store depends on the number of
+//! values and not on their distribution over the lists.
 
 use std::marker::PhantomData;
 
@@ -11,7 +12,7 @@ use zerocopy::IntoBytes;
 
 use crate::program::Value;
 
-/// Where lists lie, and how they get there.
+/// The place of lists on disk, and the means to read and write them.
 #[derive(Clone, Copy)]
 pub struct Disk<'d> {
     pub folder: &'d Directory,
@@ -19,7 +20,7 @@ pub struct Disk<'d> {
     pub writer: &'d WriteBehind,
 }
 
-/// How many lists there are, and how large their blocks are.
+/// The number of lists, and the size of their blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListsLayout {
     /// Number of lists.
@@ -29,7 +30,7 @@ pub struct ListsLayout {
 }
 
 impl ListsLayout {
-    /// The blocks of lists that hold up to `len` values of `size` bytes together.
+    /// Returns the blocks of lists that together hold up to `len` values of `size` bytes.
     pub fn blocks(self, size: usize, len: usize) -> Blocks {
         let block_len = self.block_len(size);
         // Each list may end within a block.
@@ -42,7 +43,7 @@ impl ListsLayout {
     }
 }
 
-/// Lists that are being written.
+/// Lists while they are written.
 pub struct Lists<T> {
     store: BlockStore,
     block_len: usize,
@@ -51,7 +52,7 @@ pub struct Lists<T> {
 }
 
 struct List<T> {
-    /// Blocks of the store, from the first to the last.
+    /// Blocks of the store, from the first to the last of the list.
     blocks: Vec<usize>,
     len: usize,
     /// Values that do not fill a block yet.
@@ -59,13 +60,10 @@ struct List<T> {
 }
 
 impl<T: Value> Lists<T> {
-    /// Empty lists with room for `len` values together.
-    ///
-    /// # Errors
-    /// Those of making a file, for which the disk may have no room.
+    /// Makes empty lists with room for `len` values together.
     pub fn create(layout: ListsLayout, len: usize, disk: Disk<'_>) -> Result<Lists<T>> {
         let blocks = layout.blocks(size_of::<T>(), len);
-        // Each list may have a block read ahead, beside the one that is waited for.
+        // Each list may have a block read ahead, and one block is waited for.
         let pool = Pool::new((layout.count as u64 + 1) * blocks.frame_size());
         let reader = &disk.reader.with_pool(pool);
         let store = BlockStore::create(disk.folder, blocks, reader, disk.writer, |_| false)?;
@@ -75,9 +73,6 @@ impl<T: Value> Lists<T> {
     }
 
     /// Appends a value to a list.
-    ///
-    /// # Errors
-    /// Those of writing.
     #[inline]
     pub fn push(&mut self, list: usize, value: T) -> Result<()> {
         let open = &mut self.lists[list].open;
@@ -86,9 +81,6 @@ impl<T: Value> Lists<T> {
     }
 
     /// Appends values to a list.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn extend(&mut self, list: usize, mut values: &[T]) -> Result<()> {
         while !values.is_empty() {
             let open = &mut self.lists[list].open;
@@ -102,10 +94,7 @@ impl<T: Value> Lists<T> {
         Ok(())
     }
 
-    /// Writes what a list has in memory. Nothing may be appended to it afterwards.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the values of a list in memory. Nothing may be appended to it afterwards.
     pub fn close(&mut self, list: usize) -> Result<()> {
         if !self.lists[list].open.is_empty() {
             self.put_away(list)?;
@@ -125,10 +114,7 @@ impl<T: Value> Lists<T> {
         Ok(())
     }
 
-    /// Ends the writing.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Ends writing.
     pub fn finish(mut self) -> Result<Finished<T>> {
         (0..self.lists.len()).try_for_each(|list| self.close(list))?;
         self.store.finish_writing()?;
@@ -141,21 +127,21 @@ impl<T: Value> Lists<T> {
 pub struct Finished<T> {
     store: BlockStore,
     block_len: usize,
-    /// The blocks and the number of values of each.
+    /// The blocks and the number of values of each list.
     lists: Vec<(Vec<usize>, usize)>,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T: Value> Finished<T> {
-    /// How many values a list has.
+    /// Returns the number of values in a list.
     pub fn len(&self, list: usize) -> usize {
         self.lists[list].1
     }
 
-    /// Visits a list from the first value to the last, a block at a time.
+    /// Visits a list from the first value to the last, block by block.
     ///
     /// # Errors
-    /// Those of reading, and of `visit`.
+    /// Read errors, and those of `visit`.
     pub fn for_each_block(
         &self,
         list: usize,
@@ -169,14 +155,14 @@ impl<T: Value> Finished<T> {
         Ok(())
     }
 
-    /// The first value of each list is the next one of it.
+    /// Returns a cursor at the first value of each list.
     pub fn cursors(&self) -> Cursors<'_, T> {
         let cursor = || Cursor { block: 0, values: Vec::new(), next: 0 };
         let cursors = std::iter::repeat_with(cursor).take(self.lists.len()).collect();
         Cursors { lists: self, cursors }
     }
 
-    /// Reads a block of a list, and asks for the one behind it.
+    /// Reads a block of a list, and requests the next one.
     fn read(&self, list: usize, block: usize, values: &mut Vec<T>) -> Result<()> {
         let (blocks, len) = &self.lists[list];
         let count_in = |block: usize| self.block_len.min(len - block * self.block_len);
@@ -188,24 +174,21 @@ impl<T: Value> Finished<T> {
     }
 }
 
-/// A place in each of some lists.
+/// A position in each list.
 pub struct Cursors<'l, T> {
     lists: &'l Finished<T>,
     cursors: Vec<Cursor<T>>,
 }
 
 struct Cursor<T> {
-    /// The block behind that which is in memory.
+    /// The block after the one in memory.
     block: usize,
     values: Vec<T>,
     next: usize,
 }
 
 impl<T: Value> Cursors<'_, T> {
-    /// The next value of a list.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the next value of a list.
     ///
     /// # Panics
     /// At the end of the list.

@@ -18,11 +18,11 @@ use crate::program::{Message, Program, Reduction};
 use crate::superstep::bit;
 
 impl<P: Program> ExternalStep<'_, P> {
-    /// Has the messages of the segment at work in memory, where any tile of these cells is needed or they are to be
-    /// kept. Returns whether there is anything to scan.
+    /// Brings the messages of the segment at work into memory, if any tile of these cells is needed
+    /// or the messages must be kept. Returns whether there is anything to scan.
     ///
     /// # Errors
-    /// Those of reading and writing; cancellation; a panic of the program.
+    /// Failed reads and writes; cancellation; a panic of the program.
     pub(super) fn bring_messages(&mut self, context: &JobContext<'_>) -> Result<bool> {
         let Position { group, segment } = self.position;
         if self.active_among(&self.sources()) == 0 {
@@ -34,13 +34,13 @@ impl<P: Program> ExternalStep<'_, P> {
         if !has_tiles && (!is_first || self.plan.groups == 1) {
             return Ok(false);
         }
-        // Taken out, so that workers may write it while they share the rest.
+        // The messages are taken out, so that workers may write them while they share the rest.
         let mut messages = std::mem::take(&mut self.messages);
         let brought = self.bring_to(&mut messages, sent, context);
         self.messages = messages;
         brought?;
         self.forget_ahead();
-        // Whether any message says something to the first group is known by now.
+        // By now it is known whether the first group needs any message.
         let has_tiles = has_tiles && self.sent(group, segment) != Sent::None;
         if has_tiles {
             self.read_ahead_of_scan();
@@ -48,7 +48,7 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(has_tiles)
     }
 
-    /// Brings the messages of the segment at work to their places, behind which comes the identity.
+    /// Brings the messages of the segment at work to their places, and the identity after them.
     fn bring_to(
         &mut self,
         messages: &mut [Message<P>],
@@ -57,11 +57,11 @@ impl<P: Program> ExternalStep<'_, P> {
     ) -> Result<()> {
         let Position { group, segment } = self.position;
         if group > 0 && self.kept_messages.is_none() {
-            // Those of the only segment are there since the first group.
+            // Messages of the only segment are in memory since the first group.
             return Ok(());
         }
         let sources = self.sources();
-        // Segments but the last have the same size.
+        // All segments but the last have the same size.
         let (messages, behind) = messages.split_at_mut(sources.len());
         behind.fill(P::Reduction::IDENTITY);
         if let (Some(dispatch), Sent::Listed(_) | Sent::Pairs(_)) = (&mut self.dispatch, sent) {
@@ -87,7 +87,8 @@ impl<P: Program> ExternalStep<'_, P> {
         }
     }
 
-    /// Chooses how the messages of a segment come to further groups; whether they are to be kept for any.
+    /// Chooses how the messages of a segment reach further groups; returns whether they must be
+    /// kept for any.
     fn choose_ways(&self, sources: &Range<usize>) -> bool {
         let Some(kept) = &self.kept_messages else { return false };
         let Some(dispatch) = &self.dispatch else { return true };
@@ -98,13 +99,13 @@ impl<P: Program> ExternalStep<'_, P> {
         dispatch.choose(&self.arrays, &self.plan, self.position.segment, of, reread as u64)
     }
 
-    /// How many of the vertices of whole blocks are active.
+    /// Returns how many vertices of whole blocks are active.
     fn active_among(&self, vertices: &Range<usize>) -> u64 {
         let counts = &self.activity.counts[self.cut.blocks(vertices)];
         counts.iter().copied().map(u64::from).sum()
     }
 
-    /// How the messages of a segment come to a group.
+    /// Returns how the messages of a segment reach a group.
     fn sent(&self, group: u32, segment: u32) -> Sent {
         self.dispatch.as_ref().map_or(Sent::All, |dispatch| dispatch.sent(group, segment))
     }
@@ -113,7 +114,7 @@ impl<P: Program> ExternalStep<'_, P> {
         self.cut.vertices(block).len() * size_of::<Message<P>>()
     }
 
-    /// Asks for the blocks that come first when the scan has ended: of the next segment, or of the targets.
+    /// Requests the first blocks needed after the scan: of the next segment, or of the targets.
     fn read_ahead_of_scan(&self) {
         let (grid, vertex_count) = (self.graph.grid(), self.graph.vertex_count());
         let next = self.position.segment + 1;
@@ -145,7 +146,7 @@ impl<P: Program> ExternalStep<'_, P> {
         }
     }
 
-    /// Gives back what was asked for and not read.
+    /// Frees blocks that were requested and not read.
     pub(super) fn forget_ahead(&self) {
         self.states.store().forget_ahead();
         let sent = self.dispatch.as_ref().map(Dispatch::store);
@@ -167,8 +168,8 @@ impl<P: Program> ExternalStep<'_, P> {
         })
     }
 
-    /// Has the active vertices of a stretch generate their messages, and keeps them if wanted; or reads those again
-    /// that were kept. The stretch `after` is likely to come next.
+    /// Generates the messages of the active vertices of a stretch, and keeps them if `keeps`; or
+    /// reads the kept ones again. The stretch `after` probably comes next.
     fn bring_stretch(
         &self,
         (stretch, after): (&Range<usize>, Option<&Range<usize>>),
@@ -213,7 +214,7 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(())
     }
 
-    /// Asks for the next blocks with active vertices, of a stretch and of the one `after`.
+    /// Requests the next blocks with active vertices, in a stretch and in the one `after`.
     fn ask_ahead(
         &self,
         block: usize,

@@ -3,16 +3,17 @@
 //! ```text
 //!  for each group of columns
 //!    for each segment
-//!      messages     from the states of the segment, the first time; for further groups all are read back, or those
-//!                   that were sent to them
+//!      messages     from the states of the segment, the first time; further groups read all of
+//!                   them back, or those that were sent to them
 //!      scan         the tiles of these cells: into accumulators that wait for the next segment
 //!    apply          block by block: read, change, write
 //! ```
 //!
-//! In memory are the messages of one segment, the accumulators of a group of columns, and what tells which tiles and
-//! blocks are needed; a [`Plan`] says how many columns go together, and which blocks stay in memory. The
-//! order in which anything is reduced or summed up is that of a run in memory, so results are the same to the bit.
-//! (The two-level column partition and the passes over it are those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
+//! Memory holds the messages of one segment, the accumulators of a group of columns, and the tables
+//! that tell which tiles and blocks are needed. A [`Plan`] sets how many columns go together, and
+//! which blocks stay in memory. The order of reductions and sums is that of a run in memory, so
+//! results are the same to the bit. (The two-level column partition and the passes over it are
+//! those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
 
 mod activity;
 mod apply;
@@ -57,7 +58,7 @@ pub use part::ExternalPart;
 pub use sorted::StatesWriter;
 pub use states::{States, StatesOnDisk, state_blocks};
 
-/// A frontier is small where fewer than one in this number of vertices are active.
+/// A frontier is small if fewer than one in `SMALL_FRONTIER` vertices are active.
 const SMALL_FRONTIER: u64 = 64;
 
 /// A program between scans, whose arrays lie on disk.
@@ -71,19 +72,19 @@ pub struct ExternalStep<'g, P: Program> {
     plan: Plan,
     writer: WriteBehind,
     states: StatesOnDisk<P::State>,
-    /// Those of all segments, where further groups of columns read them again.
+    /// The messages of all segments, if further groups of columns read them again.
     kept_messages: Option<BlockStore>,
-    /// Those that are sent to further groups of columns.
+    /// The messages that are sent to further groups of columns.
     dispatch: Option<Dispatch<P::Reduction>>,
     degrees: Option<DegreeReader>,
     activity: ActiveBlocks,
     next_activity: NextActivity,
-    /// How many vertices of each window are not settled.
+    /// Vertices of each window that are not settled.
     open_targets: Vec<u32>,
-    /// Of the segment at work, and one more that is the identity.
+    /// The messages of the segment at work, and the identity at the end.
     messages: Vec<Message<P>>,
     group: Group<P>,
-    /// What was summed up over the targets of each batch in this iteration.
+    /// The sums over the targets of each batch in this iteration.
     sums: Vec<Option<P::Aggregate>>,
     aggregate: P::Aggregate,
     iteration: u64,
@@ -91,9 +92,9 @@ pub struct ExternalStep<'g, P: Program> {
     position: Position,
 }
 
-/// How far an iteration goes by itself.
+/// How far an iteration gets by itself.
 pub enum NextScan {
-    /// To where it needs tiles.
+    /// Until it needs tiles.
     Tiles(TileDemand),
     /// To the next segment or group of columns.
     Further,
@@ -101,39 +102,39 @@ pub enum NextScan {
     Done,
 }
 
-/// Where an iteration is.
+/// The position of an iteration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Position {
-    /// Which group of columns.
+    /// The group of columns.
     group: u32,
     segment: u32,
 }
 
 impl<P: Program> ExternalStep<'_, P> {
-    /// Whether so few are active that they are not expected to reach most blocks.
+    /// Returns whether the active vertices are too few to reach most blocks.
     fn has_small_frontier(&self) -> bool {
         let few = self.graph.vertex_count() / SMALL_FRONTIER;
         P::APPLY_TO == ApplyTo::Reached && self.active_count() < few
     }
 
-    /// How many vertices are active.
+    /// Returns the number of active vertices.
     pub fn active_count(&self) -> u64 {
         self.activity.summary.count()
     }
 
-    /// Bytes of arrays that were read from disk.
+    /// Returns the bytes of arrays read from disk.
     pub fn bytes_read(&self) -> u64 {
         let kept = self.kept_messages.as_ref().map_or(0, BlockStore::bytes_read);
         let sent = self.dispatch.as_ref().map_or(0, Dispatch::bytes_read);
         self.states.store().bytes_read() + kept + sent
     }
 
-    /// Bytes of arrays that were written to disk.
+    /// Returns the bytes of arrays written to disk.
     pub fn bytes_written(&self) -> u64 {
         self.writer.bytes_written()
     }
 
-    /// Asks the program whether it goes on. False when it is over, from then on.
+    /// Begins an iteration and returns true, unless the program is over.
     pub fn begin_iteration(&mut self) -> bool {
         if self.is_over {
             return false;
@@ -147,10 +148,7 @@ impl<P: Program> ExternalStep<'_, P> {
         !self.is_over
     }
 
-    /// Keeps the states as they are before the iteration that has begun, where that is due.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Keeps a checkpoint if one is due before the iteration that has just begun.
     pub fn keep_if_due(&self, keeper: &Keeper<'_>) -> Result<()> {
         let iteration = self.iteration - 1;
         if !keeper.is_due(iteration) {
@@ -159,15 +157,15 @@ impl<P: Program> ExternalStep<'_, P> {
         self.states.store().keep_version(&keeper.beside(iteration, &self.aggregate)?)
     }
 
-    /// How many iterations were begun.
+    /// Returns the number of iterations begun.
     pub fn iteration(&self) -> u64 {
         self.iteration
     }
 
-    /// Goes on to where tiles are needed, if it can be reached at once.
+    /// Advances to the next scan, or to the next segment or group.
     ///
     /// # Errors
-    /// Those of reading and writing; cancellation; a panic of the program.
+    /// Failed reads and writes; cancellation; a panic of the program.
     pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
         let Position { group, segment } = self.position;
         if group == self.plan.groups {
@@ -184,7 +182,7 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(NextScan::Further);
         }
         if !self.bring_messages(context)? {
-            // What was read ahead for this segment would keep others from their memory.
+            // Blocks read ahead for this segment would take memory from others.
             self.forget_ahead();
             self.end_scan();
             return Ok(NextScan::Further);
@@ -196,24 +194,24 @@ impl<P: Program> ExternalStep<'_, P> {
         }))
     }
 
-    /// The tiles from a segment were all processed.
+    /// Ends the scan of a segment, after all its tiles.
     pub fn end_scan(&mut self) {
         self.position.segment += 1;
     }
 
-    /// Takes over what an iteration has left: sums, active vertices.
+    /// Ends an iteration: takes over sums and active vertices.
     fn finish(&mut self) {
         self.aggregate = P::Aggregate::sum(self.sums.iter_mut().filter_map(Option::take));
         self.activity = self.next_activity.take();
     }
 
-    /// The index of the first part of a batch.
+    /// Returns the index of the first part of a batch.
     fn first_part_of(&self, batch: usize) -> usize {
         self.parts.parts.partition_point(|part| part.batch < batch)
     }
 
-    /// Whether the scan at hand has a use for a tile: it is of these cells, and holds an active source and a target
-    /// that is not settled.
+    /// Returns whether the current scan needs a tile. The tile must be of its cells, and it may
+    /// hold an active source and a target that is not settled.
     pub fn needs(&self, tile: &TileEntry) -> bool {
         let cell = self.graph.cell_of(tile);
         let origin = self.graph.grid().origin(cell);
@@ -226,14 +224,14 @@ impl<P: Program> ExternalStep<'_, P> {
         cell.segment == self.position.segment && self.columns().contains(&cell.column)
     }
 
-    /// The columns at work.
+    /// Returns the columns at work.
     fn columns(&self) -> Range<u32> {
         let columns = self.plan.columns_of(self.position.group);
         let count = self.graph.grid().column_count(self.graph.vertex_count());
         columns.start..columns.end.min(count)
     }
 
-    /// The targets at work.
+    /// Returns the targets at work.
     fn targets(&self) -> Range<usize> {
         let (grid, count) = (self.graph.grid(), self.graph.vertex_count());
         let columns = self.columns();
@@ -245,7 +243,7 @@ impl<P: Program> ExternalStep<'_, P> {
         }
     }
 
-    /// The batches at work.
+    /// Returns the batches at work.
     fn batches(&self) -> Range<usize> {
         let (targets, batches) = (self.targets(), self.graph.batches());
         let position =
@@ -253,21 +251,21 @@ impl<P: Program> ExternalStep<'_, P> {
         position(targets.start)..position(targets.end)
     }
 
-    /// The parts at work.
+    /// Returns the parts at work.
     pub fn parts_at_work(&self) -> Range<usize> {
         let batches = self.batches();
         self.first_part_of(batches.start)..self.first_part_of(batches.end)
     }
 
-    /// The sources at work.
+    /// Returns the sources at work.
     fn sources(&self) -> Range<usize> {
         indices(self.graph.grid().sources(self.position.segment, self.graph.vertex_count()))
     }
 
-    /// The states, when the program is over, and the program.
+    /// Returns the states and the program after its end.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Failed writes.
     pub fn into_result(self) -> Result<(States<P::State>, P)> {
         self.states.store().finish_writing()?;
         Ok((self.states.into(), self.program))

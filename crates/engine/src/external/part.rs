@@ -1,4 +1,4 @@
-//! A worker at one part, in the scan of one segment.
+//! The work of one worker on one part, in the scan of one segment.
 
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Tile, WINDOW_LOG2};
@@ -10,16 +10,16 @@ use crate::process::kernel::KernelInput;
 use crate::program::Program;
 use crate::superstep::accumulators::Accumulators;
 
-/// One worker at one part: its accumulators wait between segments.
+/// The work of one worker on one part. Its accumulators wait between segments.
 pub struct ExternalPart<'s, 'g, P: Program> {
     step: &'s ExternalStep<'g, P>,
     part: Part,
-    /// None until there is a tile to process.
+    /// `None` until there is a tile to process.
     accumulators: Option<Accumulators<P>>,
 }
 
 impl<'s, 'g, P: Program> ExternalPart<'s, 'g, P> {
-    /// Begins or resumes a part. The messages of the segment are there.
+    /// Begins or resumes a part. The messages of the segment must be in memory.
     pub fn new(step: &'s ExternalStep<'g, P>, part: &Part) -> ExternalPart<'s, 'g, P> {
         ExternalPart { step, part: part.clone(), accumulators: None }
     }
@@ -47,7 +47,7 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
         Ok(())
     }
 
-    /// Once what earlier segments have left is with it, it cannot be begun anew.
+    /// Returns false once it has the reductions of earlier segments, which it would lose.
     fn is_restartable(&self) -> bool {
         self.accumulators.is_none()
     }

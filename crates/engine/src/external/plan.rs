@@ -1,4 +1,4 @@
-//! What of a run with its arrays on disk lies in memory.
+//! Plans which arrays of a run on disk stay in memory.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -20,17 +20,18 @@ use crate::program::{Accumulator, Message, Program};
 use crate::superstep::accumulators::Accumulators;
 use crate::tile_source::TileSource;
 
-/// How often an iteration moves a block of states: it is read for its messages, read again and written when it is
-/// applied to.
+/// How often an iteration moves a block of states: it is read for messages, and read and written by
+/// apply.
 const STATE_TRANSFERS: u64 = 3;
-/// Blocks of a store that each worker reads at a time: one at work, two ahead.
+/// Blocks of a store for each worker: one at work, two read ahead.
 const READ_AHEAD: usize = 3;
 /// Blocks on their way to disk, for each worker.
 const WRITE_BEHIND: usize = 3;
-/// Bytes beside tiles that a disk brings while processors are at an edge: what takes 4 to 9 ns, at a gigabyte a second.
+/// Bytes that a disk reads besides tiles while processors process an edge: 4 to 9 ns, at a gigabyte
+/// a second.
 const SPARED_PER_EDGE: u64 = 4;
 
-/// What memory beyond accumulators is used for.
+/// A use of memory beyond accumulators.
 #[derive(Debug, Clone, Copy)]
 enum Use {
     Ahead,
@@ -38,60 +39,63 @@ enum Use {
     States,
 }
 
-/// How a run with its arrays on disk uses memory. Only how often it reads and writes depends on it, no result.
+/// How a run with its arrays on disk uses memory. It decides only how often the run reads and
+/// writes, and no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// How many columns go together: their accumulators are in memory.
+    /// Columns in a group: their accumulators are in memory together.
     pub columns: u32,
-    /// How many groups of columns that makes.
+    /// Groups of columns.
     pub groups: u32,
-    /// Whether messages may be sent to the groups that have a use for them, rather than all be read again.
+    /// Whether messages may be sent to the groups that need them, so that these need not read all
+    /// again.
     pub sends: bool,
-    /// Bytes for blocks that are read ahead while tiles are scanned, for when that has ended, beyond what blocks are
-    /// read into otherwise.
+    /// Bytes for blocks read ahead during a scan, for the time after it, beyond the usual buffers
+    /// for blocks.
     pub ahead: u64,
-    /// How many blocks of states stay in memory.
+    /// Blocks of states that stay in memory.
     pub states_held: usize,
-    /// How many blocks of messages do, where these are kept for further groups.
+    /// Blocks of messages that stay in memory, if messages are kept for further groups.
     pub messages_held: usize,
-    /// Bytes of all that.
+    /// Bytes of all these.
     pub bytes: u64,
 }
 
 impl Plan {
-    /// The columns of a group; the last one may have fewer.
+    /// Returns the columns of a group; the last one may have fewer.
     pub(crate) fn columns_of(&self, group: u32) -> Range<u32> {
         group * self.columns..(group + 1) * self.columns
     }
 }
 
-/// What a run with its arrays on disk needs of memory and disk, as a function of how much it gets.
+/// The memory and disk that a run with its arrays on disk needs, as a function of its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArraysOnDisk {
     cut: Cut,
     /// Bytes of the accumulators of each column.
     columns: Vec<u64>,
-    /// Blocks of a segment: no more are read ahead of the end of a scan.
+    /// Blocks of a segment. No more are read ahead during a scan.
     segment_blocks: usize,
-    /// Bytes that the disk could bring while processors are at the tiles of an iteration.
+    /// Bytes that the disk could read while processors process the tiles of an iteration.
     scan_work: u64,
-    /// Bytes of the files that bring a result into the order of the original ids, beside those of its states.
+    /// Bytes of the files that bring a result into the order of the original ids, without the files
+    /// of its states.
     result_files: u64,
-    /// Bytes that are needed however columns are grouped, beyond what nobody else needs until there is a result.
+    /// Bytes needed for any grouping of columns, without those that only the result needs later.
     fixed: u64,
     threads: usize,
     state_block: usize,
     message_block: usize,
-    /// Messages of a block in which they are sent.
+    /// Messages in a block when they are sent.
     block_messages: usize,
-    /// What cells list, for messages that are sent to groups of columns.
+    /// The lists of the cells, for messages sent to groups of columns.
     listed: Listed,
-    /// Bytes that it takes to send them.
+    /// Bytes of memory for sending.
     dispatch: u64,
 }
 
 impl ArraysOnDisk {
-    /// What a program on a graph needs.
+    /// Returns what a program needs on a graph.
     pub(crate) fn of<P: Program>(
         graph: &Graph,
         parts: &Parts,
@@ -105,7 +109,7 @@ impl ArraysOnDisk {
             let batch = graph.batches()[part.batch];
             let targets = batch.targets(vertex_count);
             let targets = targets.end - targets.start;
-            // What the parts before were reduced to waits beside the one at work.
+            // The reductions of earlier parts wait beside the part at work.
             let before =
                 if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
             let parked = match targets < WINDOW_SIZE as u64 {
@@ -123,7 +127,7 @@ impl ArraysOnDisk {
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
         let waiting = Accumulators::<P>::parked_size(parts.waiting_targets_max(graph));
         let worker = Accumulators::<P>::size(widest)
-            // Of the batches that lie in a block.
+            // For the batches in one block.
             + widest.max(size as u64) * size_of::<Accumulator<P>>() as u64
             + waiting
             + state_block as u64
@@ -157,43 +161,44 @@ impl ArraysOnDisk {
         arrays
     }
 
-    /// The same beside so many bytes that stay in memory.
+    /// Adds `bytes` that stay in memory.
     #[must_use]
     pub fn beside(self, bytes: u64) -> ArraysOnDisk {
         ArraysOnDisk { fixed: self.fixed + bytes, ..self }
     }
 
-    /// Whether they cannot lie in memory as they do elsewhere, since ids there are [short](tegula_store::ShortId).
+    /// Returns whether the arrays must not lie in memory, because ids there are
+    /// [short](tegula_store::ShortId).
     pub(crate) fn must_leave_memory(&self) -> bool {
         self.cut.vertex_count() as u64 > SHORT_COUNT_MAX
     }
 
-    /// How the arrays are cut.
+    /// Returns how the arrays are cut into blocks.
     pub(crate) fn cut(&self) -> Cut {
         self.cut
     }
 
-    /// The blocks of states.
+    /// Returns the blocks of states.
     pub(crate) fn state_blocks(&self) -> Blocks {
         Blocks { what: "states", count: self.cut.count(), size: self.state_block }
     }
 
-    /// The blocks of messages.
+    /// Returns the blocks of messages.
     pub(crate) fn message_blocks(&self) -> Blocks {
         Blocks { what: "messages", count: self.cut.count(), size: self.message_block }
     }
 
-    /// Messages of a block in which they are sent.
+    /// Returns the number of messages in a block when they are sent.
     pub(crate) fn block_messages(&self) -> usize {
         self.block_messages
     }
 
-    /// What cells list.
+    /// Returns the lists of the cells.
     pub(crate) fn listed(&self) -> &Listed {
         &self.listed
     }
 
-    /// The blocks in which a plan sends messages.
+    /// Returns the blocks in which a plan sends messages.
     pub(crate) fn sent_blocks(&self, plan: &Plan) -> Blocks {
         Blocks { count: dispatch::block_count(self, plan), ..self.sent_block() }
     }
@@ -203,33 +208,34 @@ impl ArraysOnDisk {
         Blocks { what: "messages on their way", count: 1, size }
     }
 
-    /// Bytes in which a block of any kind has room.
+    /// Returns the bytes of a buffer for a block of any kind.
     fn frame_size(&self) -> u64 {
         let sent = if self.dispatch > 0 { self.sent_block().frame_size() } else { 0 };
         self.state_blocks().frame_size().max(self.message_blocks().frame_size()).max(sent)
     }
 
-    /// Bytes that blocks are read into, with so many for those ahead of the end of a scan.
+    /// Returns the bytes of the buffers for reads, including `ahead` for blocks read ahead during a
+    /// scan.
     pub(crate) fn read_size(&self, ahead: u64) -> u64 {
         (READ_AHEAD * self.threads) as u64 * self.frame_size() + ahead
     }
 
-    /// How many blocks may be read ahead of the end of a scan: nobody else reads any meanwhile.
+    /// Returns how many blocks may be read ahead during a scan: no other blocks are read meanwhile.
     pub(crate) fn blocks_ahead(&self, plan: &Plan, blocks: Blocks) -> usize {
         (self.read_size(plan.ahead) / blocks.frame_size()) as usize
     }
 
-    /// Bytes that blocks are written from.
+    /// Returns the bytes of the buffers for writes.
     pub(crate) fn write_size(&self) -> u64 {
         (WRITE_BEHIND * self.threads) as u64 * self.frame_size()
     }
 
-    /// The plan that takes the least memory.
+    /// Returns the plan that needs the least memory.
     pub fn least(&self) -> Plan {
         self.groupings().min_by_key(|plan| plan.bytes).unwrap_or_else(|| self.grouped(1, false))
     }
 
-    /// The plans that hold no blocks, by ascending number of groups.
+    /// Yields the plans that hold no blocks, by ascending number of groups.
     fn groupings(&self) -> impl Iterator<Item = Plan> + '_ {
         let columns = self.columns.len() as u32;
         let together = (1..=columns.max(1)).map(move |groups| columns.div_ceil(groups).max(1));
@@ -243,8 +249,9 @@ impl ArraysOnDisk {
         })
     }
 
-    /// The plan for a run that has `memory` bytes beyond the least that tiles need: they get what lets them come by
-    /// without waiting, if there is as much. None where there is too little.
+    /// Returns the plan for a run with `memory` bytes beyond the least that tiles need. Tiles get
+    /// as much as they need to stream without waits, if there is as much. `None` if `memory` is too
+    /// little.
     pub fn within(&self, memory: u64, may_hold: bool) -> Option<Plan> {
         let least = self.least();
         let streaming = TileSource::stream_size_wanted(self.threads, memory);
@@ -252,8 +259,8 @@ impl ArraysOnDisk {
         self.fit(least.bytes + left, may_hold)
     }
 
-    /// The plan with which an iteration waits least for arrays, in `memory` bytes; none where they are too few. Without
-    /// `may_hold` no blocks stay in memory.
+    /// Returns the plan with which an iteration waits least for arrays, in `memory` bytes; `None`
+    /// if that is too little. Without `may_hold`, no blocks stay in memory.
     pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<Plan> {
         let plans = self.groupings().filter(|plan| plan.bytes <= memory);
         let plans = plans.map(|plan| self.filled(plan, memory, may_hold));
@@ -261,7 +268,8 @@ impl ArraysOnDisk {
         plans.min_by_key(|plan| (must_send && !plan.sends, self.waited_for(plan), plan.groups))
     }
 
-    /// A plan with what else there is room for: first what spares the most bytes for each that it takes.
+    /// Fills the free memory of a plan, first with the use that spares the most bytes per byte of
+    /// memory.
     fn filled(&self, mut plan: Plan, memory: u64, may_hold: bool) -> Plan {
         let mut left = memory - plan.bytes;
         let mut take = |size: u64, most: usize| {
@@ -299,7 +307,7 @@ impl ArraysOnDisk {
         self.listed.segments() as u64
     }
 
-    /// Whether messages are kept for further groups.
+    /// Returns whether messages are kept for further groups.
     pub(crate) fn keeps_messages(&self, plan: &Plan) -> bool {
         plan.groups > 1 && self.segments() > 1
     }
@@ -309,7 +317,7 @@ impl ArraysOnDisk {
         self.listed.traffic(plan, held)
     }
 
-    /// A plan with so many columns at a time, and nothing besides.
+    /// Returns the plan with `columns` columns at a time and no other use of memory.
     fn grouped(&self, columns: u32, sends: bool) -> Plan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
         let groups = (self.columns.len() as u32).div_ceil(columns);
@@ -318,8 +326,8 @@ impl ArraysOnDisk {
         Plan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
     }
 
-    /// Bytes of arrays in an iteration that are not read while processors are at tiles, and what else it waits for, in
-    /// bytes.
+    /// Returns the cost of an iteration's waits in bytes: bytes of arrays not read during scans,
+    /// and the work of sending.
     pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
         let scans = u64::from(plan.groups) * self.segments();
         let ahead = self.blocks_ahead(plan, self.message_blocks()).min(self.segment_blocks);
@@ -328,7 +336,7 @@ impl ArraysOnDisk {
         self.traffic_with(plan, &messages).saturating_sub(ahead) + messages.work
     }
 
-    /// Bytes of arrays that an iteration reads and writes where all vertices are active.
+    /// Returns the bytes of arrays that an iteration reads and writes if all vertices are active.
     pub fn traffic(&self, plan: &Plan) -> u64 {
         self.traffic_with(plan, &self.message_traffic(plan))
     }
@@ -338,7 +346,8 @@ impl ArraysOnDisk {
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
-    /// Bytes of the files of the arrays, or of those of the result that comes after them, whichever are more.
+    /// Returns the bytes of the files of the arrays, or of the files of the later result if these
+    /// are more.
     pub fn file_size(&self, plan: &Plan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
@@ -350,8 +359,8 @@ impl ArraysOnDisk {
     }
 }
 
-/// Bytes of the files in which the result of a program is brought into the order of the original ids, beside those of
-/// its states. One file after the other is looked up from the one before.
+/// Returns the bytes of the files that bring the result of a program into the order of the original
+/// ids, without those of its states. Each file is looked up from the one before.
 fn result_file_size<P: Program>(graph: &Graph) -> u64 {
     let (state, number) = (size_of::<P::State>(), size_of::<u32>());
     let is_sorted = graph.manifest().file(file_names::ORDER).is_none();
@@ -360,7 +369,7 @@ fn result_file_size<P: Program>(graph: &Graph) -> u64 {
         size = look_up_file_size(graph, state, number);
     }
     if P::NAMES_VERTEX && !is_sorted {
-        // Groups are named by the place at which each comes first.
+        // Groups are named by the first place of each.
         let place = if graph.has_short_ids() { size_of::<u32>() } else { size_of::<u64>() };
         size = size.max(look_up_file_size(graph, place, number + place));
     }

@@ -1,5 +1,5 @@
-//! States by dense id become states by rank, the position in the order of the original ids; what else is looked up for
-//! all vertices; and arrays on disk that are written from the first value to the last.
+//! Orders states by rank, the position in the order of the original ids. Also looks up other values
+//! for all vertices, and writes arrays to disk from the first value to the last.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -19,21 +19,22 @@ use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
 use crate::program::Value;
 
-/// Values that are collected before they are written.
+/// Values collected before they are written.
 const CHUNK: usize = 1 << 12;
 
-/// Blocks on their way at a time.
+/// Blocks in flight at a time.
 const BLOCKS_IN_FLIGHT: u64 = 3;
 
 impl<S: Value> States<S> {
-    /// States that lie on disk by rank, where that is another order; those in memory stay by dense id.
+    /// Orders states on disk by rank, if that is another order. States in memory stay ordered by
+    /// dense id.
     ///
-    /// Reads all states once. Where memory has no room for them, they and a number of 4 bytes for each are also written
-    /// and read on the way.
+    /// Reads all states once. If they do not fit in memory, they and a number of 4 bytes for each
+    /// are also written and read on the way.
     ///
     /// # Errors
-    /// Those of reading and writing; [`OverBudget`](tegula_machine::Error::OverBudget) where not even two blocks have
-    /// room; cancellation.
+    /// Failed reads and writes; [`OverBudget`](tegula_machine::Error::OverBudget) if memory has no
+    /// room for two blocks; cancellation.
     pub fn into_rank_order(self, graph: &Graph, cancel: &Cancel) -> Result<States<S>> {
         let ids = graph.original_ids()?;
         let Storage::Disk(from) = self.0 else { return Ok(self) };
@@ -44,12 +45,13 @@ impl<S: Value> States<S> {
         from.look_up(graph, &numbers, Loaded(|vertices| from.read_range(vertices)), cancel)
     }
 
-    /// For each state on disk the value whose number it names, from those that `load` reads by their numbers; zeroes for
-    /// a state that names none. `None` where the states lie in memory.
+    /// Returns, for each state on disk, the value whose number the state names, or zeroes if it
+    /// names none. `load` reads values by a range of numbers. `None` if the states lie in memory.
     ///
     /// # Errors
-    /// Those of reading and writing, and of `load`; [`OverBudget`](tegula_machine::Error::OverBudget) where not even
-    /// two blocks have room; cancellation.
+    /// Failed reads and writes, and those of `load`;
+    /// [`OverBudget`](tegula_machine::Error::OverBudget) if memory has no room for two blocks;
+    /// cancellation.
     pub fn look_up<V: Value>(
         &self,
         graph: &Graph,
@@ -63,8 +65,8 @@ impl<S: Value> States<S> {
         states.look_up(graph, &numbers, Loaded(load), cancel).map(Some)
     }
 
-    /// Bytes that move where a value of type `V` is [looked up](States::look_up) for each state: values, states and what
-    /// is sorted, read or written.
+    /// Returns the bytes that move when a value of type `V` is [looked up](States::look_up) for
+    /// each state: values, states and sorted entries, read or written.
     pub fn look_up_bytes<V: Value>(&self, graph: &Graph) -> u64 {
         let plan = plan_of(graph, size_of::<V>(), 0);
         let passes = 1 + plan.levels().min(1);
@@ -74,10 +76,11 @@ impl<S: Value> States<S> {
 }
 
 impl<N: VertexNumber + Value> States<N> {
-    /// For each number on disk the place at which it comes first; `None` where they lie in memory.
+    /// Returns, for each number on disk, the first place at which it stands; `None` if the numbers
+    /// lie in memory.
     ///
     /// # Errors
-    /// As [`look_up`](States::look_up).
+    /// Those of [`look_up`](States::look_up).
     pub fn first_places(&self, graph: &Graph, cancel: &Cancel) -> Result<Option<States<N>>> {
         let Storage::Disk(states) = &self.0 else { return Ok(None) };
         let numbers = StateNumbers { states, number_of: |&number: &N| number.into() };
@@ -86,7 +89,7 @@ impl<N: VertexNumber + Value> States<N> {
 }
 
 impl<S: Value> StatesOnDisk<S> {
-    /// Looks up a value for each vertex, from as many.
+    /// Looks up a value for each vertex, among one value per vertex.
     fn look_up<V: look_up::Values>(
         &self,
         graph: &Graph,
@@ -103,7 +106,7 @@ impl<S: Value> StatesOnDisk<S> {
     }
 }
 
-/// The dense ids, by rank.
+/// The dense ids in rank order.
 struct RankOrder {
     ids: OriginalIds,
     count: usize,
@@ -141,7 +144,7 @@ impl<S: Value, F: Fn(&S) -> u64> Numbers for StateNumbers<'_, S, F> {
     }
 }
 
-/// Writes an array with a value for each vertex to disk, from the first to the last.
+/// Writes an array with one value per vertex to disk, from the first to the last.
 pub struct StatesWriter<S> {
     into: StatesOnDisk<S>,
     /// Values that do not fill a block yet.
@@ -150,10 +153,8 @@ pub struct StatesWriter<S> {
 }
 
 impl<S: Value> StatesWriter<S> {
-    /// An array beside one of as many values that lies on disk; none where that lies in memory.
-    ///
-    /// # Errors
-    /// Those of making a file.
+    /// Begins an array on the disk of another array of the same length; `None` if that one lies in
+    /// memory.
     pub fn beside<O: Value>(other: &States<O>, graph: &Graph) -> Result<Option<StatesWriter<S>>> {
         match &other.0 {
             Storage::Memory(_) => Ok(None),
@@ -161,16 +162,13 @@ impl<S: Value> StatesWriter<S> {
         }
     }
 
-    /// An array on the disk that a run with these options would have its arrays on: [`size`](StatesWriter::size) bytes
-    /// of memory.
-    ///
-    /// # Errors
-    /// Those of making a file.
+    /// Begins an array on the disk for the arrays of a run with these options. It takes
+    /// [`size`](StatesWriter::size) bytes of memory.
     pub fn for_run(graph: &Graph, options: &RunOptions<'_>) -> Result<StatesWriter<S>> {
         StatesWriter::within(&spill_folder(graph, options.spill_directory)?, graph)
     }
 
-    /// Bytes of memory of a writer, and of the array that it makes while that is read.
+    /// Returns the bytes of memory of a writer, and of its array while that is read.
     pub fn size(graph: &Graph) -> u64 {
         2 * Self::memory(&Self::blocks(graph))
             + Cut::of(graph).size_max() as u64 * size_of::<S>() as u64
@@ -184,7 +182,7 @@ impl<S: Value> StatesWriter<S> {
         Blocks { what: "result", ..state_blocks(&Cut::of(graph), size_of::<S>()) }
     }
 
-    /// Bytes of blocks on their way, in either direction.
+    /// Returns the bytes of blocks in flight in one direction.
     fn memory(blocks: &Blocks) -> u64 {
         BLOCKS_IN_FLIGHT * blocks.frame_size()
     }
@@ -199,9 +197,6 @@ impl<S: Value> StatesWriter<S> {
     }
 
     /// Writes the next values.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn write(&mut self, mut values: &[S]) -> Result<()> {
         while !values.is_empty() {
             let wanted = self.into.cut().vertices(self.blocks).len() - self.block.len();
@@ -218,10 +213,7 @@ impl<S: Value> StatesWriter<S> {
         Ok(())
     }
 
-    /// Writes the next values, as they come.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the next values from an iterator.
     pub fn write_each(&mut self, values: impl Iterator<Item = S>) -> Result<()> {
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut values = values.peekable();
@@ -233,10 +225,10 @@ impl<S: Value> StatesWriter<S> {
         Ok(())
     }
 
-    /// The array, when all was written.
+    /// Returns the array after all values are written.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Failed writes.
     pub fn finish(self) -> Result<States<S>> {
         self.into.store().finish_writing()?;
         Ok(self.into.into())

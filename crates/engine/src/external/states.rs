@@ -1,4 +1,4 @@
-//! The states of a program that has ended, wherever they lie.
+//! The states of a program that has ended, in memory or on disk.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,11 +12,11 @@ use zerocopy::IntoBytes;
 use super::cut::Cut;
 use crate::program::Value;
 
-/// States that are read at a time, where they lie in memory.
+/// States visited at a time if they lie in memory.
 const CHUNK: usize = 1 << 20;
 
-/// A state for each vertex: in memory, or on disk. By dense id, unless they were brought
-/// [in order](States::into_rank_order).
+/// A state for each vertex, in memory or on disk. They are ordered by dense id, unless
+/// [`States::into_rank_order`] has ordered them.
 pub struct States<S>(pub(super) Storage<S>);
 
 pub(super) enum Storage<S> {
@@ -24,7 +24,7 @@ pub(super) enum Storage<S> {
     Disk(Box<StatesOnDisk<S>>),
 }
 
-/// Blocks of states, each with the bits of its active vertices behind it.
+/// Blocks of states, each followed by the bits of its active vertices.
 pub struct StatesOnDisk<S> {
     store: BlockStore,
     cut: Cut,
@@ -51,7 +51,7 @@ impl<S: Value> From<StatesOnDisk<S>> for States<S> {
 }
 
 impl<S: Value> States<S> {
-    /// How many there are.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         match &self.0 {
             Storage::Memory(states) => states.len(),
@@ -59,12 +59,12 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All of them, where they lie in memory.
+    /// Returns all states if they lie in memory.
     pub fn in_memory(&self) -> Option<&[S]> {
         match &self.0 {
             Storage::Memory(states) => Some(states),
@@ -72,10 +72,7 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// All of them, in memory.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns all states, in memory.
     pub fn into_vec(self) -> Result<Vec<S>> {
         match self.0 {
             Storage::Memory(states) => Ok(states),
@@ -89,10 +86,10 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Visits them in order, some at a time: the number of the first, and the states from there on.
+    /// Calls `visit` with chunks of states in order: the number of the first one, and the states.
     ///
     /// # Errors
-    /// Those of reading, and of `visit`.
+    /// Read errors, and those of `visit`.
     pub fn for_each_chunk<E: From<tegula_machine::Error>>(
         &self,
         mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,
@@ -108,10 +105,7 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Those of a range of numbers.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the states of a range of numbers.
     ///
     /// # Panics
     /// When there are no such vertices.
@@ -122,8 +116,8 @@ impl<S: Value> States<S> {
         }
     }
 
-    /// Those of a block of arrays on disk. Workers may read any of them at the same time: nothing is read ahead, which
-    /// nobody might come for.
+    /// Reads the states of a block of arrays on disk. Several workers may call it at the same time.
+    /// It reads nothing ahead, because nobody might need that.
     pub(super) fn of_block(&self, block: usize, cut: &Cut) -> Result<Vec<S>> {
         match &self.0 {
             Storage::Memory(states) => Ok(states[cut.vertices(block)].to_vec()),
@@ -133,25 +127,22 @@ impl<S: Value> States<S> {
 }
 
 impl<S: Value> StatesOnDisk<S> {
-    /// States that lie in these blocks.
+    /// Wraps the states that lie in these blocks.
     pub fn new(store: BlockStore, cut: Cut) -> StatesOnDisk<S> {
         StatesOnDisk { store, cut, state: PhantomData }
     }
 
-    /// How they are cut into blocks.
+    /// Returns how they are cut into blocks.
     pub fn cut(&self) -> Cut {
         self.cut
     }
 
-    /// Where they lie.
+    /// Returns the store of the blocks.
     pub fn store(&self) -> &BlockStore {
         &self.store
     }
 
-    /// Reads all of them, and the bits of the active vertices.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads all states, and the bits of the active vertices.
     pub fn read_all(&self, states: &mut [S], active: &mut [u64]) -> Result<()> {
         for block in 0..self.cut.count() {
             self.read_ahead(block + 1);
@@ -162,10 +153,7 @@ impl<S: Value> StatesOnDisk<S> {
         Ok(())
     }
 
-    /// Reads a block: its states, and the bits of those that are active.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads a block: its states, and the bits of its active vertices.
     pub fn read_with(&self, block: usize, states: &mut [S], active: &mut [u64]) -> Result<()> {
         self.store.read(block, &mut [states.as_mut_bytes(), active.as_mut_bytes()])
     }
@@ -173,12 +161,12 @@ impl<S: Value> StatesOnDisk<S> {
     /// Writes a block.
     ///
     /// # Errors
-    /// Those of writing before.
+    /// Failed writes before.
     pub fn write(&self, block: usize, states: &[S], active: &[u64]) -> Result<()> {
         self.store.write(block, &[states.as_bytes(), active.as_bytes()])
     }
 
-    /// Asks for a block that is going to be read, if there is such a block.
+    /// Requests a block that will be read, if there is such a block.
     pub fn read_ahead(&self, block: usize) {
         if block < self.cut.count() {
             let count = self.cut.vertices(block).len();
@@ -186,19 +174,13 @@ impl<S: Value> StatesOnDisk<S> {
         }
     }
 
-    /// The states of a block. The next one is asked for.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the states of a block, and requests the next one.
     pub fn read(&self, block: usize) -> Result<Vec<S>> {
         self.read_ahead(block + 1);
         self.read_alone(block)
     }
 
-    /// The states of a range of vertices, which there must be.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Reads the states of a range of vertices, which must exist.
     pub fn read_range(&self, vertices: Range<usize>) -> Result<Vec<S>> {
         let mut states = huge::with_capacity(vertices.len());
         for block in self.cut.blocks(&vertices) {
@@ -218,25 +200,25 @@ impl<S: Value> StatesOnDisk<S> {
     }
 }
 
-/// The blocks of states of a size.
+/// Returns the blocks of states of `state_size` bytes.
 pub fn state_blocks(cut: &Cut, state_size: usize) -> Blocks {
     let size = cut.size_max() * state_size + cut.size_max().div_ceil(64) * 8;
     Blocks { what: "states", count: cut.count(), size }
 }
 
-/// Room for the states of a block.
+/// Buffers for the states of a block.
 pub struct BlockStates<S> {
     states: Vec<S>,
     active: Vec<u64>,
 }
 
 impl<S: Value> BlockStates<S> {
-    /// For blocks of up to `size_max` vertices.
+    /// Makes buffers for blocks of up to `size_max` vertices.
     pub fn new(size_max: usize) -> BlockStates<S> {
         BlockStates { states: huge::zeroes(size_max), active: vec![0; size_max.div_ceil(64)] }
     }
 
-    /// The room of a block of `count` vertices: states, and bits of those that are active.
+    /// Returns the buffers for a block of `count` vertices: states, and bits of the active ones.
     pub fn of(&mut self, count: usize) -> (&mut [S], &mut [u64]) {
         (&mut self.states[..count], &mut self.active[..count.div_ceil(64)])
     }

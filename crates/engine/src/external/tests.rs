@@ -1,4 +1,4 @@
-//! Whatever a plan keeps in memory: the bits are those of a run in memory.
+//! Whatever a plan keeps in memory, the bits are those of a run in memory.
 
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
@@ -16,7 +16,7 @@ use crate::options::RunOptions;
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};
 
-/// Spreads what every vertex has over its targets, and sums up.
+/// Divides the value of every vertex among its targets, and sums up.
 #[derive(Debug, Clone, PartialEq)]
 struct Spreading {
     sums: Vec<f64>,
@@ -106,8 +106,8 @@ impl Program for Searching {
     }
 }
 
-/// The smallest of wide messages, which about two thirds of the vertices have: with its source each is about as many
-/// bytes as without for all.
+/// The minimum of wide messages, which about two thirds of the vertices send. With sources, these
+/// are about as many bytes as all messages without sources.
 #[derive(Debug, Clone, PartialEq)]
 struct Sinking;
 
@@ -134,7 +134,7 @@ impl Program for Sinking {
     }
 }
 
-/// Random edges between vertices some of which are hubs, over six segments by eleven columns.
+/// Imports random edges between vertices, some of which are hubs: six segments by eleven columns.
 fn graph(scratch: &Scratch) -> Graph {
     let mut random = XorShift::new(3);
     let edges = (0..60_000).map(|_| {
@@ -157,13 +157,13 @@ fn graph(scratch: &Scratch) -> Graph {
     Graph::open(&output, &reader, Caching::Direct).unwrap()
 }
 
-/// Runs by every plan, and compares with a run in memory.
+/// Runs with every plan, and compares with a run in memory.
 fn by_every_plan<P: Program + Clone + PartialEq>(graph: &Graph, program: &P)
 where
     P::State: PartialEq,
 {
     for threads in [1, 3] {
-        // Parts of a few tiles, so that batches have several, which go across segments.
+        // Parts have few tiles, so that batches have several parts, which span segments.
         let options = RunOptions { threads, part_edges: 1500, ..RunOptions::default() };
         let expected = crate::run(graph, program.clone(), &options).unwrap();
         Scheduler::scope(graph, &options.resources(), |scheduler| {
@@ -200,7 +200,7 @@ where
                         let done = &outcome.statistics;
                         assert!(outcome.program == expected.program, "{messages:?}, {plan:?}");
                         assert_eq!(done.iterations, expected.statistics.iterations);
-                        // Where nothing is sent to a group, it does not even look at its tiles.
+                        // If nothing is sent to a group, it does not even read its tiles.
                         let processed = expected.statistics.edges_processed;
                         assert!(done.edges_processed <= processed, "{messages:?}, {plan:?}");
                         if !sends {
@@ -221,19 +221,19 @@ where
 }
 
 #[test]
-fn sums_by_every_plan() {
+fn sums_are_the_same_with_every_plan() {
     let scratch = Scratch::new();
     by_every_plan(&graph(&scratch), &Spreading { sums: Vec::new() });
 }
 
 #[test]
-fn wide_messages_of_most_vertices_by_every_plan() {
+fn wide_messages_of_most_vertices_are_the_same_with_every_plan() {
     let scratch = Scratch::new();
     by_every_plan(&graph(&scratch), &Sinking);
 }
 
 #[test]
-fn a_search_by_every_plan() {
+fn a_search_is_the_same_with_every_plan() {
     let scratch = Scratch::new();
     by_every_plan(&graph(&scratch), &Searching);
 }
@@ -251,10 +251,10 @@ fn more_memory_moves_less() {
         let plan = arrays.fit(memory, true).unwrap();
         assert!(plan.bytes <= memory, "{plan:?} in {memory}");
         let waited = arrays.waited_for(&plan);
-        // But for what has just no room in one way and would have had in another.
+        // Except for blocks that just have no room in one plan and would have had in another.
         assert!(waited <= before.saturating_add(before / 10), "{plan:?} in {memory}");
         before = waited.min(before);
-        // What a run was given it plans for again.
+        // A run plans the same again with the memory that it was given.
         assert_eq!(arrays.fit(plan.bytes, true), Some(plan));
     }
     assert_eq!(before, 0, "all is in memory");

@@ -1,4 +1,5 @@
-//! How many messages a group of columns has a use for, by what its cells list, and whether that many are sent to it.
+//! How many messages a group of columns needs, according to the lists of its cells, and whether
+//! they are sent to it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,31 +9,31 @@ use tegula_store::graph::{CellEntry, Graph};
 
 use super::plan::Plan;
 
-/// How often a message that is sent moves: it is written and read. The list is read twice, to choose it and to place
-/// it.
+/// A sent message is written and read. A list is read twice: to choose messages and to place them.
 const TRANSFERS: u64 = 2;
 
-/// Bytes that a disk brings while processors choose a message, send it and place it: 3 to 5 ns, at a gigabyte a second.
-/// So messages are sent where about one in three and a half is wanted, of four bytes each; DFOGraph's threshold is two.
+/// Bytes that a disk reads while processors choose a message, send it and place it: 3 to 5 ns, at a
+/// gigabyte a second. So messages of four bytes are sent if about one in three and a half is
+/// needed; DFOGraph's threshold is two.
 const WORK_PER_MESSAGE: u64 = 4;
 
-/// How messages come to further groups of columns, where arrays lie on disk.
+/// How messages reach further groups of columns while arrays lie on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Messages {
-    /// In the way that costs less, for each segment and group.
+    /// In the cheaper way, for each segment and group.
     #[default]
     Auto,
-    /// All are read again by each group: for tests and measurements.
+    /// Each group reads all of them again: for tests and benchmarks.
     Reread,
-    /// They are sent to the groups whose cells list their sources, wherever all of these are listed and there is memory
-    /// for it: for tests and measurements.
+    /// They are sent to the groups whose cells list their sources, if all of these are listed and
+    /// memory has room for it: for tests and benchmarks.
     Dispatched,
 }
 
-/// The messages from a segment that a group of columns has a use for.
+/// The messages of a segment that a group of columns needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// How many sources are listed, at the most.
+    /// Most sources that are listed.
     pub sources: u64,
     /// Bytes of the lists.
     pub list_bytes: u64,
@@ -40,12 +41,13 @@ pub struct Wanted {
     pub tile_bytes: u64,
 }
 
-/// What the cells of a graph list: nothing where it has one segment, all messages of which stay in memory.
+/// The lists of the cells of a graph. A graph with one segment needs none, because all messages
+/// stay in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// In the order of the columns.
     cells: Arc<[ListedCell]>,
-    /// How many sources each segment has.
+    /// The number of sources in each segment.
     segments: Vec<u64>,
     messages: Messages,
     message_size: u64,
@@ -56,14 +58,14 @@ struct ListedCell {
     column: u32,
     segment: u32,
     source_count: u32,
-    /// 0 where they are not listed.
+    /// 0 if its sources are not listed.
     list_bytes: u32,
     tile_bytes: u64,
 }
 
 impl Wanted {
-    /// Bytes that it moves to send them where `active` of the sources of a segment of `size` have a message: those of
-    /// all that are listed, or only these, with their sources.
+    /// Returns the bytes that sending moves if `active` of the `size` sources of a segment have a
+    /// message: the messages of all listed sources, or only these with their sources.
     pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
         let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
         let pair = message_size + size_of::<u32>() as u64;
@@ -71,24 +73,25 @@ impl Wanted {
         all.min(TRANSFERS * pairs + self.list_bytes)
     }
 
-    /// The bytes that a disk brings while they are chosen, sent and placed: as many as are listed are looked at.
+    /// Returns the bytes that a disk reads while the listed messages are chosen, sent and placed.
     pub fn work(&self) -> u64 {
         WORK_PER_MESSAGE * self.sources
     }
 
-    /// Bytes of tiles that are not read where it is known that none of these sources is listed.
+    /// Returns the bytes of tiles that are not read if it is known that none of the active sources
+    /// is listed.
     pub fn spared(&self, active: u64, size: u64) -> u64 {
         ((1.0 - self.likely(active, size).min(1.0)) * self.tile_bytes as f64) as u64
     }
 
-    /// How many of the active sources are listed, as if the one had nothing to do with the other.
+    /// Returns how many active sources are listed, if activity and lists are independent.
     fn likely(&self, active: u64, size: u64) -> f64 {
         active as f64 * self.sources as f64 / size.max(1) as f64
     }
 }
 
 impl Listed {
-    /// What the cells of a graph list, for messages of `message_size` bytes.
+    /// Returns the lists of the cells of a graph, for messages of `message_size` bytes.
     pub fn of(graph: &Graph, message_size: usize, messages: Messages) -> Listed {
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
         let has_lists = graph.manifest().lists_sources() && messages != Messages::Reread;
@@ -110,28 +113,28 @@ impl Listed {
         }
     }
 
-    /// Whether messages are sent wherever that is possible, whatever it costs.
+    /// Returns whether messages are sent wherever possible, at any cost.
     pub fn must_send(&self) -> bool {
         self.messages == Messages::Dispatched
     }
 
-    /// Bytes of a message.
+    /// Returns the bytes of a message.
     pub fn message_size(&self) -> usize {
         self.message_size as usize
     }
 
-    /// How many segments there are.
+    /// Returns the number of segments.
     pub fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// Bytes of the longest list.
+    /// Returns the bytes of the longest list.
     pub fn list_bytes_max(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.list_bytes)).max().unwrap_or(0)
     }
 
-    /// What a group of columns wants from each segment; none where it is not all listed, or where to send it would cost
-    /// more than to read all messages again.
+    /// Returns what a group of columns needs from each segment. `None` if not all of it is listed,
+    /// or if sending would cost more than reading all messages again.
     pub fn wanted(&self, columns: Range<u32>) -> Vec<Option<Wanted>> {
         let nothing = (!self.cells.is_empty()).then(Wanted::default);
         let mut wanted = vec![nothing; self.segments.len()];
@@ -141,7 +144,8 @@ impl Listed {
         wanted
     }
 
-    /// The same for each group of columns but the first, of the segments from which it has edges.
+    /// Returns the same for each group of columns but the first, for the segments from which it has
+    /// edges.
     pub fn wanted_by_further_groups(
         &self,
         plan: &Plan,
@@ -172,8 +176,8 @@ impl Listed {
         wanted
     }
 
-    /// Bytes of messages that an iteration moves where all vertices are active. `held` is the share of those to be read
-    /// again that stays in memory.
+    /// Returns the bytes of messages that an iteration moves if all vertices are active. `held` is
+    /// the share of the messages to read again that stays in memory.
     pub fn traffic(&self, plan: &Plan, held: f64) -> MessageTraffic {
         let mut traffic = MessageTraffic::default();
         if self.segments.len() == 1 {
@@ -182,7 +186,8 @@ impl Listed {
         let all =
             |segment: usize| (self.segments[segment] * self.message_size) as f64 * (1.0 - held);
         if plan.groups > 1 && (!plan.sends || self.cells.is_empty()) {
-            // Each is kept once, and read again by all groups but the first, which has them from their states.
+            // Each is kept once, and read again by all groups but the first, which generates it
+            // from the states.
             let of_each = (0..self.segments.len()).map(|segment| all(segment) as u64);
             traffic.reread = of_each.sum::<u64>() * u64::from(plan.groups);
             return traffic;
@@ -209,7 +214,8 @@ impl Listed {
         traffic
     }
 
-    /// Whether messages are sent where that costs `sent` bytes, and `reread` to read all of them again.
+    /// Returns whether messages are sent if that costs `sent` bytes, and reading all of them again
+    /// `reread` bytes.
     pub fn sends(&self, sent: u64, reread: u64) -> bool {
         self.must_send() || sent < reread
     }
@@ -220,13 +226,13 @@ impl Listed {
 pub struct MessageTraffic {
     /// To keep messages, and to read them again.
     pub reread: u64,
-    /// To send them to the groups that have a use for them.
+    /// To send messages to the groups that need them.
     pub sent: u64,
-    /// What a disk would bring while processors send them.
+    /// Bytes that a disk would read while processors send them.
     pub work: u64,
 }
 
-/// Bytes of the tiles of a cell, which stand side by side.
+/// Returns the bytes of the tiles of a cell, which are consecutive.
 fn tile_bytes(graph: &Graph, cell: &CellEntry) -> u64 {
     match &graph.tiles()[cell.tiles.clone()] {
         [] => 0,
@@ -235,7 +241,7 @@ fn tile_bytes(graph: &Graph, cell: &CellEntry) -> u64 {
     }
 }
 
-/// The cells of some columns in a segment.
+/// Yields the cells of some columns in a segment.
 pub fn cells_of(
     graph: &Graph,
     columns: Range<u32>,

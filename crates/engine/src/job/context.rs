@@ -1,4 +1,4 @@
-//! What a job may ask of whoever runs it while it advances.
+//! The interface of an advancing job to the worker that runs it.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, Workers};
 
-/// For how long a worker may be at one job while others wait: about two parts.
+/// Longest time that a worker spends on one job while others wait: about two parts.
 const QUANTUM: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// Since when this worker has been at one thing.
+    /// When this worker began its current piece of work.
     static STINT: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Whether this worker works on something else in the middle of a job.
+    /// Whether this worker works on another job in the middle of a job.
     static IS_STANDING_IN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// This worker turns to something else.
+/// Notes that this worker turns to another piece of work.
 pub fn begin_stint() {
     STINT.set(Some(Instant::now()));
 }
 
 /// The other jobs.
 pub trait Company: Sync {
-    /// Whether there are any.
+    /// Returns whether there are any.
     fn is_there(&self) -> bool;
 
     /// Works on one of them for a while.
     fn stand_in(&self);
 }
 
-/// What a job may ask of whoever runs it.
+/// What an advancing job may ask of the worker that runs it.
 pub struct JobContext<'c> {
     workers: &'c Workers,
     cancel: &'c Cancel,
@@ -38,7 +38,7 @@ pub struct JobContext<'c> {
 }
 
 impl<'c> JobContext<'c> {
-    /// For a job that these workers work on, until it is cancelled.
+    /// Makes the context of a job that runs on `workers` until it is cancelled.
     pub fn new(
         workers: &'c Workers,
         cancel: &'c Cancel,
@@ -47,26 +47,26 @@ impl<'c> JobContext<'c> {
         JobContext { workers, cancel, company }
     }
 
-    /// The workers.
+    /// Returns the workers.
     pub fn workers(&self) -> &'c Workers {
         self.workers
     }
 
-    /// How many workers there are.
+    /// Returns the number of workers.
     pub fn threads(&self) -> usize {
         self.workers.count()
     }
 
-    /// Stops the job.
+    /// Returns what cancels the job.
     pub fn cancel(&self) -> &'c Cancel {
         self.cancel
     }
 
-    /// Calls `work` with each of `0..count`. Every worker may take part and takes the next number that is left;
-    /// between two numbers it lets other jobs have their turn.
+    /// Calls `work` with each of `0..count`. Every worker may take part and takes the next free
+    /// number. Between two numbers, a worker lets other jobs have their turn.
     ///
     /// # Errors
-    /// The first failure, a panic too; cancellation.
+    /// The first failure, including a panic; cancellation.
     pub fn for_each(
         &self,
         count: usize,
@@ -79,13 +79,14 @@ impl<'c> JobContext<'c> {
         })
     }
 
-    /// Whether the job has had its quantum while others wait: it is to [return](crate::job::Advanced::Further)
-    /// soon, or to [give way](JobContext::give_way).
+    /// Returns whether the job has used up its quantum while others wait. If so, it should soon
+    /// [return](crate::job::Advanced::Further) or [give way](JobContext::give_way).
     pub fn is_others_turn(&self) -> bool {
         self.company.is_there() && STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
     }
 
-    /// Works on another job for a while, where it is others' turn: for jobs that cannot return in between.
+    /// Works on another job for a while if it is others' turn. For jobs that cannot return in
+    /// between.
     pub fn give_way(&self) {
         if self.is_others_turn() && !IS_STANDING_IN.replace(true) {
             let _standing_in = StandingIn;
@@ -95,7 +96,7 @@ impl<'c> JobContext<'c> {
     }
 }
 
-/// Ends the work on another job.
+/// Ends the work on another job when it is dropped.
 struct StandingIn;
 
 impl Drop for StandingIn {

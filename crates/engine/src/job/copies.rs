@@ -1,4 +1,4 @@
-//! Checkpoints of a run in memory: copies of its states, which are written while the next iteration goes on.
+//! Checkpoints of a run in memory: copies of its states, written while the next iteration runs.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -16,22 +16,22 @@ use crate::program::Program;
 use crate::superstep::Superstep;
 use crate::superstep::active_set::ActiveSet;
 
-/// Blocks in memory for each worker while they are read and written, at the least.
+/// Least number of blocks in memory per worker while blocks are read and written.
 const BLOCKS_PER_THREAD: u64 = 3;
-/// The share of the budget that a copy of the states on its way to disk may take beyond that.
+/// A copy of the states on its way to disk may take one byte in `COPY_SHARE` of the budget.
 const COPY_SHARE: u64 = 8;
 
-/// Bytes of memory for blocks of states of a size, on their way from disk and to it.
+/// Returns the bytes of memory for blocks of states on their way from disk, and to disk.
 fn pool_sizes(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> [u64; 2] {
     let cut = Cut::of(graph);
     let frame = state_blocks(&cut, state_size).frame_size();
     let least = BLOCKS_PER_THREAD * threads as u64 * frame;
-    // What has room goes out while the next iteration goes on.
+    // Blocks that fit into memory are written while the next iteration runs.
     let copy = (cut.count() as u64 * frame).min(budget / COPY_SHARE);
     [2 * frame, least.max(copy)]
 }
 
-/// Bytes that a run in memory needs beside its arrays.
+/// Returns the bytes that a run in memory needs for its checkpoints, if it keeps any.
 pub fn copies_size<P: Program>(graph: &Graph, options: &RunOptions<'_>, threads: usize) -> u64 {
     match options.checkpoints {
         Some(_) => checkpoint_size(graph, size_of::<P::State>(), options.budget(), threads),
@@ -39,7 +39,7 @@ pub fn copies_size<P: Program>(graph: &Graph, options: &RunOptions<'_>, threads:
     }
 }
 
-/// Bytes that a run in memory with states of a size needs for its checkpoints.
+/// Returns the bytes that a run in memory needs for checkpoints of states of `state_size` bytes.
 pub fn checkpoint_size(graph: &Graph, state_size: usize, budget: u64, threads: usize) -> u64 {
     let [read, write] = pool_sizes(graph, state_size, budget, threads);
     read + write + ActiveSet::size(graph.vertex_count())
@@ -49,15 +49,12 @@ pub fn checkpoint_size(graph: &Graph, state_size: usize, budget: u64, threads: u
 pub struct Copies<'r, P: Program> {
     keeper: Keeper<'r>,
     states: Arc<StatesOnDisk<P::State>>,
-    /// The one that is on its way to disk.
+    /// The checkpoint on its way to disk.
     keeping: Option<JoinHandle<Result<()>>>,
 }
 
 impl<'r, P: Program> Copies<'r, P> {
-    /// Opens the folders of the options. A run that goes on from a checkpoint takes up what it was then.
-    ///
-    /// # Errors
-    /// Those of opening and reading them.
+    /// Opens the folders of the options. A run that resumes restores the states of its checkpoint.
     pub fn open(
         options: &RunOptions<'r>,
         step: &mut Superstep<'r, P>,
@@ -86,10 +83,11 @@ impl<'r, P: Program> Copies<'r, P> {
         Ok(states.map(|states| Copies { keeper, states: Arc::new(states), keeping: None }))
     }
 
-    /// Keeps a checkpoint where one is due before the iteration that has begun, in which nothing has happened yet.
+    /// Keeps a checkpoint if one is due before the iteration that has just begun and has done
+    /// nothing yet.
     ///
     /// # Errors
-    /// Those of writing this one and the one before.
+    /// Failed writes of this checkpoint and of the one before.
     pub fn keep_if_due(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -115,16 +113,13 @@ impl<'r, P: Program> Copies<'r, P> {
         };
         match start("tegula-checkpoint", keep) {
             Ok(keeping) => self.keeping = Some(keeping),
-            // Without a thread the next iteration waits.
+            // Without a thread, the next iteration waits for the writes.
             Err(_) => self.states.store().keep_version(&beside)?,
         }
         Ok(())
     }
 
     /// Waits until the last checkpoint is safely on disk.
-    ///
-    /// # Errors
-    /// Those of writing it.
     pub fn finish(&mut self) -> Result<()> {
         let Some(keeping) = self.keeping.take() else { return Ok(()) };
         let lost = || Error::WorkerFailed { detail: "it was keeping a checkpoint".to_owned() };
@@ -134,7 +129,7 @@ impl<'r, P: Program> Copies<'r, P> {
 
 impl<P: Program> Drop for Copies<'_, P> {
     fn drop(&mut self) {
-        // The run has ended some other way, and nobody asks any more.
+        // The run has ended with another result; nobody uses this one.
         let _ = self.finish();
     }
 }

@@ -1,4 +1,4 @@
-//! A program whose arrays lie on disk, as a job: a scan for each segment of each group of columns.
+//! A program with its arrays on disk, as a job: a scan for each segment of each group of columns.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -21,20 +21,20 @@ use crate::process::ProcessKind;
 use crate::program::Program;
 use crate::start::Start;
 
-/// A program on its way.
+/// A program while it runs.
 pub struct ExternalJob<'r, P: Program> {
     graph: &'r Graph,
     parts: Arc<Parts>,
     options: &'r RunOptions<'r>,
     plan: Plan,
     stage: Stage<'r, P>,
-    /// Since when the iteration at hand runs, if there is one.
+    /// When the current iteration began, if there is one.
     iterating: Option<Instant>,
-    /// Since when the scan at hand runs, if there is one.
+    /// When the current scan began, if there is one.
     scanning: Option<Instant>,
-    /// What scans have taken in this iteration.
+    /// Time of the scans in this iteration.
     scan_time: Duration,
-    /// What the parts of an iteration did so far.
+    /// The statistics of the parts of an iteration so far.
     scanned: Mutex<PartStatistics>,
     keeper: Option<Keeper<'r>>,
     statistics: RunStatistics,
@@ -49,7 +49,7 @@ enum Stage<'g, P: Program> {
 }
 
 impl<'r, P: Program> ExternalJob<'r, P> {
-    /// A program with its arrays on disk, by a plan.
+    /// Makes the job of a program with its arrays on disk as planned.
     pub fn new(
         graph: &'r Graph,
         parts: &Arc<Parts>,
@@ -92,10 +92,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
         self.options.progress.advance(1);
     }
 
-    /// What the program found.
+    /// Returns the result of the program.
     ///
     /// # Errors
-    /// Those of writing the states.
+    /// Failed writes of the states.
     pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
         let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
         let mut statistics = self.statistics;

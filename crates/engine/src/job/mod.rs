@@ -1,7 +1,8 @@
-//! Jobs: what a scheduler works on, of whatever kind.
+//! Jobs: the work of a scheduler.
 //!
-//! A job goes on by itself ([`Job::advance`]) until it needs tiles; then the scheduler deals out parts of
-//! the graph to all jobs that need them ([`Job::begin_part`]), and the job goes on. Kinds:
+//! A job advances by itself ([`Job::advance`]) until it needs tiles. Then the scheduler deals out
+//! parts of the graph to all jobs that need them ([`Job::begin_part`]), and the job advances again.
+//! Kinds:
 //!
 //! * [`program`]: a vertex program, iteration by iteration, with its [rows](program_rows),
 //! * [`external`]: the same with its arrays on disk,
@@ -26,78 +27,81 @@ use tegula_store::tiles::Tile;
 use crate::parts::{Part, Parts};
 use context::JobContext;
 
-/// Something that a scheduler works on.
+/// A piece of work for a scheduler.
 pub trait Job: Send + Sync {
-    /// Goes on: to the end, until tiles are needed, or until it is [others' turn](JobContext::is_others_turn).
+    /// Advances to the end, until tiles are needed, or until it is [others'
+    /// turn](JobContext::is_others_turn).
     ///
     /// # Errors
-    /// Whatever ends the job.
+    /// An error ends the job.
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced>;
 
-    /// Whether it comes back from [`Job::advance`] soon, where others wait.
+    /// Returns whether [`Job::advance`] returns soon when other jobs wait.
     fn is_resumable(&self) -> bool {
         true
     }
 
-    /// The parts in which the scan may have a use for a tile, those of whole batches; of others it is not asked.
+    /// Returns the parts of whole batches in which the scan may need tiles. [`Job::needs`] is not
+    /// called for tiles of other parts.
     fn parts(&self, parts: &Parts) -> Range<usize> {
         0..parts.parts.len()
     }
 
-    /// Whether the scan has a use for a tile: asked when it begins, before the tile is read, and before it
-    /// is processed. A tile for which there is none, even once, may be left out of this scan.
+    /// Returns whether the scan needs a tile. It is called when the scan begins, before the tile is
+    /// read, and before it is processed. Once it returns false, the tile may be left out of this
+    /// scan.
     fn needs(&self, tile: &TileEntry) -> bool;
 
-    /// A worker begins a part of the scan. Where the work is dropped before its end, the job has failed or
-    /// the part is begun anew.
+    /// Begins a part of the scan for one worker. If the work is dropped before [`PartWork::end`],
+    /// the job has failed or the part is begun anew.
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_>;
 
-    /// What a worker has done for this job in one part.
+    /// Adds what a worker has done for this job in one part.
     fn note_part(&self, done: &PartStatistics);
 }
 
-/// How far a job has come.
+/// How far a job has advanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advanced {
     /// To its end.
     Done,
-    /// To where it needs tiles.
+    /// Until it needs tiles.
     NeedsTiles(TileDemand),
-    /// Some way; it can go on at once.
+    /// Partly; it can advance again at once.
     Further,
 }
 
-/// What a job needs of a scan of the tiles.
+/// What a job needs from a scan of the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileDemand {
     /// Whether it needs the weights of edges.
     pub has_weights: bool,
-    /// Whether a batch is to be finished even where no tile of it is needed.
+    /// Whether every batch is finished, even if none of its tiles is needed.
     pub has_every_batch: bool,
-    /// Which way it would rather go.
+    /// The direction that the job prefers.
     pub direction: ScanDirection,
 }
 
-/// A worker at one part, for one job.
+/// The work of one worker on one part, for one job.
 pub trait PartWork {
-    /// Processes a tile of the part; `weights` has a number for each entry, or is empty.
+    /// Processes a tile of the part. `weights` has a number for each entry, or is empty.
     ///
     /// # Errors
-    /// What does not fit in the tile, in words.
+    /// A description of what is wrong with the tile.
     fn process(&mut self, tile: Tile<'_>, entry: &TileEntry, weights: &[f32])
     -> Result<(), String>;
 
-    /// Whether the part may be begun anew, after its tiles could not be read.
+    /// Returns whether the part may be begun anew after its tiles could not be read.
     fn is_restartable(&self) -> bool {
         true
     }
 
-    /// The part has ended.
+    /// Ends the part.
     fn end(self: Box<Self>);
 }
 
-/// Which way a scan goes through the parts. Within a part, tiles come by ascending segment, and then in the order
-/// of the file.
+/// The direction of a scan through the parts. Within a part, tiles come by ascending segment, and
+/// then in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanDirection {
     /// By ascending batch.
@@ -107,9 +111,9 @@ pub enum ScanDirection {
 }
 
 impl ScanDirection {
-    /// The part of a batch that a job takes first. The others follow it, so that a job that joins in the
-    /// middle of a batch leaves that batch for the next round: what its parts are reduced to waits for the
-    /// part before, and is to wait for one batch at a time.
+    /// Returns the part of a batch that a job takes first; the others follow it. A job that joins
+    /// in the middle of a batch leaves that batch for the next round. Otherwise reductions of its
+    /// parts would wait for the part before in more than one batch at a time.
     pub fn first_of_batch(self, index: usize, part: &Part) -> usize {
         match self {
             ScanDirection::FirstToLast => index - part.number,
@@ -118,21 +122,21 @@ impl ScanDirection {
     }
 }
 
-/// What one worker did for one job in one part.
+/// The statistics of one worker for one job in one part.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PartStatistics {
     /// Edges of the tiles that were processed.
     pub edges: u64,
     /// Tiles that were processed.
     pub tiles: u64,
-    /// Bytes that were read for it, alone or with others.
+    /// Bytes read for the part, including reads shared with other jobs.
     pub bytes_read: u64,
-    /// What it took, waiting for tiles included.
+    /// Time of the part, including waits for tiles.
     pub time: Duration,
 }
 
 impl PartStatistics {
-    /// Adds those of a further part.
+    /// Adds the statistics of a further part.
     pub fn add(&mut self, further: &PartStatistics) {
         self.edges += further.edges;
         self.tiles += further.tiles;

@@ -1,4 +1,4 @@
-//! Visiting every edge that has a use, once: for what is no vertex program, such as a union-find.
+//! A pass over all needed edges, for algorithms that are no vertex program, such as a union-find.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -20,27 +20,28 @@ use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::MemoryDemand;
 
-/// Is shown every edge of the tiles that it needs, by several threads at once, in no particular order.
+/// Visits every edge of the tiles that it needs, by several threads at once, in no particular
+/// order.
 pub trait EdgeVisitor: Sync {
-    /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
+    /// `()` or `f32`. In an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
 
-    /// An edge.
+    /// Visits an edge.
     fn visit(&self, source: ShortId, target: ShortId, weight: Self::Weight);
 
-    /// Whether the visitor has a use for the edges of a tile, whose ids count from `origin`; asked again until the tile
-    /// is visited. A tile for which it has none, even once, may be left out.
+    /// Returns whether the visitor needs the edges of a tile, whose ids count from `_origin`. It is
+    /// called again until the tile is visited. Once it returns false, the tile may be left out.
     fn needs(&self, _tile: &TileSummary, _origin: Origin) -> bool {
         true
     }
 }
 
-/// Shows the edges of the graph to a visitor that itself holds `visitor_size` bytes. One scan, from the
-/// last part to the first: where vertices are ordered by degree, those with few edges come first, which
-/// may tell a visitor all that it needs to know of those with many.
+/// Shows the edges of the graph to a visitor that itself holds `visitor_size` bytes. It makes one
+/// scan, from the last part to the first. In degree order, vertices with few edges thus come first.
+/// They may tell the visitor all that it needs to know about those with many.
 ///
 /// # Errors
-/// [`tegula_machine::Error::OverBudget`] before anything is read; those of reading; cancellation.
+/// [`tegula_machine::Error::OverBudget`] before anything is read; read errors; cancellation.
 pub fn visit_edges<V: EdgeVisitor>(
     graph: &Graph,
     visitor: &V,
@@ -115,7 +116,7 @@ impl<V: EdgeVisitor> Job for Pass<'_, V> {
     }
 }
 
-/// A worker at one part.
+/// The work of one worker on one part.
 struct PassWork<'v, V> {
     visitor: &'v V,
     graph: &'v Graph,
@@ -147,18 +148,18 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
     fn end(self: Box<Self>) {}
 }
 
-/// The edges of one tile, to be shown to a visitor.
+/// The edges of one tile, for a visitor.
 struct TileEdges<'t, V> {
     visitor: &'t V,
     tile: Tile<'t>,
-    /// A weight for each entry; empty where there are none, or they are not wanted.
+    /// A weight for each entry; empty if the graph or the visitor has none.
     weights: &'t [f32],
-    /// What its sources count from.
+    /// The id from which its sources count.
     first_source: u32,
     source_count: u32,
     /// The first target of its window.
     window: u32,
-    /// The last vertex. A damaged tile may hold a target behind it, which must not reach the visitor.
+    /// The last vertex. A damaged tile may hold a greater target, which must not reach the visitor.
     last: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A vertex program as a job: iteration by iteration, each by the process that is the quickest.
+//! A vertex program as a job: each iteration runs the process that is predicted to be the quickest.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -31,18 +31,19 @@ use crate::start::Start;
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
 
-/// The result of a program, its states by dense id, or wherever they lie.
+/// The result of a program: its states by dense id, in memory or on disk.
 #[derive(Debug)]
 pub struct Outcome<P: Program, S = Vec<<P as Program>::State>> {
     /// The state of each vertex.
     pub states: S,
-    /// The program, as the last iteration left it.
+    /// The program after the last iteration.
     pub program: P,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
-/// What a program needs on a graph, without running it; what the program itself holds comes on top.
+/// Estimates what a program needs on a graph, without running it. Bytes that the program itself
+/// holds come on top.
 pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     let has_weights = has_weights::<P>(graph);
     let parts = Parts::cut(graph, PART_EDGES_TARGET);
@@ -55,42 +56,45 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     }
 }
 
-/// The same with its arrays on disk where they do not fit, as [`run_anywhere`] has them.
+/// Estimates the same if the arrays may lie on disk, as with [`run_anywhere`].
 pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     let parts = Parts::cut(graph, PART_EDGES_TARGET);
     let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads, Messages::Auto));
     Estimate { on_disk, ..estimate::<P>(graph, threads) }
 }
 
-/// Whether a program reads the weights of a graph.
+/// Returns whether a program reads the weights of a graph.
 pub fn has_weights<P: Program>(graph: &Graph) -> bool {
     P::Weight::IS_WEIGHTED && graph.is_weighted()
 }
 
-/// Runs a program to its end: on the scheduler of the options, or on one for this run alone. Its states are in
-/// memory when it returns, and its arrays all the while unless the options say otherwise.
+/// Runs a program to its end, on the scheduler of the options or on a new one for this run alone.
+/// The states are in memory when it returns, and the arrays are in memory during the run unless the
+/// options put them on disk.
 ///
 /// # Errors
-/// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from reading,
-/// [`Error::MissingLayout`] where rows are asked for and there are none, [`Error::Cancelled`],
-/// [`Error::WorkerFailed`] for a panic of the program.
+/// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from
+/// reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
+/// [`Error::Cancelled`], [`Error::WorkerFailed`] if the program panics.
 ///
 /// # Panics
-/// When the weights of edges are wanted and the rows of the options were opened without them.
+/// When the program needs the weights of edges and the rows of the options were opened without
+/// them.
 pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> Result<Outcome<P>> {
     let options = &options.with_result_in_memory();
     let Outcome { states, program, statistics } = run_anywhere(graph, program, options)?;
     Ok(Outcome { states: states.into_vec()?, program, statistics })
 }
 
-/// As [`run`], with the arrays of the program on disk where memory has no room for them. No result depends on that.
-/// A [`Start`] may have more than the program.
+/// Runs a program as [`run`] does, with its arrays on disk if memory has no room for them. Results
+/// do not depend on this. A [`Start`] may bring known states beside the program.
 ///
 /// # Errors
-/// Those of [`run`]; [`Error::Io`] where the disk has no room either, or fails.
+/// Those of [`run`]; [`Error::Io`] if the disk is full or fails.
 ///
 /// # Panics
-/// When the weights of edges are wanted and the rows of the options were opened without them.
+/// When the program needs the weights of edges and the rows of the options were opened without
+/// them.
 pub fn run_anywhere<P: Program>(
     graph: &Graph,
     start: impl Into<Start<P>>,
@@ -110,18 +114,18 @@ pub fn run_anywhere<P: Program>(
     })
 }
 
-/// A program on its way.
+/// A program while it runs.
 struct ProgramJob<'r, P: Program> {
     graph: &'r Graph,
     options: &'r RunOptions<'r>,
     stage: Stage<'r, P>,
     rows: &'r ProgramRows<'r>,
     kinds: Vec<ProcessKind>,
-    /// In the same order.
+    /// In the order of `kinds`.
     processes: Vec<Box<dyn Process<P> + 'r>>,
     /// The iteration that waits for tiles.
     scanning: Option<Iteration>,
-    /// What the parts of a scan did so far.
+    /// The statistics of the parts of a scan so far.
     scanned: Mutex<PartStatistics>,
     checkpoints: Option<Copies<'r, P>>,
     statistics: RunStatistics,
@@ -135,12 +139,12 @@ enum Stage<'g, P: Program> {
     Lost,
 }
 
-/// An iteration on its way.
+/// An iteration while it runs.
 struct Iteration {
     choice: Choice,
     active: u64,
     started: Instant,
-    /// What it has taken apart from its parts.
+    /// Its time apart from that of its parts.
     alone: Duration,
 }
 
@@ -182,12 +186,12 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         }
     }
 
-    /// The iteration has ended.
+    /// Ends an iteration that would have taken `alone` without other jobs.
     fn end_iteration(&mut self, iteration: Iteration, alone: Duration) {
         let Iteration { choice, active, started, .. } = iteration;
         let kind = self.kinds[choice.index];
         let took = started.elapsed();
-        // Others that share a scan take their time too; what it would have taken alone is learnt from.
+        // Jobs that share a scan add to its time. The cost model learns from the time without them.
         self.processes[choice.index].learn(&choice.prediction, alone);
         let name = kind.name();
         log_iteration(
@@ -198,7 +202,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         self.options.progress.advance(1);
     }
 
-    /// Takes up an iteration that waited for tiles.
+    /// Continues an iteration that waited for tiles.
     fn end_scan(&mut self, iteration: Iteration, threads: usize) {
         let resumed = Instant::now();
         if let Stage::Running(step) = &mut self.stage {

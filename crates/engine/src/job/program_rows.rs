@@ -1,4 +1,4 @@
-//! The rows that a program follows, and the memory that it waits for.
+//! The rows that a program follows, and how it waits for its memory.
 
 use std::ops::Deref;
 
@@ -20,7 +20,8 @@ use crate::scheduler::{Admitted, MemoryDemand, Scheduler};
 use crate::superstep::Superstep;
 use crate::traverse::{Directions, RowsWanted, estimate_rows, long_rows_of};
 
-/// Bytes that a program needs beside its [estimate](crate::estimate()) to follow rows by source too, at the least.
+/// Returns the least bytes beyond the [estimate](crate::estimate()) for a program that also follows
+/// rows by source.
 pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
     let rows = RowReader::size_min(graph, Direction::Forward, has_weights::<P>(graph));
     seek_size::<P>(graph, Directions::Forward, threads) + rows
@@ -30,8 +31,8 @@ fn seek_size<P: Program>(graph: &Graph, directions: Directions, threads: usize) 
     Seek::<P>::size(graph.vertex_count(), directions.layouts(graph).len(), threads)
 }
 
-/// What a program needs that follows edges in these directions: as [`estimate_anywhere`] where it may scan, else for
-/// its arrays in memory and rows alone.
+/// Estimates what a program needs that follows edges in `directions`. If it may scan, this is
+/// [`estimate_anywhere`]; if not, the arrays are in memory and only rows are read.
 pub fn estimate_following<P: Program>(
     graph: &Graph,
     directions: Directions,
@@ -49,15 +50,15 @@ pub fn estimate_following<P: Program>(
 pub struct ProgramRows<'r> {
     /// By source.
     forward: Option<OwnOrShared<'r>>,
-    /// By target, where the graph is directed.
+    /// By target, if the graph is directed.
     reverse: Option<OwnOrShared<'r>>,
-    /// The layouts with the edges that leave each vertex, as the program follows them.
+    /// The layouts with the edges that leave each vertex in the directions of the program.
     outgoing: &'static [Direction],
-    /// The same of the edges that enter it.
+    /// The layouts with the edges that enter each vertex.
     incoming: &'static [Direction],
 }
 
-/// A reader of its own, or one that is shared.
+/// A reader of this run, or a shared one.
 enum OwnOrShared<'r> {
     Own(Box<RowReader>),
     Shared(&'r RowReader),
@@ -75,18 +76,19 @@ impl Deref for OwnOrShared<'_> {
 }
 
 impl<'r> ProgramRows<'r> {
-    /// None so far, for a program that follows edges in these directions.
+    /// Makes an empty set for a program that follows edges in `directions`.
     fn new(graph: &Graph, directions: Directions) -> ProgramRows<'r> {
         let (outgoing, incoming) = (directions.layouts(graph), directions.turned().layouts(graph));
         ProgramRows { forward: None, reverse: None, outgoing, incoming }
     }
 
-    /// The edges that leave each vertex, as the program follows them; nothing where rows of a direction are missing.
+    /// Returns readers of the edges that leave each vertex in the directions of the program; none
+    /// unless all of them are there.
     pub fn outgoing(&self) -> Vec<&RowReader> {
         self.all_of(self.outgoing)
     }
 
-    /// The edges that enter each vertex; nothing where rows of a direction are missing.
+    /// Returns readers of the edges that enter each vertex; none unless all of them are there.
     pub fn incoming(&self) -> Vec<&RowReader> {
         self.all_of(self.incoming)
     }
@@ -107,25 +109,25 @@ impl<'r> ProgramRows<'r> {
         *place = Some(rows);
     }
 
-    /// Bytes read so far.
+    /// Returns the bytes read so far.
     pub fn bytes_read(&self) -> u64 {
         let readers = self.forward.iter().chain(&self.reverse);
         readers.map(|reader| reader.bytes_read()).sum()
     }
 }
 
-/// Bytes of pages that hold the surroundings of most frontiers.
+/// Bytes of pages around most frontiers.
 const FRONTIER_SIZE: u64 = 64 << 20;
 
-/// Waits for the memory of a program, with rows where it may use them and they fit.
+/// Waits for the memory of a program, with rows if it may use them and they fit.
 ///
 /// # Errors
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget),
-/// [`Error::MissingLayout`](tegula_machine::Error::MissingLayout), those of reading, cancellation.
+/// [`Error::MissingLayout`](tegula_machine::Error::MissingLayout), read errors, cancellation.
 ///
 /// # Panics
-/// When the weights of edges are wanted and the rows of the options were opened without them; when edges are to be
-/// followed other than forward, by a program whose reduction is not exact.
+/// When the program needs the weights of edges and the rows of the options were opened without
+/// them. When a program whose reduction is not exact follows edges along rows only.
 pub fn admit<'s, 'g, 'r, P: Program>(
     scheduler: &'s Scheduler<'g>,
     graph: &Graph,
@@ -158,7 +160,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     }
     let must_seek = can_seek && (options.executor == Executor::Seek || !can_scan);
     let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
-    // Processes whose arrays lie in memory know vertices by short ids.
+    // Processes with arrays in memory know vertices by short ids.
     let must_leave_memory =
         may_leave_memory && (options.arrays == Arrays::OnDisk || !graph.has_short_ids());
     if !may_leave_memory {
@@ -170,7 +172,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     } else {
         Candidates::default()
     };
-    // With all of them, with fewer, with none.
+    // With all rows, with fewer, with none.
     let count_min = if must_seek { directions.layouts(graph).len() } else { 0 };
     let counts: Vec<usize> = match must_leave_memory {
         true => Vec::new(),
@@ -197,7 +199,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     Ok(Admission { admitted, rows, plan: None })
 }
 
-/// The rows of the options.
+/// Returns the rows of the options.
 fn shared_rows<'r>(
     graph: &Graph,
     directions: Directions,
@@ -214,15 +216,15 @@ fn shared_rows<'r>(
 
 /// How a program runs, and its memory.
 pub struct Admission<'s, 'g, 'r> {
-    /// The memory.
+    /// The granted memory.
     pub admitted: Admitted<'s, 'g>,
     /// The rows that it may follow.
     pub rows: ProgramRows<'r>,
-    /// How its arrays lie on disk, if they do.
+    /// The layout of its arrays on disk, if they lie there.
     pub plan: Option<Plan>,
 }
 
-/// A run with its arrays on disk, as it is planned.
+/// The plan of a run with its arrays on disk.
 struct External {
     on_disk: ArraysOnDisk,
     least: Plan,
@@ -245,7 +247,7 @@ impl External {
         External { on_disk, least, may_hold }
     }
 
-    /// The plan with so many bytes beyond the least.
+    /// Returns the plan with `extra` bytes beyond the least.
     fn plan(&self, extra: u64) -> Plan {
         self.on_disk.fit(self.least.bytes + extra, self.may_hold).unwrap_or(self.least)
     }
@@ -260,7 +262,8 @@ impl External {
     }
 }
 
-/// Whether the rows with which a run follows edges in these directions are going to stay in memory, about.
+/// Returns whether the rows of a run that follows edges in these directions will probably stay in
+/// memory.
 pub fn rows_may_stay(graph: &Graph, wanted: RowsWanted, options: &RunOptions<'_>) -> bool {
     let RowsWanted { directions, has_weights } = wanted;
     let shared = shared_rows(graph, directions, options);
@@ -274,32 +277,32 @@ pub fn rows_may_stay(graph: &Graph, wanted: RowsWanted, options: &RunOptions<'_>
     rows + graph.tile_bytes() <= memory || 2 * rows <= memory
 }
 
-/// Rows that a program has a use for, those that it needs most first: they get their memory in this order.
+/// The rows that a program can use, the most needed first: they get memory in this order.
 #[derive(Default)]
 struct Candidates {
     rows: Vec<Candidate>,
     has_weights: bool,
     threads: usize,
-    /// Bytes that are held beside any rows.
+    /// Bytes held beside any rows.
     held: u64,
-    /// Whether iterations may scan, too.
+    /// Whether iterations may scan as well.
     can_scan: bool,
 }
 
-/// Rows of a direction, and what they take of memory.
+/// The rows of a direction, and their memory.
 struct Candidate {
     direction: Direction,
     rows: Rows,
-    /// Bytes of a reader, at the least.
+    /// Least bytes of a reader.
     least: u64,
-    /// Bytes of a cache that holds all.
+    /// Bytes of a cache that holds all rows.
     all: u64,
-    /// Bytes that it takes to unpack them; 0 where they stay packed.
+    /// Bytes for the unpacked rows; 0 if they stay packed.
     unpacked: u64,
 }
 
 impl Candidates {
-    /// Opens those that the graph has and the memory could hold beside `held` bytes.
+    /// Opens the rows that the graph has and that memory could hold beside `held` bytes.
     fn open<P: Program>(
         scheduler: &Scheduler<'_>,
         graph: &Graph,
@@ -326,7 +329,8 @@ impl Candidates {
             }
             let least = RowReader::size_min(graph, direction, has_weights);
             needed += least;
-            // Only what is asked for in any case is opened without knowing that it fits.
+            // Rows are opened before it is known that they fit only if the run needs them in any
+            // case.
             match scheduler.ledger().could_hold(&candidates.demand_of(needed, |_| 0)) {
                 Ok(()) => {}
                 Err(error) if must_seek && outgoing.contains(&direction) => return Err(error),
@@ -337,8 +341,8 @@ impl Candidates {
             }
             let Some(rows) = Rows::open(graph, direction)? else { continue };
             let all = RowReader::cache_size_max(graph, direction, has_weights);
-            // A run looks through most rows that it pulls along once or never: they stay packed. So do rows that are
-            // followed beside others.
+            // A run looks through most rows that it pulls along once or never, so they stay packed.
+            // So do the rows of a run that follows several layouts.
             let unpacked = match outgoing {
                 &[only] if only == direction => {
                     RowReader::unpacked_size(&rows, has_weights, threads)
@@ -350,7 +354,7 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// A demand of `least` bytes for a run by rows.
+    /// Returns a demand of `least` bytes for a run by rows.
     fn demand_of<'n>(&self, least: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> MemoryDemand<'n> {
         match self.can_scan {
             true => MemoryDemand::both("the run by rows", least, self.has_weights, takes_of),
@@ -358,11 +362,11 @@ impl Candidates {
         }
     }
 
-    /// What a run with the first `count` of them needs, of which there is one at least.
+    /// Returns the demand of a run with the first `count` candidates; `count` is at least 1.
     fn demand(&self, count: usize, executor: Executor, tile_bytes: u64) -> MemoryDemand<'_> {
         let rows = &self.rows[..count];
         let least: u64 = rows.iter().map(|rows| rows.least).sum();
-        // What one process has copied of long rows stays while another runs.
+        // Pieces of long rows that one process has copied stay while another process runs.
         let batch_size = |rows: &Candidate| rows.rows.piece_batch_size(self.has_weights);
         let batches = rows.iter().map(batch_size).sum();
         let least = self.held + least + long_rows_of(batches, self.threads);
@@ -370,9 +374,9 @@ impl Candidates {
             let free = free + caches_min(count);
             let only_seeks = executor == Executor::Seek || !self.can_scan;
             let (first, tiles) = (&rows[0], if only_seeks { 0 } else { tile_bytes });
-            // Where rows and tiles do not both fit they share it. What is little goes to the rows: a scan
-            // streams what it has no room for, but seeking reads the pages around a frontier again and again
-            // if they do not stay.
+            // Rows and tiles that do not both fit share the memory. Rows come first if it is small:
+            // a scan streams the tiles that do not fit, but seeking would read the pages around a
+            // frontier again and again.
             let share = match free.checked_sub(tiles) {
                 Some(beside) if first.all <= beside => beside,
                 _ if only_seeks => free,
@@ -385,7 +389,7 @@ impl Candidates {
         self.demand_of(least, takes_of)
     }
 
-    /// Opens the first `count` of them for reading, with `taken` bytes beyond the least.
+    /// Opens the first `count` candidates for reading, with `taken` bytes beyond the least.
     fn open_into(
         mut self,
         opened: &mut ProgramRows<'_>,
@@ -409,14 +413,14 @@ impl Candidates {
 }
 
 impl Candidate {
-    /// Whether `memory` bytes hold these rows, unpacked too, and the smallest caches of the readers behind it, so
-    /// that there are `count`.
+    /// Returns whether `memory` bytes hold these rows and their unpacked form, and the smallest
+    /// caches of the other `count - 1` readers.
     fn may_unpack(&self, memory: u64, count: usize) -> bool {
         self.unpacked > 0 && self.all + self.unpacked + caches_min(count - 1) <= memory
     }
 }
 
-/// Bytes of the smallest caches of `count` readers.
+/// Returns the bytes of the smallest caches of `count` readers.
 fn caches_min(count: usize) -> u64 {
     count as u64 * RowReader::CACHE_SIZE_MIN
 }

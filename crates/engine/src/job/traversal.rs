@@ -1,4 +1,4 @@
-//! What follows rows itself, as a job: traversals, and passes over all rows.
+//! Jobs that follow rows themselves: traversals, and passes over all rows.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,15 +17,15 @@ use crate::process::ProcessKind;
 use crate::scheduler::MemoryDemand;
 use crate::traverse::{RowsWanted, RunAhead, Traversal, long_rows_of};
 
-/// Vertices that one worker passes over at a time.
+/// Vertices in a range that one worker visits at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
 
-/// Runs `work` as a job with the rows of a graph at hand. It itself holds `held` bytes; the caches of rows get what
-/// else the budget has.
+/// Runs `work` as a job that can read the rows of a graph. `work` itself holds `held` bytes. The
+/// caches of rows get the rest of the budget.
 ///
 /// # Errors
-/// Those of `work`; [`Error::MissingLayout`] where the graph has no rows, [`Error::OverBudget`] where they
-/// cannot be read within the budget; those of reading; cancellation; a panic.
+/// Those of `work`; [`Error::MissingLayout`] if the graph has no rows; [`Error::OverBudget`] if
+/// they cannot be read within the budget; read errors; cancellation; a panic.
 pub fn run<T: Send, E: From<Error> + Send>(
     graph: &Graph,
     wanted: RowsWanted,
@@ -76,27 +76,28 @@ pub fn run<T: Send, E: From<Error> + Send>(
     answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
 }
 
-/// The error for a graph without rows of a direction.
+/// Returns the error for a graph without rows of a direction.
 pub fn missing_rows(graph: &Graph, direction: Direction) -> Error {
     Error::MissingLayout { path: graph.directory().to_owned(), layout: direction.layout() }
 }
 
-/// What a job that follows rows has at hand.
+/// What a job that follows rows may use.
 pub struct RowsJob<'j> {
     rows: &'j [RowReader],
-    /// The direction of each of them.
+    /// The direction of each reader.
     layouts: &'static [Direction],
     is_directed: bool,
     context: &'j JobContext<'j>,
 }
 
 impl<'j> RowsJob<'j> {
-    /// The rows: those by source, unless only the ones by target are wanted.
+    /// Returns the rows: those by source, unless only the ones by target are wanted.
     pub fn rows(&self) -> &'j RowReader {
         &self.rows[0]
     }
 
-    /// What passes over rows, or one traversal of them, did: the time of each, and the edges that they saw.
+    /// Returns the statistics of passes over rows, or of one traversal: the time of each, and the
+    /// edges that they saw.
     pub fn statistics(&self, times: IterationTimes, edges: u64) -> RunStatistics {
         let iterations = times.count();
         let times = times.into_first();
@@ -111,25 +112,27 @@ impl<'j> RowsJob<'j> {
         }
     }
 
-    /// Stops the job.
+    /// Returns what cancels the job.
     pub fn cancel(&self) -> &'j Cancel {
         self.context.cancel()
     }
 
-    /// The [rows](RowsJob::rows) in an order. Where other jobs wait, they have their turns in between.
+    /// Traverses the [rows](RowsJob::rows) in an order. Other jobs that wait have their turn in
+    /// between.
     pub fn traversal<O: RunAhead>(&self, order: O) -> Traversal<'j, O> {
         self.traversal_in(self.rows(), order)
     }
 
-    /// The rows by target in an order, where both directions are wanted and they differ.
+    /// Traverses the rows by target in an order. `None` unless both directions are wanted and
+    /// differ.
     pub fn reverse_traversal<O: RunAhead>(&self, order: O) -> Option<Traversal<'j, O>> {
         Some(self.traversal_in(self.rows.get(1)?, order))
     }
 
-    /// The rows of a direction in an order.
+    /// Traverses the rows of a direction in an order.
     ///
     /// # Panics
-    /// When the job has no rows of it.
+    /// When the job has no rows of this direction.
     pub fn traversal_of<O: RunAhead>(&self, direction: Direction, order: O) -> Traversal<'j, O> {
         let is_held = |&layout: &Direction| layout == direction || !self.is_directed;
         let place = self.layouts.iter().position(is_held);
@@ -140,7 +143,8 @@ impl<'j> RowsJob<'j> {
         Traversal::new(rows, order, self.cancel()).giving_way(self.context)
     }
 
-    /// Calls `work` with each of `0..count`. Every worker may take part and takes the next number that is left.
+    /// Calls `work` with each of `0..count`. Every worker may take part and takes the next free
+    /// number.
     ///
     /// # Errors
     /// The first failure; cancellation; a panic.
@@ -148,8 +152,8 @@ impl<'j> RowsJob<'j> {
         self.context.for_each(count, &work)
     }
 
-    /// A pass over all vertices by several workers: calls `visit` with the number and the ids of each
-    /// [range](RANGE_SIZE). The rows of a range are a [traversal](RowsJob::traversal) of their own.
+    /// Visits all vertices by several workers: calls `visit` with the number and the ids of each
+    /// [range](RANGE_SIZE). Each range can [traverse](RowsJob::traversal) its own rows.
     ///
     /// # Errors
     /// The first failure; cancellation; a panic.
@@ -164,11 +168,8 @@ impl<'j> RowsJob<'j> {
         })
     }
 
-    /// The same for an array with a value for each vertex: calls `visit` with the values of each range, which no other
-    /// worker has, and its ids.
-    ///
-    /// # Errors
-    /// Those of [`for_each_range`](RowsJob::for_each_range).
+    /// Does the same for an array with a value per vertex. Calls `visit` with the values of each
+    /// range, which no other worker has, and its ids.
     pub fn for_each_range_of<V: Send>(
         &self,
         values: &mut [V],
@@ -181,12 +182,12 @@ impl<'j> RowsJob<'j> {
 
 /// A job that is a function.
 struct Following<'j, F, A> {
-    /// Those from sources first.
+    /// Rows by source come first.
     rows: &'j [RowReader],
-    /// The direction of each of them.
+    /// The direction of each reader.
     layouts: &'static [Direction],
     is_directed: bool,
-    // A lock only to be `Sync`: whoever advances the job has it alone.
+    // The lock only makes this `Sync`: the worker that advances the job has it alone.
     work: Mutex<Option<F>>,
     answer: Mutex<&'j mut Option<A>>,
 }

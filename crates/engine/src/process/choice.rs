@@ -1,46 +1,49 @@
-//! The choice that every iteration has: through tiles, or along rows.
+//! The choice in every iteration: through tiles, or along rows.
 //!
-//! A scan costs what the tiles that are needed cost, however few of their sources are active. Seeking costs
-//! little more than the rows of the active vertices. What is predicted to be the quickest is taken.
+//! A scan costs the processing of all needed tiles, however few of their sources are active.
+//! Seeking costs little more than the rows of the active vertices. The process with the shortest
+//! predicted time runs.
 
 use std::fmt;
 
 use super::{Prediction, ProcessKind};
 
-/// What a caller may ask for.
+/// The processes that a caller allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Executor {
-    /// Whatever is predicted to be the quickest, in each iteration.
+    /// The process that is predicted to be the quickest, in each iteration.
     #[default]
     Auto,
-    /// Always tiles. A program that follows edges [other than forward](crate::Program::directions) seeks all the same.
+    /// Always tiles. A program that follows edges [other than forward](crate::Program::directions)
+    /// seeks anyway.
     Scan,
-    /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans all the same.
+    /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans
+    /// anyway.
     Seek,
 }
 
-/// Seconds below which no further process is looked at: to predict it takes about as long.
+/// Seconds below which no other process is asked: a prediction takes about as long.
 const AT_ONCE: f64 = 100e-6;
 
-/// How many kinds of processes there are.
+/// Number of kinds of processes.
 const KINDS: usize = 3;
 
-/// What was chosen, and why.
+/// The chosen process, and the reasons.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// Which of the processes.
+    /// Index among the processes.
     pub index: usize,
-    /// What it is predicted to take.
+    /// Its prediction.
     pub prediction: Prediction,
-    /// Seconds that were predicted, of those that were looked at, in their order.
+    /// Predicted seconds of the processes that were asked, in their order.
     pub predicted: [Option<(ProcessKind, f64)>; KINDS],
 }
 
-/// Picks the quickest of some processes. Those that take little to be looked at come first; where one of them
-/// takes next to nothing the others are not asked, and where there is one alone it is not either.
+/// Picks the quickest process. Processes that are quick to predict come first. If one takes next to
+/// no time, the others are not asked; a scan that is the only process is not asked either.
 ///
 /// # Panics
-/// When there is none, or one of a kind twice.
+/// When there is no process, or two of a kind.
 pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> Choice {
     let mut best: Option<(usize, Prediction)> = None;
     let mut predicted = [None; KINDS];
@@ -62,14 +65,14 @@ pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> C
 }
 
 impl Choice {
-    /// Seconds that it is predicted to take, uncorrected; none where a scan was the only way.
+    /// Returns the predicted seconds, uncorrected; none if a scan was the only way.
     pub fn by_costs(&self) -> Option<f64> {
         self.predicted[self.index].map(|_| self.prediction.by_costs)
     }
 }
 
 impl fmt::Display for Choice {
-    /// The reasons, where there were any to look at: `, predicted in ms: seek 0.021, scan 12.1`.
+    /// Writes the predictions, if there were any: `, predicted in ms: seek 0.021, scan 12.1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = ", predicted in ms: ";
         for (kind, seconds) in self.predicted.iter().flatten() {
@@ -87,7 +90,7 @@ mod tests {
     use super::*;
     use ProcessKind::{Pull, Scan, Seek};
 
-    /// What is chosen at these costs in seconds, and who was asked.
+    /// Returns which process is chosen at these costs in seconds, and which ones were asked.
     fn chosen(costs: &[(ProcessKind, f64)]) -> (ProcessKind, Vec<ProcessKind>) {
         let kinds: Vec<_> = costs.iter().map(|cost| cost.0).collect();
         let asked = RefCell::new(Vec::new());
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn where_one_takes_next_to_nothing_the_others_are_not_asked() {
+    fn a_process_that_takes_next_to_no_time_is_chosen_at_once() {
         assert_eq!(chosen(&[(Seek, 99e-6), (Pull, 0.0), (Scan, 0.0)]), (Seek, vec![Seek]));
         let (kind, asked) = chosen(&[(Seek, 2e-3), (Pull, 50e-6), (Scan, 0.0)]);
         assert_eq!((kind, asked), (Pull, vec![Seek, Pull]));

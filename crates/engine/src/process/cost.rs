@@ -1,4 +1,4 @@
-//! What things cost: the numbers behind predictions.
+//! The cost model: the numbers behind predictions.
 
 use std::time::Duration;
 
@@ -9,47 +9,48 @@ use tegula_store::rows::RowReader;
 
 use crate::superstep::frontier::Frontier;
 
-// Seconds on one core, all in memory, as fitted to searches of roads, grids, a web graph and R-MAT; about, as machines
-// differ and iterations correct what they predict. `cargo xtask bench --only costs` shows how far they are off. Those
-// of messages through boxes and of pulling along unpacked rows come from single runs.
+// Seconds on one core, all in memory, fitted to searches of roads, grids, a web graph and R-MAT.
+// They are rough, because machines differ and iterations correct their predictions. `cargo xtask
+// bench --only costs` shows their errors. The numbers for messages through boxes and for pulling
+// along unpacked rows come from single runs.
 pub const SEEK_ROW: f64 = 180e-9;
 pub const SEEK_EDGE: f64 = 5e-9;
-/// Where rows are unpacked.
+/// If rows are unpacked.
 pub const SEEK_ROW_UNPACKED: f64 = 30e-9;
 pub const SEEK_EDGE_UNPACKED: f64 = 2.5e-9;
-/// Of taking all rows apart.
+/// To unpack all rows.
 const UNPACK_ROW: f64 = 70e-9;
 const UNPACK_EDGE: f64 = 11e-9;
-/// How many times as long edges with weights take, which are sorted.
+/// Factor for edges with weights, which are sorted.
 const UNPACK_WEIGHTED: f64 = 2.0;
-/// What is saved once they are.
+/// Saved once rows are unpacked.
 const UNPACKED_SAVES_ROW: f64 = SEEK_ROW - SEEK_ROW_UNPACKED;
 const UNPACKED_SAVES_EDGE: f64 = SEEK_EDGE - SEEK_EDGE_UNPACKED;
-/// Where messages go through boxes.
+/// If messages go through boxes.
 pub const SEEK_EDGE_SHARED: f64 = 9e-9;
 pub const SEEK_EDGE_UNPACKED_SHARED: f64 = 4e-9;
-/// To find a row in the cache, where not all stay.
+/// To find a row in a cache that does not hold all rows.
 const CACHED_ROW: f64 = 50e-9;
 pub const PULL_ROW: f64 = 80e-9;
 pub const PULL_EDGE: f64 = 5e-9;
-/// Where rows are unpacked.
+/// If rows are unpacked.
 pub const PULL_ROW_UNPACKED: f64 = 8e-9;
 pub const PULL_EDGE_UNPACKED: f64 = 2e-9;
 pub const SCAN_EDGE: f64 = 2e-9;
-/// Of a vertex whose message is generated or applied.
+/// For a vertex whose message is generated or applied.
 pub const SCAN_VERTEX: f64 = 1e-9;
 
-/// Active vertices whose rows are looked at to predict.
+/// Active vertices whose rows are sampled for a prediction.
 const SAMPLE: usize = 256;
 
-/// What working and reading cost on the machine of a run.
+/// Costs of work and of reading on the machine of a run.
 #[derive(Debug, Clone)]
 pub struct CostModel {
-    /// Workers.
+    /// Number of workers.
     pub threads: f64,
-    /// What reading takes.
+    /// Speed of reading.
     pub speed: Speed,
-    /// Whether reading goes on beside the work, or takes a core.
+    /// Whether reading overlaps with work; if not, it takes a core.
     pub is_direct: bool,
 }
 
@@ -60,31 +61,32 @@ impl CostModel {
         CostModel { threads: threads as f64, speed, is_direct }
     }
 
-    /// Seconds of working and reading.
+    /// Returns the seconds of work and reading together.
     pub fn together(&self, working: f64, reading: f64) -> f64 {
         if self.is_direct { working.max(reading) } else { working + reading / self.threads }
     }
 
-    /// Seconds to take all rows apart that are in memory.
+    /// Returns the seconds to unpack all rows, which are in memory.
     pub fn predict_unpacking(&self, rows: &RowReader) -> f64 {
         let (vertices, edges) = (rows.rows().vertex_count(), rows.rows().edge_count());
         let edge = UNPACK_EDGE * if rows.has_weights() { UNPACK_WEIGHTED } else { 1.0 };
         (f64::from(vertices) * UNPACK_ROW + edges as f64 * edge) / self.threads
     }
 
-    /// Seconds that seeking each row once is quicker where they are taken apart, by one worker.
+    /// Returns the seconds that one worker saves by unpacked rows when it seeks each row once.
     pub fn predict_saving(&self, rows: &RowReader) -> f64 {
         let (vertices, edges) = (rows.rows().vertex_count(), rows.rows().edge_count());
         f64::from(vertices) * UNPACKED_SAVES_ROW + edges as f64 * UNPACKED_SAVES_EDGE
     }
 
-    /// Seconds to read in order all rows that are not in memory.
+    /// Returns the seconds to read all rows that are not in memory, in order.
     pub fn predict_filling(&self, rows: &RowReader) -> f64 {
         (1.0 - rows.held_fraction()) * rows.byte_count() as f64
             / self.speed.sequential_bytes_per_second
     }
 
-    /// Seconds to bring the pages of rows into memory that are not there, at the most `missing_max` of them.
+    /// Returns the seconds to read the pages of rows that are not in memory. At most a fraction
+    /// `missing_max` of them is assumed missing.
     pub fn predict_reading(&self, rows: &RowReader, work: &RowWork, missing_max: f64) -> f64 {
         let missing = 1.0 - rows.held_fraction();
         if missing <= 0.0 || work.rows == 0.0 {
@@ -101,7 +103,7 @@ fn page_size(rows: &RowReader) -> f64 {
     rows.rows().data().block_len() as f64
 }
 
-/// How much there is to do along some rows.
+/// The work along some rows.
 #[derive(Debug, Clone, Copy)]
 pub struct RowWork {
     /// Rows.
@@ -111,7 +113,7 @@ pub struct RowWork {
 }
 
 impl RowWork {
-    /// That along the rows of the active vertices, judged by some of them.
+    /// Estimates the work along the rows of the active vertices from a sample.
     pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
         let sample: Vec<ShortId> = frontier.sample(SAMPLE);
         let count = frontier.count() as f64;
@@ -120,7 +122,7 @@ impl RowWork {
         RowWork { rows: count, edges }
     }
 
-    /// Seconds that one worker needs for it, all in memory.
+    /// Returns the seconds that one worker needs, all in memory.
     pub fn alone(&self, rows: &RowReader) -> f64 {
         match rows.unpacked().is_some() {
             true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED,
@@ -128,7 +130,7 @@ impl RowWork {
         }
     }
 
-    /// Seconds that all workers together need for it, where they share it by way of boxes.
+    /// Returns the summed seconds of all workers that share the work through boxes.
     pub fn shared(&self, rows: &RowReader) -> f64 {
         match rows.unpacked().is_some() {
             true => self.rows * SEEK_ROW_UNPACKED + self.edges * SEEK_EDGE_UNPACKED_SHARED,
@@ -136,7 +138,8 @@ impl RowWork {
         }
     }
 
-    /// Pages that the rows lie on, if they lie anywhere: some share one by chance.
+    /// Returns the pages on which the rows lie. They are assumed to lie at random, so some share a
+    /// page.
     pub fn pages(&self, rows: &RowReader) -> Pages {
         let page = page_size(rows);
         let of_file = |bytes: f64, len: u64| {
@@ -156,7 +159,7 @@ impl RowWork {
     }
 }
 
-/// Seconds that it takes to find a row in the cache, where not all rows stay.
+/// Returns the seconds to find a row in a cache that does not hold all rows; 0 if it does.
 pub fn finding(rows: &RowReader) -> f64 {
     if rows.fits() { 0.0 } else { CACHED_ROW }
 }
@@ -164,34 +167,34 @@ pub fn finding(rows: &RowReader) -> f64 {
 /// Pages of rows and weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Pages {
-    /// Those of some rows.
+    /// Pages of some rows.
     pub touched: f64,
-    /// Those of all rows.
+    /// Pages of all rows.
     pub all: f64,
 }
 
-/// How much longer than predicted a process took of late.
+/// How much longer than predicted a process took recently.
 #[derive(Debug, Clone, Copy)]
 pub struct Correction(f64);
 
-/// Seconds that an iteration is to take at the least for something to be learnt from it: short ones tell more
-/// of the clock than of the work.
+/// Least seconds of an iteration to learn from. The times of shorter ones depend more on the clock
+/// than on the work.
 const LEARN_FROM: f64 = 1e-3;
-/// The most that predictions are corrected by, either way.
+/// The greatest factor by which predictions are corrected, up or down.
 const CORRECTION_MAX: f64 = 2.0;
 
 impl Correction {
-    /// None so far.
+    /// Returns a correction that changes nothing.
     pub fn none() -> Correction {
         Correction(1.0)
     }
 
-    /// A prediction, corrected.
+    /// Returns a corrected prediction.
     pub fn apply(self, seconds: f64) -> f64 {
         seconds * self.0
     }
 
-    /// Takes into account how long it took what was predicted, as corrected, to take `predicted` seconds.
+    /// Learns from an iteration that took `took`, given its corrected prediction.
     pub fn learn(&mut self, predicted: f64, took: Duration) {
         if predicted > LEARN_FROM {
             let off = took.as_secs_f64() / predicted;
@@ -205,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_longer_is_predicted_to_take_longer_within_bounds() {
+    fn slow_iterations_raise_predictions_within_bounds() {
         let mut correction = Correction::none();
         correction.learn(0.1, Duration::from_millis(200));
         assert!((1.4..1.42).contains(&correction.apply(1.0)));

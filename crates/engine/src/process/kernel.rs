@@ -1,10 +1,10 @@
 //! The process phase of one tile: the inner loop of every program.
 //!
-//! Cost, in memory on one core with 4-byte messages: 0.4 to 1.2 ns an edge, measured by
-//! `make bench`. Bounds are checked once per strip ([`Tile::strips`]), so the loops have no check,
-//! no lock and no branch on data. The same code is compiled for AVX-512, AVX2 and any processor; the
-//! order of reduction is part of it (eight lanes in a row, four in a strip of 16 targets, two in
-//! masks), so all give the same bits.
+//! Cost, in memory on one core with 4-byte messages: 0.4 to 1.2 ns an edge, measured by `make
+//! bench`. Bounds are checked once per strip ([`Tile::strips`]), so the loops have no check, no
+//! lock and no branch on data. The same code is compiled for AVX-512, AVX2 and any processor. The
+//! order of reduction is fixed (eight lanes in a row, four in a strip of 16 targets, two in masks),
+//! so all give the same bits.
 
 use tegula_store::tiles::{
     BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding, InstructionSet, MaskVisitor, Strip,
@@ -15,7 +15,7 @@ use crate::instructions::WithInstructions;
 use crate::program::{Accumulator, Message, Program, Reduction};
 use crate::superstep::accumulators::WindowAccumulators;
 
-/// What a kernel reads and writes.
+/// The input and output of a kernel.
 pub struct KernelInput<'a, P: Program> {
     /// The program.
     pub program: &'a P,
@@ -23,7 +23,7 @@ pub struct KernelInput<'a, P: Program> {
     pub tile: Tile<'a>,
     /// A weight for each entry; empty in an unweighted graph.
     pub weights: &'a [f32],
-    /// A message for each vertex, and one more that is the identity.
+    /// A message for each vertex, and the identity at the end.
     pub messages: &'a [Message<P>],
     /// The accumulators of the tile's target window.
     pub accumulators: WindowAccumulators<'a, P>,
@@ -32,8 +32,8 @@ pub struct KernelInput<'a, P: Program> {
 impl<P: Program> WithInstructions for KernelInput<'_, P> {
     type Output = Result<(), String>;
 
-    /// Reduces the messages of a tile's sources into the accumulators of its targets, or says what
-    /// does not fit in the tile.
+    /// Reduces the messages of the sources of a tile into the accumulators of its targets. An error
+    /// describes what is wrong with the tile.
     #[inline(always)]
     fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
         let KernelInput { program, tile, weights, messages, accumulators } = self;
@@ -139,7 +139,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
     }
 }
 
-/// The messages of all vertices, and the identity behind them.
+/// The messages of all vertices, and the identity after them.
 struct Messages<'a, P: Program> {
     program: &'a P,
     values: &'a [Message<P>],
@@ -154,19 +154,19 @@ impl<P: Program> Clone for Messages<'_, P> {
 impl<P: Program> Copy for Messages<'_, P> {}
 
 impl<P: Program> Messages<'_, P> {
-    /// The source of an entry that is no edge. Its message is the identity, so that an unweighted
-    /// program needs no test for it.
+    /// Returns the source of entries that are no edges. Its message is the identity, so an
+    /// unweighted program need not test for them.
     #[inline(always)]
     fn skip_source(&self) -> u32 {
         (self.values.len() - 1) as u32
     }
 
-    /// What an edge from a source carries.
+    /// Returns the message of a source after an edge.
     #[inline(always)]
     fn carried(&self, source: u32, weigh: impl FnOnce() -> P::Weight) -> Message<P> {
         debug_assert!((source as usize) < self.values.len());
-        // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and passes
-        // on none that reaches it; a skip has that limit itself as its source.
+        // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and
+        // passes on none that reaches it; a skip has that limit itself as its source.
         let message = unsafe { *self.values.get_unchecked(source as usize) };
         if P::Weight::IS_WEIGHTED && source == self.skip_source() {
             return message;
@@ -186,8 +186,9 @@ struct Row<'a, P: Program, F> {
 const ROW_GROUPS: usize = BLOCK_SIZE / ROW_LANES;
 
 impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Row<'_, P, F> {
-    /// Reduces the messages of a block pairwise before they go to the wider lanes. That takes no longer than
-    /// one after the other, and sums of equal terms, as the leaves of a star send them, are exact.
+    /// Reduces the messages of a block pairwise before they go to the wider lanes. This takes no
+    /// longer than a sequential reduction, and sums of equal terms, as the leaves of a star send
+    /// them, are exact.
     #[inline(always)]
     fn block(&mut self, block: &Block) {
         let (sources, _) = block.sources.as_chunks::<ROW_LANES>();
@@ -217,10 +218,10 @@ const _: () = assert!(ROW_GROUPS == 8, "a block is halved three times");
 
 /// Targets of a narrow strip.
 const NARROW_WIDTH: usize = 16;
-/// Lanes over which its edges are spread: neighbours with the same target need not wait for each
-/// other.
+/// Lanes over which its edges are spread, so that neighbours with the same target need not wait for
+/// each other.
 const NARROW_LANES: usize = 4;
-/// Entries after which these are merged. A target with many of them has a strip of its own.
+/// Entries after which the lanes are merged. A target with many of them has a strip of its own.
 const NARROW_INTERVAL: usize = 16 * BLOCK_SIZE;
 
 /// Edges lead to 16 targets, whose sums stay in the L1 cache.
@@ -265,7 +266,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
     }
 }
 
-/// Edges lead to 256 targets or more, up to a window: the sums of all of them in the L2 cache.
+/// Edges lead to 256 targets or more, up to a window; all sums stay in the L2 cache.
 struct Wide<'a, 'w, P: Program, F, S, R> {
     messages: Messages<'a, P>,
     weigh: F,
@@ -290,9 +291,9 @@ where
     }
 }
 
-/// Each source leads to some of `N` targets, whose sums stay in vector registers; two lanes hide the latency
-/// of `accumulate`. The lanes are as wide as accumulators: the neighbours of a hub often send equal messages,
-/// and their roundings would all go the same way.
+/// Each source leads to some of `N` targets, whose sums stay in vector registers; two lanes hide
+/// the latency of `accumulate`. The lanes are as wide as accumulators: the neighbours of a hub
+/// often send equal messages, and their rounding errors would all have the same sign.
 struct Masks<'a, P: Program, const N: usize> {
     messages: Messages<'a, P>,
     lanes: [[Accumulator<P>; N]; 2],

@@ -4,8 +4,8 @@
 //! * [`seek`] pushes along the rows of the active vertices,
 //! * [`pull`] looks through the rows of vertices that are not settled.
 //!
-//! The first and the last know the active vertices by a bit each, the second by a list. Each predicts what an
-//! iteration would take, and [`choice`] picks. No result depends on it.
+//! Scan and pull keep the active vertices as bits, seek keeps them as a list. Each process predicts
+//! how long an iteration would take, and [`choice`] picks one. No result depends on the choice.
 
 pub mod choice;
 pub mod cost;
@@ -23,13 +23,13 @@ use crate::job::context::JobContext;
 use crate::program::Program;
 use crate::superstep::Superstep;
 
-/// Rows that are brought into memory together.
+/// Rows that are read into memory together.
 const ROWS_PER_BATCH: usize = 64;
 
 /// How the edges of one iteration are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessKind {
-    /// Through all tiles that hold an active source and a target that is not settled.
+    /// Through all tiles with an active source and a target that is not settled.
     Scan,
     /// Along the rows of the active vertices.
     Seek,
@@ -38,7 +38,7 @@ pub enum ProcessKind {
 }
 
 impl ProcessKind {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             ProcessKind::Scan => "scan",
@@ -50,16 +50,16 @@ impl ProcessKind {
 
 /// One way to reach the edges of an iteration.
 pub trait Process<P: Program>: Send + Sync {
-    /// Which one.
+    /// Returns the kind of process.
     fn kind(&self) -> ProcessKind;
 
-    /// What it would take now, as corrected by what was learnt.
+    /// Predicts how long it would take now, corrected by earlier iterations.
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction;
 
-    /// Runs the iteration, or its beginning.
+    /// Runs the iteration, or its part before tiles are needed.
     ///
     /// # Errors
-    /// Those of reading; cancellation; a panic of the program.
+    /// Read errors; cancellation; a panic of the program.
     fn run(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -67,33 +67,33 @@ pub trait Process<P: Program>: Send + Sync {
         context: &JobContext<'_>,
     ) -> Result<Progressed>;
 
-    /// Takes into account how long an iteration took that was predicted.
+    /// Learns from how long a predicted iteration took.
     fn learn(&mut self, prediction: &Prediction, took: Duration);
 }
 
-/// How far an iteration has come.
+/// How far an iteration has advanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progressed {
-    /// To its end; `edges` were looked at.
+    /// To its end.
     Done {
         /// Edges of the rows that were looked through.
         edges: u64,
     },
-    /// To where it needs tiles.
+    /// Until it needs tiles.
     NeedsTiles(TileDemand),
 }
 
-/// What a process is predicted to take.
+/// The predicted cost of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Prediction {
     /// Seconds.
     pub seconds: f64,
-    /// Seconds before they are corrected by what iterations took.
+    /// Seconds before the correction by earlier iterations.
     pub by_costs: f64,
     /// Pages of rows that it touches.
     pub pages: f64,
-    /// Seconds of it that reading those takes which are not in memory.
+    /// Seconds of reading the pages that are not in memory.
     pub reading: f64,
-    /// Whether there is too little to do for more than one worker.
+    /// Whether the work is too little for more than one worker.
     pub is_small: bool,
 }

@@ -1,11 +1,13 @@
-//! Process and apply from the side of the targets: each vertex that is not settled looks through its row
-//! for an active neighbour: the row of an undirected graph, or that by target. Where edges are followed against their
-//! direction it is the row by source; where directions do not matter, both.
+//! The process and apply phases from the side of the targets: each vertex that is not settled looks
+//! through its row for an active neighbour. In an undirected graph this is its row, in a directed
+//! one its row by target. If edges are followed in reverse, it is the row by source; in both
+//! directions, both rows.
 //!
-//! Where the message from the smallest source wins, the first active neighbour settles the vertex, and
-//! the rest of the row is not looked at: the bottom-up step of Beamer, Asanovic and Patterson
-//! (*Direction-Optimizing Breadth-First Search*, SC 2012). In degree order the neighbours with the
-//! smallest ids are hubs, which are active early, so that one or two neighbours are enough.
+//! If the message from the smallest source wins, the first active neighbour settles the vertex, and
+//! the rest of the row is not looked at. This is the bottom-up step of Beamer, Asanovic and
+//! Patterson (*Direction-Optimizing Breadth-First Search*, SC 2012). In degree order, the
+//! neighbours with the smallest ids are hubs, which are active early, so one or two neighbours are
+//! enough.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -30,10 +32,10 @@ use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, bit};
 use crate::traverse::ROWS_AHEAD;
 
-/// Where more than one vertex in `DENSE_SHARE` is not settled, all rows are read, not only theirs.
+/// If more than one vertex in `DENSE_SHARE` is not settled, all rows are read, not only theirs.
 const DENSE_SHARE: usize = 4;
 
-/// Through the rows of the vertices that are not settled.
+/// The process through the rows of the vertices that are not settled.
 pub struct Pull<'s> {
     incoming: Vec<&'s RowReader>,
     outgoing: Vec<&'s RowReader>,
@@ -42,13 +44,13 @@ pub struct Pull<'s> {
 }
 
 impl<'s> Pull<'s> {
-    /// Whether it is of use to a program: where one active neighbour settles a vertex.
+    /// Returns whether a program can pull: one active neighbour must settle a vertex.
     pub fn is_for<P: Program>() -> bool {
         P::SETTLING == Settling::ByFirstSource
     }
 
-    /// With the rows that hold the edges to each vertex; those that hold the edges from it tell how many
-    /// edges are active.
+    /// Makes the process. `incoming` holds the edges to each vertex; `outgoing` holds the edges
+    /// from each, which tell the share of active edges.
     pub fn new(
         incoming: Vec<&'s RowReader>,
         outgoing: Vec<&'s RowReader>,
@@ -57,7 +59,7 @@ impl<'s> Pull<'s> {
         Pull { incoming, outgoing, costs, correction: Correction::none() }
     }
 
-    /// The share of all edges that active vertices have.
+    /// Returns the share of edges that leave active vertices.
     fn active_share<P: Program>(&self, step: &Superstep<'_, P>) -> f64 {
         if self.outgoing.is_empty() {
             return step.frontier.count() as f64 / (step.graph.vertex_count() as f64).max(1.0);
@@ -79,7 +81,7 @@ impl<P: Program> Process<P> for Pull<'_> {
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
         let vertices = (step.graph.vertex_count() as f64).max(1.0);
-        // Neighbours up to the first active one, as if they were drawn at random.
+        // Neighbours up to the first active one, if they were drawn at random.
         let looks = self.active_share(step).recip();
         let (mut working, mut reading) = (vertices * SCAN_VERTEX, 0.0);
         for &rows in &self.incoming {
@@ -113,7 +115,7 @@ impl<P: Program> Process<P> for Pull<'_> {
     }
 }
 
-/// Returns how many edges were looked at.
+/// Runs the iteration; returns the number of edges looked at.
 fn pull<P: Program>(
     step: &mut Superstep<'_, P>,
     incoming: &[&RowReader],
@@ -148,7 +150,7 @@ fn pull<P: Program>(
     let messages = step.exchange.messages();
     let pulling = Pulling { program, degrees, messages, active: active.words(), incoming };
     context.for_each(owned.len(), &|index| {
-        // A worker has its window to itself: counters side by side would share a cache line.
+        // The worker takes the window out, because counters side by side would share a cache line.
         let Some(mut window) = lock(&owned[index]).take() else { return Ok(()) };
         pulling.pull_window(&mut window)?;
         *lock(&owned[index]) = Some(window);
@@ -171,11 +173,11 @@ struct Window<'s, P: Program> {
     states: &'s mut [P::State],
     next_active: &'s mut [u64],
     settled: &'s mut [u64],
-    /// How many of them were not settled before the iteration.
+    /// Vertices of the window that were not settled before the iteration.
     open: u32,
     newly_settled: u32,
     aggregate: P::Aggregate,
-    /// Edges that were looked at.
+    /// Edges looked at.
     edges: u64,
 }
 
@@ -189,17 +191,17 @@ struct Pulling<'s, P: Program> {
     incoming: &'s [&'s RowReader],
 }
 
-/// What a vertex found in its row.
+/// What one vertex found in its row.
 struct Look<P: Program> {
     vertex: ShortId,
-    /// The active neighbour that settles it.
+    /// The active neighbour that settles the vertex.
     first: Option<First<P>>,
-    /// Edges that were looked at.
+    /// Edges looked at.
     edges: u64,
 }
 
 impl<P: Program> Look<P> {
-    /// Merges what the vertex found in two rows: the smaller source wins.
+    /// Merges the looks of a vertex at two rows: the smaller source wins.
     fn beside(self, further: Look<P>) -> Look<P> {
         let edges = self.edges + further.edges;
         let first = match (self.first, further.first) {
@@ -210,20 +212,20 @@ impl<P: Program> Look<P> {
     }
 }
 
-/// Rows that hold the edges to vertices, as one worker looks through them.
+/// Rows with the edges to vertices, as one worker looks through them.
 struct Incoming<'s> {
     rows: &'s RowReader,
     /// Whether neighbours come by ascending id.
     is_ascending: bool,
-    /// The first vertex whose row was not asked for, where all rows are.
+    /// The first vertex whose row is not requested yet, if all rows are read.
     next: ShortId,
-    /// The number of open vertices whose rows were asked for, where only theirs are.
+    /// How many open vertices have their rows requested, if only theirs are read.
     ahead: usize,
     batch: RowBatch,
 }
 
 impl<'s> Incoming<'s> {
-    /// For a window whose first vertex is `first`.
+    /// Begins a window whose first vertex is `first`.
     fn new(rows: &'s RowReader, first: ShortId) -> Incoming<'s> {
         let is_ascending = rows.is_ascending();
         Incoming { rows, is_ascending, next: first, ahead: 0, batch: RowBatch::default() }
@@ -275,7 +277,7 @@ impl<P: Program> Pulling<'_, P> {
             match &mut readers[..] {
                 [only] => self.look_through(only, &open, group, end, &mut take)?,
                 [one, other] => {
-                    // Rows of both come while those of one are looked through.
+                    // The rows of `other` are read while those of `one` are looked through.
                     other.read_ahead(&open, start, end);
                     let range = group.clone();
                     self.look_through(one, &open, range, end, |look| looks.push(look))?;
@@ -293,7 +295,8 @@ impl<P: Program> Pulling<'_, P> {
         Ok(())
     }
 
-    /// Shows what each of the `open` vertices in `range` finds in its row, in their order.
+    /// Calls `take` with what each of the `open` vertices in `range` finds in its row, in their
+    /// order.
     fn look_through(
         &self,
         incoming: &mut Incoming<'_>,
@@ -320,8 +323,8 @@ impl<P: Program> Pulling<'_, P> {
         Ok(())
     }
 
-    /// As [`Self::look_through_row`], of a row that is read piece by piece: up to the one that leads to an active
-    /// neighbour, for those behind it lead to others behind.
+    /// Looks through a row piece by piece, as [`Self::look_through_row`] does. It stops after a
+    /// piece with an active neighbour, because later pieces lead to greater neighbours.
     fn look_through_pieces(&self, incoming: &mut Incoming<'_>, vertex: ShortId) -> Result<Look<P>> {
         let mut edges = 0;
         for piece in incoming.rows.rows().pieces(vertex) {
@@ -335,7 +338,7 @@ impl<P: Program> Pulling<'_, P> {
         Ok(Look { vertex, first: None, edges })
     }
 
-    /// The active neighbour that settles the vertex of a row.
+    /// Finds the active neighbour that settles the vertex of a row.
     fn look_through_row(&self, row: &Row<'_>, is_ascending: bool) -> Result<Look<P>> {
         let mut first: Option<First<P>> = None;
         let edges = row.try_fold(0, |edge, neighbour| {
@@ -355,13 +358,13 @@ impl<P: Program> Pulling<'_, P> {
         Ok(Look { vertex: row.source(), first, edges: edges as u64 })
     }
 
-    /// What a neighbour sends, along the edge.
+    /// Returns the message of a neighbour after the edge.
     fn along(&self, first: First<P>) -> Message<P> {
         self.program.along(first.message, P::Weight::from_f32(first.weight))
     }
 }
 
-/// Those of some vertices that come before the first one whose row is to be read piece by piece.
+/// Returns the vertices before the first one whose row is read piece by piece.
 fn before_long<'v>(rows: &RowReader, sources: &'v [ShortId]) -> &'v [ShortId] {
     let long = rows.rows().long();
     if long.is_empty() || rows.unpacked().is_some() {
@@ -371,7 +374,7 @@ fn before_long<'v>(rows: &RowReader, sources: &'v [ShortId]) -> &'v [ShortId] {
     &sources[..sources.iter().position(is_long).unwrap_or(sources.len())]
 }
 
-/// The smallest active neighbour, what it sends, and the weight of its edge.
+/// The smallest active neighbour, its message, and the weight of its edge.
 struct First<P: Program> {
     source: ShortId,
     message: Message<P>,
@@ -379,7 +382,7 @@ struct First<P: Program> {
 }
 
 impl<P: Program> Window<'_, P> {
-    /// The vertices that are not settled, ascending.
+    /// Returns the vertices that are not settled, ascending.
     fn open_vertices(&self, first: usize) -> Vec<ShortId> {
         let mut open = Vec::with_capacity(self.open as usize);
         for (index, &settled) in self.settled.iter().enumerate() {

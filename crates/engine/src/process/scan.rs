@@ -1,4 +1,4 @@
-//! Process and apply by tiles, batch after batch.
+//! The process and apply phases by tiles, batch after batch.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{BatchWork, EarlyPart, Superstep};
 
-/// Through all tiles that hold an active source and an open target.
+/// The process through all tiles with an active source and an open target.
 pub struct Scan<'s> {
     scheduler: &'s Scheduler<'s>,
     graph: &'s Graph,
@@ -97,7 +97,7 @@ impl<P: Program> Process<P> for Scan<'_> {
     }
 }
 
-/// Takes over what the parts of a scan left: sums, active vertices, settled targets.
+/// Ends the iteration after a scan: takes over sums, active vertices and settled targets.
 pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
     let mut sums = Vec::new();
     for batch in &mut step.arrays.batches {
@@ -115,7 +115,7 @@ pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
     step.take_next_active();
 }
 
-/// One worker at one part: its accumulators cover the windows of the batch.
+/// The work of one worker on one part. Its accumulators cover the windows of the batch.
 pub struct ProgramPart<'s, 'g, P: Program> {
     step: &'s Superstep<'g, P>,
     part: Part,
@@ -124,7 +124,7 @@ pub struct ProgramPart<'s, 'g, P: Program> {
 }
 
 impl<'s, 'g, P: Program> ProgramPart<'s, 'g, P> {
-    /// Begins a part. Messages were generated.
+    /// Begins a part. The messages must be generated already.
     pub fn new(step: &'s Superstep<'g, P>, part: &Part) -> ProgramPart<'s, 'g, P> {
         let idle = lock(&step.arrays.idle_accumulators).pop();
         let mut accumulators = idle.unwrap_or_else(Accumulators::new);
@@ -154,7 +154,7 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
         Ok(())
     }
 
-    /// Parts are merged in the order of their numbers, whenever they are done.
+    /// Merges parts in the order of their numbers, in whatever order they end.
     fn end(self: Box<Self>) {
         let ProgramPart { step, part, batch, mut accumulators } = *self;
         let targets = accumulator_range(step.graph, &batch);
@@ -193,8 +193,8 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
     }
 }
 
-/// Merges the parts of a batch that were done before it was their turn, and applies the result after the
-/// last one.
+/// Merges the parts of a batch that ended before their turn, and applies the result after the last
+/// part.
 fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, part_count: usize) {
     while let Some(next) = work.early.iter().position(|early| early.number == work.merged_count) {
         let EarlyPart { sums, .. } = work.early.swap_remove(next);
@@ -213,11 +213,11 @@ fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, par
     }
 }
 
-/// Takes what was reduced into the vertices of a batch.
+/// Applies reductions to the vertices of a batch.
 struct Applying<'a, P: Program> {
     targets: Targets<'a, P>,
     next_active: &'a mut [u64],
-    /// The word of those that it was applied to last.
+    /// Activity bits of the current word.
     active: u64,
 }
 
@@ -230,8 +230,8 @@ impl<'a, P: Program> Applying<'a, P> {
         let BatchRanges { targets, words } = work.ranges.clone();
         let arrays = &step.arrays;
         let has_settled = P::SETTLING.is_possible();
-        // SAFETY: no two batches have a vertex or a word in common, and whoever has `work` has the lock of
-        // this one. Nobody borrows an array as a whole while the step is shared.
+        // SAFETY: no two batches share a vertex or a word, and the caller has `work`, so it holds
+        // the lock of this batch. Nobody borrows an array as a whole while the step is shared.
         let (states, next_active, settled) = unsafe {
             let settled = if has_settled { words.clone() } else { 0..0 };
             (
@@ -255,20 +255,21 @@ impl<'a, P: Program> Applying<'a, P> {
     #[inline(always)]
     fn apply(&mut self, index: usize, reduced: Accumulator<P>) {
         let activity = self.targets.apply(index, reduced);
-        // A word in a register: one that is changed in memory is waited for, vertex by vertex.
+        // The word stays in a register: a word in memory would stall each vertex on the store
+        // before.
         self.active |= u64::from(activity == Activity::Active) << (index % 64);
         if index % 64 == 63 {
             self.store(index);
         }
     }
 
-    /// Stores which vertices are active of those whose bits are in one word with this one.
+    /// Stores the activity bits of the word that has the vertex `index`.
     #[inline(always)]
     fn store(&mut self, index: usize) {
         self.next_active[index / 64] |= std::mem::take(&mut self.active);
     }
 
-    /// Stores which are active of the last ones, once it was applied to all.
+    /// Stores the last activity bits, after all targets.
     fn finish(mut self) {
         if let Some(last) = self.targets.states.len().checked_sub(1) {
             self.store(last);

@@ -1,18 +1,18 @@
-//! What an iteration sums up over all vertices.
+//! Sums of an iteration over all vertices.
 
-/// Sums over vertices. The engine folds the sums of ranges of vertices in ascending order, so that rounding
+/// Sums over vertices. The engine folds the sums of vertex ranges in ascending order, so rounding
 /// does not depend on the number of threads.
 pub trait Aggregate: Default + Send + Sync {
-    /// Adds the sums of the vertices behind those that are in `self` already.
+    /// Adds the sums of the vertices that follow those already in `self`.
     fn merge(&mut self, next: Self);
 
-    /// Its bytes, for a checkpoint.
+    /// Returns the sums as bytes, for a checkpoint.
     fn to_bytes(&self) -> Vec<u8>;
 
-    /// The sums with these bytes, if they are any.
+    /// Returns the sums with these bytes, or `None` if the bytes are invalid.
     fn from_bytes(bytes: &[u8]) -> Option<Self>;
 
-    /// The sum of sums in ascending order of their vertices.
+    /// Returns the total of sums, which come in ascending order of their vertices.
     fn sum(sums: impl Iterator<Item = Self>) -> Self {
         sums.fold(Self::default(), |mut all, next| {
             all.merge(next);
@@ -21,7 +21,7 @@ pub trait Aggregate: Default + Send + Sync {
     }
 }
 
-/// Nothing is summed up.
+/// No sums.
 impl Aggregate for () {
     fn merge(&mut self, (): ()) {}
 

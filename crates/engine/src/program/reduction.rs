@@ -1,15 +1,15 @@
 //! How messages to one target become one.
 //!
-//! A program names its reduction. The name supplies the identity, the function, and whether it is exact; it
-//! also says which operation of MPI or which atomic of a GPU does the same.
+//! A program names its reduction. The name supplies the identity, the functions, and whether it is
+//! exact. It also tells which operation of MPI or which atomic of a GPU is the same.
 
 use std::marker::PhantomData;
 
 use super::{Program, Value};
 
-/// The messages of a program.
+/// The message type of a program.
 pub type Message<P> = <<P as Program>::Reduction as Reduction>::Message;
-/// What the messages of a program are reduced to.
+/// The type that messages of a program are reduced to.
 pub type Accumulator<P> = <<P as Program>::Reduction as Reduction>::Accumulator;
 
 /// An associative and commutative function of messages, up to rounding, with an identity.
@@ -24,43 +24,45 @@ pub type Accumulator<P> = <<P as Program>::Reduction as Reduction>::Accumulator;
 pub trait Reduction: Send + Sync + 'static {
     /// What travels along an edge.
     type Message: Value + PartialEq;
-    /// What many messages to one target are reduced to. A sum of `f32` wants one of `f64`: it loses
-    /// precision with the number of its terms, and the greatest vertices have millions.
+    /// What many messages to one target are reduced to. Sums of `f32` need an `f64`: they lose
+    /// precision with the number of terms, and the greatest vertices have millions.
     type Accumulator: Value + From<Self::Message>;
 
     /// The message that changes nothing.
     const IDENTITY: Self::Message;
-    /// Whether both functions are associative and commutative to the bit: a smallest number is, a sum of
+    /// Whether both functions are associative and commutative to the bit. A minimum is, a sum of
     /// floats is not.
     const IS_EXACT: bool;
 
-    /// Merges two messages. A scan reduces short runs of messages with this, and accumulates the results.
+    /// Merges two messages. A scan reduces short runs of messages with this, and accumulates the
+    /// results.
     fn reduce(a: Self::Message, b: Self::Message) -> Self::Message;
 
-    /// Merges what two sets of messages were reduced to.
+    /// Merges the reductions of two sets of messages.
     fn accumulate(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 }
 
-/// A reduction by which a state can only move one way, whatever the order of the messages and however often
-/// each of them comes.
+/// A reduction that moves a state in one direction only, in whatever order and however often
+/// messages come.
 pub trait Monotone: Reduction {
-    /// Takes what was reduced into a state; whether that changed it.
+    /// Merges reduced messages into a state. Returns whether they changed it.
     fn absorb(state: &mut Self::Message, reduced: Self::Accumulator) -> bool;
 
-    /// Whether a message would change a state.
+    /// Returns whether a message would change a state.
     fn would_change(state: &Self::Message, message: Self::Message) -> bool;
 }
 
-/// A number that has a smallest and a greatest value. Of floats, NaN and -0.0 are no messages: which of the
-/// two zeros is the smaller is not said, so a reduction of both would not be exact.
+/// A number type with a least and a greatest value. For floats, NaN and -0.0 are not allowed as
+/// messages: it is unspecified which of the two zeros is smaller, so a reduction of both would not
+/// be exact.
 pub trait Number: Value + PartialOrd {
-    /// No number is smaller.
+    /// The least value.
     const LEAST: Self;
-    /// No number is greater.
+    /// The greatest value.
     const GREATEST: Self;
-    /// The smaller of two.
+    /// Returns the smaller of two.
     fn smaller(self, other: Self) -> Self;
-    /// The greater of two.
+    /// Returns the greater of two.
     fn greater(self, other: Self) -> Self;
 }
 
@@ -90,7 +92,7 @@ numbers! {
     f64: f64::NEG_INFINITY, f64::INFINITY;
 }
 
-/// The smallest message.
+/// The minimum of all messages.
 #[derive(Debug)]
 pub struct Min<T>(PhantomData<fn() -> T>);
 
@@ -125,7 +127,7 @@ impl<T: Number> Monotone for Min<T> {
     }
 }
 
-/// The greatest message.
+/// The maximum of all messages.
 #[derive(Debug)]
 pub struct Max<T>(PhantomData<fn() -> T>);
 
@@ -160,17 +162,17 @@ impl<T: Number> Monotone for Max<T> {
     }
 }
 
-/// A number of which there are sums.
+/// A number type that can be summed.
 pub trait Addend: Value + PartialEq {
-    /// What a long sum wants; the number itself where sums of it are exact.
+    /// The type of a long sum: the number type itself if its sums are exact.
     type Total: Value + From<Self>;
-    /// Nothing.
+    /// Zero.
     const ZERO: Self;
-    /// Whether sums do not depend on the order of the terms. Those of integers wrap around.
+    /// Whether sums do not depend on the order of the terms. Sums of integers wrap around.
     const IS_EXACT: bool;
-    /// The sum of two terms.
+    /// Returns the sum of two terms.
     fn plus(self, other: Self) -> Self;
-    /// The sum of two sums.
+    /// Returns the sum of two sums.
     fn total(a: Self::Total, b: Self::Total) -> Self::Total;
 }
 
@@ -221,7 +223,7 @@ impl<T: Addend> Reduction for Sum<T> {
     }
 }
 
-/// All bits that are set in a message.
+/// The bitwise or of all messages.
 #[derive(Debug)]
 pub struct Or<T>(PhantomData<fn() -> T>);
 

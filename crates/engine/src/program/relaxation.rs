@@ -1,4 +1,4 @@
-//! Programs whose state is what all messages so far reduce to.
+//! Programs whose state is the reduction of all messages so far.
 
 use tegula_store::VertexId;
 use tegula_store::tiles::EdgeWeight;
@@ -6,9 +6,9 @@ use tegula_store::tiles::EdgeWeight;
 use super::{Activity, Message, Monotone, Next, Program, Reduction};
 use crate::traverse::Directions;
 
-/// A program in which a vertex keeps what all messages to it have reduced to, and sends that on whenever it
-/// changes: distances, labels, sets. Everything but the start and what an edge adds follows from the
-/// reduction.
+/// A program in which a vertex keeps the reduction of all messages to it, and sends it on whenever
+/// it changes: distances, labels, sets. Everything but the start and the effect of an edge follows
+/// from the reduction.
 ///
 /// ```
 /// use tegula_engine::{Min, Relaxation, VertexId};
@@ -30,9 +30,9 @@ use crate::traverse::Directions;
 /// }
 /// ```
 pub trait Relaxation: Send + Sync {
-    /// What states and messages are, and how they are merged.
+    /// The message type, which is also the state, and how messages merge.
     type Reduction: Monotone;
-    /// `()` or `f32`; in an unweighted graph every `f32` weight is 1.
+    /// `()` or `f32`. In an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
 
     /// See [`Program::IS_FARTHER_BY_WEIGHT`].
@@ -54,16 +54,17 @@ pub trait Relaxation: Send + Sync {
         Directions::Forward
     }
 
-    /// What a vertex has, and sends, at first. Without it, it has the identity and is not active.
+    /// Returns what a vertex has and sends at first. With `None`, it has the identity and is
+    /// inactive.
     fn start(&self, vertex: VertexId) -> Option<<Self::Reduction as Reduction>::Message>;
 
-    /// Called before each iteration (from 0).
+    /// Begins an iteration (from 0).
     fn begin_iteration(&mut self, _iteration: u64) -> Next {
         Next::Continue
     }
 
-    /// What becomes of a message on an edge. It must leave the identity as it is, or such that it changes
-    /// no state.
+    /// Returns what a message becomes on an edge. The identity must stay as it is, or become a
+    /// message that changes no state.
     #[inline(always)]
     fn along(
         &self,

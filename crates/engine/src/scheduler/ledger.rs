@@ -1,4 +1,4 @@
-//! Memory for jobs: who gets in, who waits, who is refused.
+//! Memory for jobs: which ones are admitted, wait or are refused.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
 use crate::tile_source::{Room, TileSource};
 
-/// Between two looks of a job that waits at whether it was cancelled.
+/// Time between two checks whether a waiting job was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a job needs of memory.
+/// The memory that a job needs.
 pub struct MemoryDemand<'n> {
-    /// What needs it, for the error.
+    /// What needs it, for the error message.
     what: &'static str,
-    /// Bytes that the job holds until it leaves, at the least.
+    /// Least bytes that the job holds until it leaves.
     held: u64,
-    /// How many further bytes it takes, of those that are free.
+    /// How many of the given free bytes it takes beyond `held`.
     takes_of: Box<dyn Fn(u64) -> u64 + 'n>,
     tiles: TilesRead,
 }
 
-/// Which tiles a job reads. Where several jobs read, those of the greatest are read.
+/// Which tiles a job reads. The greatest of several jobs decides what is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum TilesRead {
     /// It follows rows alone.
@@ -48,13 +48,13 @@ impl TilesRead {
 }
 
 impl<'n> MemoryDemand<'n> {
-    /// A job that scans and itself holds `held` bytes.
+    /// Makes the demand of a job that scans and itself holds `held` bytes.
     pub fn scan(what: &'static str, held: u64, has_weights: bool) -> MemoryDemand<'n> {
         MemoryDemand { what, held, takes_of: Box::new(|_| 0), tiles: TilesRead::of(has_weights) }
     }
 
-    /// A job that follows rows alone. Of the bytes that are free beside the `held` ones it takes as many as
-    /// `takes_of` says.
+    /// Makes the demand of a job that only follows rows. Of the bytes that are free beside the
+    /// `held` ones, it takes as many as `takes_of` returns.
     pub fn rows(
         what: &'static str,
         held: u64,
@@ -63,7 +63,7 @@ impl<'n> MemoryDemand<'n> {
         MemoryDemand { what, held, takes_of: Box::new(takes_of), tiles: TilesRead::None }
     }
 
-    /// A job that scans and follows rows.
+    /// Makes the demand of a job that scans and follows rows.
     pub fn both(
         what: &'static str,
         held: u64,
@@ -75,28 +75,28 @@ impl<'n> MemoryDemand<'n> {
     }
 }
 
-/// Leases memory to jobs: refuses, lets wait, and makes tiles give way.
+/// Leases memory to jobs: refuses them, makes them wait, and makes tiles give way.
 pub struct Ledger<'g> {
     graph: &'g Graph,
     parts: Arc<Parts>,
     source: Arc<TileSource<'g>>,
-    /// Bytes for all jobs and all that is beside them.
+    /// Bytes for all jobs and for the overhead.
     memory: u64,
     threads: usize,
     members: Mutex<Members>,
-    /// How many jobs are in.
+    /// The number of admitted jobs.
     count: AtomicUsize,
-    /// Rung when a job has left, or its frames have come back: another may find room.
+    /// Notified when a job has left or its frames have come back, so that another may find room.
     has_room: Condvar,
-    /// Of code, tables and stacks. Where there is not even room for that, every job is refused.
+    /// Memory for code, tables and stacks. If even this has no room, every job is refused.
     _overhead: Option<Lease>,
 }
 
-/// The jobs that are in, and those that wait.
+/// The admitted and the waiting jobs.
 #[derive(Default)]
 struct Members {
     admitted: Vec<Member>,
-    /// In the order in which they came.
+    /// In the order of arrival.
     waiting: VecDeque<u64>,
     next_number: u64,
 }
@@ -107,19 +107,20 @@ struct Member {
     tiles: TilesRead,
 }
 
-/// A job's place among the members: its memory is taken for as long as this lives.
+/// An admitted job. Its memory is leased as long as this lives.
 pub struct Admitted<'l, 'g> {
     ledger: &'l Ledger<'g>,
     number: u64,
     lease: Option<Lease>,
-    /// Which of its [`MemoryDemand`]s could be met.
+    /// The index of the [`MemoryDemand`] that was met.
     pub choice: usize,
     /// Bytes beyond the held ones.
     pub taken: u64,
 }
 
 impl<'g> Ledger<'g> {
-    /// A ledger of `memory` bytes, or of what the pool of the graph has left, for jobs on `threads` workers.
+    /// Makes a ledger of `memory` bytes, but at most what the pool of the graph has left, for jobs
+    /// on `threads` workers.
     pub fn new(
         graph: &'g Graph,
         parts: Arc<Parts>,
@@ -141,25 +142,26 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// How many jobs are in.
+    /// Returns the number of admitted jobs.
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Frames have come back: who waits looks again.
+    /// Wakes waiting jobs after frames have come back.
     pub fn note_room(&self) {
         self.has_room.notify_all();
     }
 
-    /// Bytes that all jobs share.
+    /// Returns the bytes that all jobs share.
     pub fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// Waits until a job has its memory: as the first of some ways that fits.
+    /// Waits until a job has its memory, by the first of several demands that fits.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] where none would fit if the job were alone, about the last; cancellation.
+    /// [`Error::OverBudget`] about the last demand, if none would fit even if the job were alone;
+    /// cancellation.
     pub fn admit(&self, ways: &[MemoryDemand<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
@@ -188,12 +190,12 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// Bytes that a job needs if there is no other.
+    /// Returns the bytes that a job needs when it is alone.
     fn needed_alone(&self, demand: &MemoryDemand<'_>) -> u64 {
         demand.held + overhead(self.graph) + self.stream_min(demand.tiles)
     }
 
-    /// Whether a job would fit if there were no other.
+    /// Checks that a job would fit if it were alone.
     pub fn could_hold(&self, demand: &MemoryDemand<'_>) -> Result<()> {
         let (what, needed) = (demand.what.to_owned(), self.needed_alone(demand));
         let budget = self.memory;
@@ -209,7 +211,7 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// Takes a job in if there is room now.
+    /// Admits a job if there is room now.
     fn try_admit(
         &self,
         ways: &[MemoryDemand<'_>],
@@ -226,7 +228,7 @@ impl<'g> Ledger<'g> {
             let more = (demand.takes_of)(free - demand.held).min(free - demand.held);
             let held = demand.held + more;
             members.admitted.push(Member { number, held, tiles: demand.tiles });
-            // Tiles that have no room any more go first.
+            // Tiles without room go first.
             self.share_out(members);
             match self.graph.reader().pool().lease(demand.what, held) {
                 Ok(lease) => {
@@ -237,7 +239,8 @@ impl<'g> Ledger<'g> {
                 Err(error) => {
                     members.admitted.pop();
                     self.share_out(members);
-                    // Frames of others that are on their way come back; alone there are none.
+                    // Frames of others that are in flight come back. If the job is alone, there are
+                    // none.
                     return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
                 }
             }
@@ -245,10 +248,10 @@ impl<'g> Ledger<'g> {
         Ok(None)
     }
 
-    /// Gives the tiles what the members leave.
+    /// Gives the tiles the memory that the admitted jobs leave.
     fn share_out(&self, members: &Members) {
         self.count.store(members.admitted.len(), Ordering::Relaxed);
-        // Where nobody scans, what is left of scans before makes room all the same.
+        // If nobody scans, tiles left from earlier scans must make room, too.
         let has_weights = members.tiles() != TilesRead::Unweighted;
         let held = overhead(self.graph) + members.held();
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
@@ -262,7 +265,7 @@ impl Members {
         self.admitted.iter().map(|member| member.held).sum()
     }
 
-    /// What is read for all of them.
+    /// Returns the tiles that are read for all jobs together.
     fn tiles(&self) -> TilesRead {
         self.admitted.iter().map(|member| member.tiles).max().unwrap_or_default()
     }

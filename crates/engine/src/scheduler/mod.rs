@@ -10,16 +10,16 @@
 //!                            +----> done, failed, cancelled: it leaves, alone
 //! ```
 //!
-//! A part is read once and processed by every job that has it pending, one after the other while it lies in
-//! the cache of the processor. A job joins at any part and advances alone: its iteration ends when *its*
-//! parts are done, whatever others do. Jobs that go on by themselves do so in short quanta between parts, so
-//! that a search of a thousand levels does not wait for a scan each time. A panic, an error, a cancellation
-//! ends the job in which it happens and no other.
+//! A part is read once and processed by every job that has it pending, one after the other, while
+//! it is in the cache of the processor. A job joins at any part and advances alone: its iteration
+//! ends when *its* parts are done, whatever others do. Jobs advance by themselves in short quanta
+//! between parts, so a search of a thousand levels does not wait for a scan each time. A panic, an
+//! error or a cancellation ends only the job in which it happens.
 //!
-//! A single run is a scheduler with one job; there is no second code path. It is a blocking call: whoever
-//! wants several jobs at a time calls from several threads, with
-//! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait
-//! while the workers of the scheduler work; where the system starts no thread for a worker, the callers work.
+//! A single run is a scheduler with one job; there is no second code path. A run is a blocking
+//! call: for several jobs at a time, call from several threads, with
+//! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait while the workers of
+//! the scheduler work. If the system starts no thread for a worker, the callers do the work.
 
 mod ledger;
 mod order;
@@ -50,7 +50,7 @@ pub struct Resources {
     pub memory: u64,
     /// Worker threads, at least 1.
     pub threads: usize,
-    /// What the device with the graph does.
+    /// The speed of the device that holds the graph.
     pub speed: Speed,
     /// Edges at which a part is closed.
     pub part_edges: u64,
@@ -65,12 +65,13 @@ pub struct Scheduler<'g> {
     speed: Speed,
     ledger: Ledger<'g>,
     state: Mutex<State>,
-    /// Whether the system started any thread for its workers. Without one, callers work until their jobs are over.
+    /// Whether the system started any thread for the workers. Without one, callers work until their
+    /// jobs are over.
     has_threads: AtomicBool,
 }
 
 impl<'g> Scheduler<'g> {
-    /// Calls `body` with a scheduler. When it returns, all jobs have left.
+    /// Calls `body` with a new scheduler. All jobs have left when it returns.
     pub fn scope<R>(
         graph: &'g Graph,
         resources: &Resources,
@@ -100,40 +101,37 @@ impl<'g> Scheduler<'g> {
         })
     }
 
-    /// Whether it is for this graph, open as it is.
+    /// Returns whether the scheduler is for this graph, as it is open here.
     pub(crate) fn is_of(&self, graph: &Graph) -> bool {
         std::ptr::eq(self.graph, graph)
     }
 
-    /// What is cut out for the workers.
+    /// Returns the parts and groups of the graph.
     pub(crate) fn parts(&self) -> &Arc<Parts> {
         &self.parts
     }
 
-    /// The tiles.
+    /// Returns the tiles.
     pub(crate) fn source(&self) -> &TileSource<'g> {
         &self.source
     }
 
-    /// The memory.
+    /// Returns the ledger of memory.
     pub(crate) fn ledger(&self) -> &Ledger<'g> {
         &self.ledger
     }
 
-    /// How many work.
+    /// Returns the number of workers.
     pub(crate) fn threads(&self) -> usize {
         self.workers.count()
     }
 
-    /// What the device with the graph does.
+    /// Returns the speed of the device that holds the graph.
     pub(crate) fn speed(&self) -> &Speed {
         &self.speed
     }
 
     /// Works on a job until it is over. `_admitted` proves that its memory is leased until then.
-    ///
-    /// # Errors
-    /// Those of the job.
     pub(crate) fn work_off<'j>(
         &self,
         job: &'j mut (dyn Job + 'j),
@@ -141,8 +139,9 @@ impl<'g> Scheduler<'g> {
         cancel: &Cancel,
     ) -> Result<()> {
         let slot = Arc::new(Slot::new(cancel.clone(), job.is_resumable()));
-        // SAFETY: `leaving` takes the job out of the slot before this call returns or unwinds, and `take`
-        // waits for every reader. Workers hold the job only through guards of the slot's lock.
+        // SAFETY: `leaving` takes the job out of the slot before this call returns or unwinds, and
+        // `take` waits for every reader. Workers hold the job only through guards of the slot's
+        // lock.
         unsafe { slot.put(job) };
         let leaving = Leaving(&slot);
         lock(&self.state).make_ready(&slot);
@@ -166,7 +165,7 @@ impl Company for Scheduler<'_> {
     }
 }
 
-/// Takes a job out of its slot.
+/// Takes a job out of its slot when dropped.
 struct Leaving<'s>(&'s Slot);
 
 impl Drop for Leaving<'_> {
@@ -175,7 +174,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Sends the workers home.
+/// Ends the workers when dropped.
 struct SendHome<'s, 'g>(&'s Scheduler<'g>);
 
 impl Drop for SendHome<'_, '_> {

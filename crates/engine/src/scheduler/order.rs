@@ -1,25 +1,26 @@
-//! What is next: whether a part or a job that goes on by itself, and which part.
+//! The order of work: a part or a job that can advance, and which part.
 //!
-//! This is the plain order. Policies that weigh jobs take its place: no result depends on what is here.
+//! This is the plain order. A policy that weighs jobs could replace it: no result depends on this
+//! module.
 
 use crate::job::ScanDirection;
 
-/// Where the scan is: it goes round and round, and jobs join wherever that may be.
+/// The position of the scan. It goes round and round, and jobs join at any position.
 #[derive(Debug)]
 pub struct PartOrder {
     direction: ScanDirection,
-    /// Where the search for the next part begins.
+    /// The part where the next search begins.
     cursor: usize,
     count: usize,
 }
 
 impl PartOrder {
-    /// A scan of `count` parts, from the first to the last.
+    /// Makes a scan of `count` parts, from the first to the last.
     pub fn new(count: usize) -> PartOrder {
         PartOrder { direction: ScanDirection::FirstToLast, cursor: 0, count }
     }
 
-    /// Takes the direction that a job would have. To be asked while no other is scanning.
+    /// Takes the direction that a job prefers. Call it only while no other job is scanning.
     pub fn turn(&mut self, direction: ScanDirection) {
         if self.direction != direction {
             self.direction = direction;
@@ -30,7 +31,7 @@ impl PartOrder {
         }
     }
 
-    /// The next part that is wanted, round the whole file; the search goes on behind it.
+    /// Returns the next wanted part, in a full round at most. The next search begins after it.
     pub fn next(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
         for _ in 0..self.count {
             let part = self.cursor;
@@ -47,20 +48,21 @@ impl PartOrder {
         None
     }
 
-    /// Which way it goes.
+    /// Returns the direction of the scan.
     pub fn direction(&self) -> ScanDirection {
         self.direction
     }
 }
 
-/// A worker that asks what is next.
+/// The situation of a worker that asks for its next task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
     /// It is free, and its last task was of this kind.
     After(TaskKind),
-    /// It is at a part, and would claim a further one for reads to stay on their way; it can take no job.
+    /// It processes a part and would claim a further one to keep reads in flight. It cannot take a
+    /// job.
     AtPart,
-    /// It is in the middle of a job that cannot return, and others have their turn.
+    /// It is in the middle of a job that cannot return, while others have their turn.
     InJob,
 }
 
@@ -69,23 +71,23 @@ pub enum Asking {
 pub enum TaskKind {
     /// A part, for all jobs that need it.
     Part,
-    /// A [job](next_job) that can go on by itself.
+    /// A [job](next_job) that can advance by itself.
     Job,
 }
 
-/// Which of the jobs that can go on does, of those in the order in which they came: the first one, or the first
-/// one that is resumable where the worker has to return to another soon.
+/// Returns the index of the job to advance, given all that can, in the order of arrival. It is the
+/// first one, or the first resumable one if the worker must soon return to another job.
 pub fn next_job(asking: Asking, are_resumable: impl IntoIterator<Item = bool>) -> Option<usize> {
     let may_go_on = |is_resumable| is_resumable || asking != Asking::InJob;
     are_resumable.into_iter().position(may_go_on)
 }
 
-/// What a worker may be given, the one that is tried first coming first. Parts and jobs take turns.
+/// Returns the kinds of tasks for a worker, the preferred one first. Parts and jobs take turns.
 pub fn preference(asking: Asking, is_job_ready: bool) -> &'static [TaskKind] {
     match asking {
         Asking::After(TaskKind::Job) => &[TaskKind::Part, TaskKind::Job],
         Asking::After(TaskKind::Part) | Asking::InJob => &[TaskKind::Job, TaskKind::Part],
-        // A job that waits gets the worker as soon as the part at hand is done.
+        // A waiting job gets the worker as soon as the current part is done.
         Asking::AtPart if is_job_ready => &[],
         Asking::AtPart => &[TaskKind::Part],
     }
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scan_goes_round_and_finds_what_is_wanted() {
+    fn the_scan_goes_round_and_finds_wanted_parts() {
         let mut order = PartOrder::new(5);
         let found: Vec<_> = (0..7).map(|_| order.next(|part| part != 3)).collect();
         assert_eq!(found, [0, 1, 2, 4, 0, 1, 2].map(Some));

@@ -9,10 +9,10 @@ use tegula_machine::{Error, Result};
 use crate::job::context::JobContext;
 use crate::job::{Advanced, Job};
 
-/// A job that is lent to the scheduler by the call that waits for it.
+/// A job that the waiting call lends to the scheduler.
 type Lent = &'static mut dyn Job;
 
-/// Where workers find a job, and leave what became of it.
+/// Where workers find a job, and leave its result.
 pub struct Slot {
     /// Shared while parts are processed, exclusive while the job advances.
     job: RwLock<Option<Lent>>,
@@ -20,10 +20,10 @@ pub struct Slot {
     /// Why the job cannot go on.
     failure: Mutex<Option<Error>>,
     has_failed: AtomicBool,
-    /// Whether the job comes back from [`Job::advance`] soon.
+    /// Whether [`Job::advance`] returns soon.
     pub is_resumable: bool,
     result: Mutex<Option<Result<()>>>,
-    /// Rung when the job is over.
+    /// Notified when the job is over.
     ended: Condvar,
 }
 
@@ -43,27 +43,27 @@ impl Slot {
     /// Puts a job in.
     ///
     /// # Safety
-    /// It is to be [taken](Slot::take) out again before its lifetime ends.
+    /// The job must be [taken](Slot::take) out again before its lifetime ends.
     pub unsafe fn put<'j>(&self, job: &'j mut (dyn Job + 'j)) {
         // SAFETY: the two types differ in a lifetime, which the caller guarantees.
         let lent = unsafe { std::mem::transmute::<&'j mut (dyn Job + 'j), Lent>(job) };
         *self.job.write().unwrap_or_else(|lock| lock.into_inner()) = Some(lent);
     }
 
-    /// Takes the job out, as soon as no worker is at it.
+    /// Takes the job out once no worker uses it.
     pub fn take(&self) {
         *self.job.write().unwrap_or_else(|lock| lock.into_inner()) = None;
     }
 
-    /// The job, for several workers at a time.
+    /// Returns the job, for several workers at a time.
     pub fn job(&self) -> SharedJob<'_> {
         SharedJob(self.job.read().unwrap_or_else(|lock| lock.into_inner()))
     }
 
-    /// Lets the job go on.
+    /// Advances the job.
     ///
     /// # Errors
-    /// Those of the job; what a worker has found at its parts; cancellation; a panic.
+    /// Those of the job, including earlier ones at its parts; cancellation; a panic.
     pub fn advance(&self, context: &JobContext<'_>) -> Result<Advanced> {
         if let Some(error) = lock(&self.failure).take() {
             return Err(error);
@@ -78,24 +78,24 @@ impl Slot {
         &self.cancel
     }
 
-    /// Whether the job does not go on, because it failed or is cancelled.
+    /// Returns whether the job stops, because it failed or is cancelled.
     pub fn is_leaving(&self) -> bool {
         self.cancel.is_cancelled() || self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Notes why the job cannot go on; the first reason counts.
+    /// Notes why the job cannot advance; the first reason counts.
     pub fn fail(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.has_failed.store(true, Ordering::Relaxed);
     }
 
-    /// The job is over.
+    /// Ends the job with a result.
     pub fn end(&self, result: Result<()>) {
         *lock(&self.result) = Some(result);
         self.ended.notify_all();
     }
 
-    /// Whether the job is over.
+    /// Returns whether the job is over.
     pub fn is_over(&self) -> bool {
         lock(&self.result).is_some()
     }
@@ -107,17 +107,17 @@ impl Slot {
         }
     }
 
-    /// What became of the job; once.
+    /// Returns the result of the job, once.
     pub fn result(&self) -> Result<()> {
         lock(&self.result).take().unwrap_or(Err(Error::Cancelled))
     }
 }
 
-/// A job that several workers are at.
+/// A job that several workers use.
 pub struct SharedJob<'s>(RwLockReadGuard<'s, Option<Lent>>);
 
 impl SharedJob<'_> {
-    /// The job; none where it has left.
+    /// Returns the job; `None` if it has left.
     pub fn get(&self) -> Option<&dyn Job> {
         self.0.as_ref().map(|job| &**job as _)
     }

@@ -1,4 +1,4 @@
-//! The parts that a worker has claimed, and the groups of them that are on their way.
+//! The claimed parts of a worker, and their groups in flight.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,50 +9,50 @@ use tegula_store::graph::{CheckedTiles, TileRead};
 use super::Scheduler;
 use super::work::Claim;
 
-/// What one worker has claimed and asked for.
+/// The claims and requests of one worker.
 ///
-/// A stream keeps to one worker's share of the memory for tiles. It waits for its reads in the order in which
-/// it asked, and memory is granted in the order of requests, so no worker waits for memory that another
-/// holds. A worker joins in loops, in which it may have to stand in for others with a second stream, only
-/// while its own is empty.
+/// A stream keeps to its worker's share of the memory for tiles. It waits for its reads in the
+/// order of its requests, and memory is granted in the same order. So no worker waits for memory
+/// that another holds. A worker joins loops only while its own stream is empty, because in a loop
+/// it may stand in for others with a second stream.
 pub struct Stream<'s> {
     scheduler: &'s Scheduler<'s>,
     /// The part at work comes first.
     claims: VecDeque<Arc<Claim>>,
-    /// The groups of the claimed parts, in order, as far as they were asked for.
+    /// The requested groups of the claimed parts, in order.
     coming: VecDeque<Coming<'s>>,
-    /// The next group to be asked for, of the last claim.
+    /// The next group to request, of the last claim.
     next_group: usize,
-    /// The next group to be taken, of the part at work.
+    /// The next group to take, of the part at work.
     taken_to: usize,
-    /// Bytes of reads that are on their way or at work.
+    /// Bytes of reads in flight or at work.
     outstanding: u64,
-    /// Bytes of the group at work, where it was read.
+    /// Bytes of the group at work, if it was read.
     at_work: u64,
-    /// Whether a further part may be claimed before the one at work is done.
+    /// Whether the next part may be claimed before the one at work is done.
     claims_ahead: bool,
 }
 
-/// A group of tiles.
+/// A requested group of tiles.
 enum Coming<'s> {
-    /// It was not in memory, and no job had a use for it.
+    /// The group was not in memory, and no job needed it.
     Unneeded,
     /// It was in memory.
     Held(Arc<CheckedTiles>),
-    /// It is on its way.
+    /// The group is being read.
     Read { group: usize, size: u64, read: TileRead<'s> },
 }
 
-/// A group that is there.
+/// A group in memory.
 pub struct Arrived {
     /// The tiles.
     pub tiles: Arc<CheckedTiles>,
-    /// Bytes that were read for them.
+    /// Bytes read for them.
     pub bytes_read: u64,
 }
 
 impl<'s> Stream<'s> {
-    /// Nothing is claimed.
+    /// Makes a stream without claims.
     pub fn new(scheduler: &'s Scheduler<'s>, claims_ahead: bool) -> Stream<'s> {
         Stream {
             scheduler,
@@ -66,12 +66,12 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// The part at work.
+    /// Returns the part at work.
     pub fn first(&self) -> Option<Arc<Claim>> {
         self.claims.front().cloned()
     }
 
-    /// Adds a part to those that were claimed.
+    /// Adds a claimed part.
     pub fn push(&mut self, claim: Claim) {
         self.next_group = self.scheduler.parts().parts[claim.part].groups.start;
         if self.claims.is_empty() {
@@ -80,11 +80,8 @@ impl<'s> Stream<'s> {
         self.claims.push_back(Arc::new(claim));
     }
 
-    /// The next group of the part at work; `None` if it was not in memory, and nobody needed it when it was its
-    /// turn.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the next group of the part at work; `None` if it was not in memory when it was
+    /// requested, and no job needed it.
     ///
     /// # Panics
     /// When all groups of the part were taken.
@@ -103,7 +100,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// The part at work is done with, whether all of its groups were taken or not.
+    /// Ends the part at work, whether all of its groups were taken or not.
     pub fn done(&mut self) {
         self.outstanding -= std::mem::take(&mut self.at_work);
         let Some(claim) = self.claims.pop_front() else { return };
@@ -119,8 +116,8 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Asks for groups while there is room; a further part is claimed early only to keep reads on their way,
-    /// never when all is in memory.
+    /// Requests groups while there is room. It claims a further part early only to keep reads in
+    /// flight, never when all is in memory.
     fn fill(&mut self) {
         let (parts, source) = (self.scheduler.parts(), self.scheduler.source());
         while let Some(claim) = self.claims.back() {
@@ -133,7 +130,7 @@ impl<'s> Stream<'s> {
                 continue;
             }
             let size = parts.groups[group].size(claim.has_weights);
-            // To ask the jobs takes time, and saves none where there is nothing to read.
+            // Asking the jobs takes time, and saves none if there is nothing to read.
             let coming = if let Some(held) = source.get(group, claim.has_weights) {
                 Coming::Held(held)
             } else if !claim.needs(self.scheduler, group) {

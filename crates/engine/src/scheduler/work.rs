@@ -1,4 +1,4 @@
-//! What the workers do: they ask what is next, and do that.
+//! The loop of the workers: each asks for its next task and does it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use super::stream::{Arrived, Stream};
 use crate::job::context::{JobContext, begin_stint};
 use crate::job::{Advanced, Job, PartStatistics, PartWork, TileDemand};
 
-/// Which jobs wait for what.
+/// Which jobs wait, and for what.
 pub struct State {
-    /// Jobs that can go on by themselves, in the order in which they came.
+    /// Jobs that can advance by themselves, in the order of arrival.
     ready: VecDeque<Arc<Slot>>,
     /// Jobs that wait for parts.
     scanning: Vec<Scanning>,
     /// Whether a worker has claimed a part, by its number.
     is_claimed: Vec<bool>,
-    /// Whether a read of a part that several jobs needed has failed: each reads it alone then, and fails if
-    /// its own read does.
+    /// Whether a read of a part for several jobs has failed, by part. Then each job reads it alone,
+    /// and fails only if its own read does.
     is_read_alone: Vec<bool>,
-    /// Why no worker goes on, where the scheduler itself has failed.
+    /// Why the scheduler itself has failed, if it has.
     broken: Option<String>,
     order: PartOrder,
-    /// No further job comes.
+    /// Whether no further job comes.
     pub is_over: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct State {
 struct Scanning {
     slot: Arc<Slot>,
     demand: TileDemand,
-    /// Whether a part is needed and nobody has claimed it for this job.
+    /// Whether a part is needed and not yet claimed for this job.
     is_pending: Vec<bool>,
     pending_count: usize,
     /// Parts that workers have claimed for this job.
@@ -49,11 +49,11 @@ pub struct Claim {
     /// Its number.
     pub part: usize,
     jobs: Vec<Arc<Slot>>,
-    /// Whether a job wants weights.
+    /// Whether a job needs weights.
     pub has_weights: bool,
 }
 
-/// What a worker does next.
+/// The next task of a worker.
 enum Task {
     Advance(Arc<Slot>),
     Part(Claim),
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    /// The job can go on by itself.
+    /// Adds a job that can advance by itself.
     pub fn make_ready(&mut self, slot: &Arc<Slot>) {
         match &self.broken {
             Some(detail) => slot.end(Err(Error::WorkerFailed { detail: detail.clone() })),
@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// The scheduler itself has failed: no job goes on.
+    /// Ends all jobs, because the scheduler itself has failed.
     fn break_off(&mut self, detail: String) {
         self.is_over = true;
         let scanning = self.scanning.drain(..).map(|job| job.slot);
@@ -90,7 +90,7 @@ impl State {
         self.broken = Some(detail);
     }
 
-    /// The next part, for all jobs that have it pending.
+    /// Claims the next part, for all jobs that have it pending.
     fn claim(&mut self, scheduler: &Scheduler<'_>) -> Option<Claim> {
         let State { scanning, is_claimed, is_read_alone, order, .. } = self;
         let parts = &scheduler.parts().parts;
@@ -113,7 +113,7 @@ impl State {
         Some(claim)
     }
 
-    /// What a worker does next.
+    /// Returns the next task for a worker.
     fn next_task(&mut self, asking: Asking, scheduler: &Scheduler<'_>) -> Option<Task> {
         let kinds = preference(asking, !self.ready.is_empty());
         kinds.iter().find_map(|kind| match kind {
@@ -125,7 +125,7 @@ impl State {
         })
     }
 
-    /// A part was processed, or given up.
+    /// Releases a part that was processed or given up. The jobs in `again` get it again.
     fn release(&mut self, claim: &Claim, again: &[Arc<Slot>]) {
         self.is_claimed[claim.part] = false;
         self.is_read_alone[claim.part] |= !again.is_empty();
@@ -143,7 +143,7 @@ impl State {
         self.retire();
     }
 
-    /// Jobs that have all their parts, or that leave, go on by themselves.
+    /// Makes jobs ready that have all their parts or must leave.
     fn retire(&mut self) {
         let State { ready, scanning, .. } = self;
         scanning.retain(|job| {
@@ -158,14 +158,14 @@ impl State {
 }
 
 impl Scanning {
-    /// Whether the job takes this part, now that `first` is the one with which its batch begins.
+    /// Returns whether the job takes this part, if its batch begins with part `first`.
     fn wants(&self, part: usize, first: usize) -> bool {
         self.is_pending[part] && (part == first || !self.is_pending[first])
     }
 }
 
 impl Claim {
-    /// Whether a job has a use for a tile of a group.
+    /// Returns whether a job needs a tile of a group.
     pub fn needs(&self, scheduler: &Scheduler<'_>, group: usize) -> bool {
         let tiles = scheduler.parts().groups[group].tiles.clone();
         let tiles = &scheduler.graph.tiles()[tiles];
@@ -182,8 +182,8 @@ impl Claim {
 }
 
 impl Scheduler<'_> {
-    /// The life of a worker, or of a caller who works until a job of its own is over. What jobs do wrong ends them
-    /// alone; a panic beside them ends all.
+    /// Runs a worker, or a caller that works until its own job is over. A fault in a job ends only
+    /// this job; a panic elsewhere ends all jobs.
     pub(super) fn work(&self, own: Option<&Slot>) {
         let worked = guarded(|| {
             self.work_until_over(own);
@@ -201,7 +201,8 @@ impl Scheduler<'_> {
         loop {
             let seen = self.workers.rings();
             begin_stint();
-            // First what is claimed: whoever holds memory for reads must not wait for more of it in a loop.
+            // Claimed parts come first: a worker that holds memory for reads must not wait for more
+            // of it in a loop.
             if stream.first().is_some() {
                 self.process_part(&mut stream);
                 last = TaskKind::Part;
@@ -229,7 +230,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Works on another job for a while, in the middle of one that cannot return.
+    /// Works on another job for a while, in the middle of a job that cannot return.
     pub(super) fn work_on_another(&self) {
         let next = lock(&self.state).next_task(Asking::InJob, self);
         match next {
@@ -243,7 +244,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// A further part for a worker that is at one, unless there is something to do that is short.
+    /// Claims a further part for a worker that is at one, unless a short task waits.
     pub(super) fn claim_ahead(&self) -> Option<Claim> {
         if self.workers.has_open_loop() {
             return None;
@@ -255,7 +256,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Lets a job go on, as far as it can by itself.
+    /// Advances a job as far as it can go by itself.
     fn advance(&self, slot: &Arc<Slot>) {
         let context = JobContext::new(&self.workers, slot.cancel(), self);
         let advanced = slot.advance(&context).and_then(|advanced| match advanced {
@@ -282,7 +283,7 @@ impl Scheduler<'_> {
         self.workers.ring();
     }
 
-    /// Which parts a job needs. `None` where it needs none, and can go on at once.
+    /// Returns which parts a job needs; `None` if it needs none and can advance at once.
     fn plan(
         &self,
         slot: &Arc<Slot>,
@@ -300,7 +301,8 @@ impl Scheduler<'_> {
             for index in job.parts(&self.parts) {
                 let part = &parts[index];
                 is_pending[index] = demand.has_every_batch || part.groups.clone().any(needs_group);
-                // A batch is finished when all its parts are, so all of them take part or none.
+                // A batch is finished when all its parts are, so either all of them take part or
+                // none.
                 if part.number + 1 == part.count {
                     let batch = index + 1 - part.count..index + 1;
                     let is_needed = is_pending[batch.clone()].contains(&true);
@@ -315,7 +317,7 @@ impl Scheduler<'_> {
         Ok(Some(scanning).filter(|_| pending_count > 0))
     }
 
-    /// Processes the first part of a stream, for all jobs for which it was claimed.
+    /// Processes the first part of a stream for all jobs for which it was claimed.
     fn process_part(&self, stream: &mut Stream<'_>) {
         let Some(claim) = stream.first() else { return };
         let again = {
@@ -332,7 +334,7 @@ impl Scheduler<'_> {
         self.ledger.note_room();
     }
 
-    /// Returns the jobs that are to have the part again.
+    /// Processes the groups of a part; returns the jobs that must have the part again.
     fn process_groups(
         &self,
         stream: &mut Stream<'_>,
@@ -348,7 +350,8 @@ impl Scheduler<'_> {
                 Ok(Some(arrived)) => arrived,
                 Ok(None) => continue,
                 Err(error) => {
-                    // Of several jobs each reads the part again alone, and finds out for itself.
+                    // Each of several jobs reads the part again alone, and sees whether its own
+                    // read fails.
                     if let [work] = &works[..] {
                         work.slot.fail(error);
                         return Vec::new();
@@ -374,7 +377,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// A worker at one part, for one job.
+/// The work of one worker on one part, for one job.
 struct Work<'w> {
     slot: &'w Arc<Slot>,
     job: &'w dyn Job,
@@ -417,7 +420,7 @@ impl<'w> Work<'w> {
     ) -> tegula_machine::Result<()> {
         let graph = scheduler.graph;
         for index in tiles.range() {
-            // It may have failed elsewhere, too.
+            // The job may have failed at another part.
             if self.slot.is_leaving() {
                 break;
             }
@@ -434,7 +437,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// The part has ended.
+    /// Ends the part.
     fn end(self) {
         let Work { slot, job, work, mut done } = self;
         let started = Instant::now();

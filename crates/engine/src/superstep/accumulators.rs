@@ -1,10 +1,10 @@
-//! What the messages to the targets of a batch are reduced to, by one worker.
+//! The reductions of the messages to the targets of a batch, by one worker.
 //!
-//! A sum of `f32` loses precision with the number of its terms, so programs that add up have wider
-//! accumulators than messages. But twice the bytes for each target is twice the cache: where targets are
-//! far apart, as in thin tiles, an edge would take 1.3 times as long. So what comes edge by edge, to many
-//! targets, is reduced into *short* sums with the width of a message, which are *spilled* into the
-//! accumulators before they are long.
+//! Sums of `f32` lose precision with the number of terms, so programs that sum have accumulators
+//! wider than messages. But twice the bytes per target is twice the cache: in thin tiles, whose
+//! targets are far apart, an edge would take 1.3 times as long. So edges to many targets are
+//! reduced into *short* sums as wide as a message. These are *spilled* into the accumulators before
+//! they get long.
 
 use std::ops::Range;
 
@@ -12,46 +12,47 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::program::{Accumulator, Message, Program, Reduction};
 
-/// Edges into the short sums of a window after which these are spilled. What is dense has a strip of its own,
-/// so that a tile adds a dozen edges to one short sum at the most.
+/// The short sums of a window are spilled after this number of edges. A dense target has a strip of
+/// its own, so a tile adds at most a dozen edges to one short sum.
 const SPILL_INTERVAL: usize = 1 << 20;
 
-/// Accumulators of a batch, for each of its windows; identities between parts.
+/// The accumulators of a batch by window. All hold identities between parts.
 pub struct Accumulators<P: Program> {
     long: Vec<Accumulator<P>>,
-    /// Empty where accumulators are no wider than messages.
+    /// Empty if accumulators are no wider than messages.
     short: Vec<Message<P>>,
-    /// Edges into the short sums of each window since these were spilled.
+    /// Edges reduced into the short sums of each window since the last spill.
     short_counts: Vec<usize>,
 }
 
-/// Those of one window.
+/// The accumulators of one window.
 pub struct WindowAccumulators<'a, P: Program> {
-    /// For what was reduced already.
+    /// For values that are already reduced.
     pub long: &'a mut [Accumulator<P>; WINDOW_SIZE],
-    /// For what comes edge by edge; none where that may go to the others at once.
+    /// For single edges; `None` if they go to `long` at once.
     pub short: Option<&'a mut [Message<P>; WINDOW_SIZE]>,
-    /// Edges into the short sums since these were spilled.
+    /// Edges reduced into the short sums since the last spill.
     pub short_count: &'a mut usize,
 }
 
-/// What was reduced for the targets of a batch, put aside.
+/// Accumulators for the targets of a batch, put aside.
 pub enum ParkedAccumulators<P: Program> {
-    /// Of a batch of whole windows.
+    /// For a batch of whole windows.
     Whole(Accumulators<P>),
-    /// Of one that lies within a window.
+    /// For a batch within a window.
     Few {
-        /// Of its targets alone.
+        /// For the targets of the batch alone.
         long: Vec<Accumulator<P>>,
-        /// Empty where accumulators are no wider than messages.
+        /// Empty if accumulators are no wider than messages.
         short: Vec<Message<P>>,
-        /// Edges into those.
+        /// Edges reduced into `short` since the last spill.
         short_count: usize,
     },
 }
 
 impl<P: Program> ParkedAccumulators<P> {
-    /// Takes them up again, those of few targets into identities that `idle` supplies.
+    /// Takes parked accumulators up again. Those of a small batch are copied into identities that
+    /// `idle` supplies.
     pub fn resume(
         self,
         targets: Range<usize>,
@@ -76,33 +77,34 @@ impl<P: Program> Accumulators<P> {
     /// Whether there are short sums.
     const HAS_SHORT: bool = size_of::<Accumulator<P>>() > size_of::<Message<P>>();
 
-    /// Bytes for batches of up to `targets` targets.
+    /// Returns the bytes for batches of up to `targets` targets.
     pub fn size(targets: u64) -> u64 {
         Self::parked_size(targets.max(WINDOW_SIZE as u64))
     }
 
-    /// Bytes of a parked part of a batch that is smaller than a window.
+    /// Returns the bytes of parked accumulators for a batch of `targets` targets within a window.
     pub fn parked_size(targets: u64) -> u64 {
         let short = if Self::HAS_SHORT { size_of::<Message<P>>() } else { 0 };
         targets * (size_of::<Accumulator<P>>() + short) as u64
     }
 
-    /// How many targets accumulators have that were reserved for these, counted from the first window.
+    /// Returns how many targets have room after [`Accumulators::reserve`] with the same
+    /// `targets_end`.
     pub fn room_for(targets_end: usize) -> usize {
         targets_end.next_multiple_of(WINDOW_SIZE)
     }
 
-    /// How many targets there are.
+    /// Returns how many targets have room.
     pub fn room(&self) -> usize {
         self.long.len()
     }
 
-    /// None yet.
+    /// Makes accumulators without room.
     pub fn new() -> Self {
         Accumulators { long: Vec::new(), short: Vec::new(), short_counts: Vec::new() }
     }
 
-    /// Makes room for targets up to this one, counted from the first window.
+    /// Makes room for targets before `targets_end`, counted from the first window.
     pub fn reserve(&mut self, targets_end: usize) {
         let size = Self::room_for(targets_end);
         if self.long.len() < size {
@@ -114,7 +116,7 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
-    /// The accumulators of a window.
+    /// Returns the accumulators of a window.
     pub fn window(&mut self, window: usize) -> WindowAccumulators<'_, P> {
         let (long, _) = self.long.as_chunks_mut::<WINDOW_SIZE>();
         let (short, _) = self.short.as_chunks_mut::<WINDOW_SIZE>();
@@ -125,15 +127,15 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
-    /// Spills the short sums of a window if it is time: a function of the tiles so far alone.
+    /// Spills the short sums of a window if it is time, which depends only on the tiles so far.
     pub fn spill_when_due(&mut self, window: usize) {
         if self.short_counts[window] >= SPILL_INTERVAL {
             self.spill(window);
         }
     }
 
-    /// Hands out what was reduced for each of these targets, counted from the first one, and leaves
-    /// identities: one pass for what would take three.
+    /// Passes the reduction of each of these targets to `take`, with its index from the first one,
+    /// and leaves identities. One pass does the work of three.
     #[inline(always)]
     pub fn drain(&mut self, targets: Range<usize>, mut take: impl FnMut(usize, Accumulator<P>)) {
         let identity = P::Reduction::IDENTITY;
@@ -159,8 +161,8 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
-    /// Puts aside what was reduced for these targets. Those of a small batch are copied, and the accumulators come
-    /// back as identities.
+    /// Puts aside the accumulators of these targets. A small batch is copied, and the accumulators
+    /// are returned as identities.
     pub fn park(mut self, targets: Range<usize>) -> (ParkedAccumulators<P>, Option<Self>) {
         if targets.len() >= WINDOW_SIZE {
             return (ParkedAccumulators::Whole(self), None);

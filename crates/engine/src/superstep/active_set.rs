@@ -1,11 +1,11 @@
-//! A set of vertices: a bit each, and a bit per chunk of 1024 above it.
+//! A set of vertices: a bit each, and a summary bit per chunk of 1024 vertices.
 
 use std::ops::Range;
 
 use tegula_store::ShortId;
 use tegula_store::tiles::{Origin, TileSummary};
 
-/// A set of vertices, with a summary by which tiles are passed over.
+/// A set of vertices, with a summary by which tiles are skipped.
 #[derive(Debug, Default, Clone)]
 pub struct ActiveSet {
     words: Vec<u64>,
@@ -17,14 +17,15 @@ pub struct ActiveSet {
 const CHUNK_WORDS: usize = 1 << (TileSummary::CHUNK_LOG2_MIN - 6);
 
 impl ActiveSet {
-    /// The empty set over `vertex_count` vertices: a bit each.
+    /// Makes the empty set over `vertex_count` vertices.
     pub fn new(vertex_count: usize) -> ActiveSet {
         let words = vertex_count.div_ceil(64);
         let chunks = words.div_ceil(CHUNK_WORDS).div_ceil(64);
         ActiveSet { words: vec![0; words], chunks: vec![0; chunks], count: 0 }
     }
 
-    /// What [`ActiveSet::may_meet`] needs to know of the set of these vertices, and no more.
+    /// Returns a set of these vertices with a summary only, which is enough for
+    /// [`ActiveSet::may_meet`].
     pub fn summary_of(vertices: &[ShortId], vertex_count: usize) -> ActiveSet {
         let chunk_count = vertex_count.div_ceil(1 << TileSummary::CHUNK_LOG2_MIN);
         let mut chunks = vec![0; chunk_count.div_ceil(64)];
@@ -35,17 +36,17 @@ impl ActiveSet {
         ActiveSet { words: Vec::new(), chunks, count: vertices.len() as u64 }
     }
 
-    /// The same, of chunks that are known to hold so many vertices.
+    /// Returns a set with a summary only, from chunks known to hold `count` vertices.
     pub fn from_summary(chunks: Vec<u64>, count: u64) -> ActiveSet {
         ActiveSet { words: Vec::new(), chunks, count }
     }
 
-    /// Bytes of a summary of a set over `vertex_count` vertices.
+    /// Returns the bytes of a summary over `vertex_count` vertices.
     pub fn summary_size(vertex_count: u64) -> u64 {
         vertex_count.div_ceil(64 << TileSummary::CHUNK_LOG2_MIN) * 8
     }
 
-    /// At most `count` vertices of the set, from everywhere in it.
+    /// Returns at most `count` vertices, spread over the whole set.
     pub fn sample(&self, count: usize) -> Vec<ShortId> {
         let step = self.words.len().div_ceil(count).max(1);
         let first_of = |words: &[u64], first: usize| {
@@ -56,24 +57,24 @@ impl ActiveSet {
         parts.filter_map(|(part, words)| first_of(words, part * step)).collect()
     }
 
-    /// Bytes that a set over `vertex_count` vertices takes.
+    /// Returns the bytes of a set over `vertex_count` vertices.
     pub fn size(vertex_count: u64) -> u64 {
         vertex_count.div_ceil(64) * 8 + ActiveSet::summary_size(vertex_count)
     }
 
-    /// The bits, 64 vertices a word.
+    /// Returns the bits, 64 vertices a word.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Takes these bits for its own; returns those before.
+    /// Replaces the bits and returns those before.
     pub fn replace(&mut self, words: Vec<u64>) -> Vec<u64> {
         let before = std::mem::replace(&mut self.words, words);
         self.summarise();
         before
     }
 
-    /// The set of `vertices`, of `vertex_count` in all.
+    /// Makes the set of `vertices`, from a graph of `vertex_count`.
     pub fn of(vertices: &[ShortId], vertex_count: usize) -> ActiveSet {
         let mut set = ActiveSet::new(vertex_count);
         set.extend(vertices.iter().copied());
@@ -96,12 +97,13 @@ impl ActiveSet {
         }
     }
 
-    /// How many vertices are in the set.
+    /// Returns the number of vertices in the set.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether the set may hold a source of a tile, whose ids count from `origin`: false is certain.
+    /// Returns whether the set may hold a source of a tile, whose ids count from `origin`. False is
+    /// certain.
     pub fn may_meet(&self, tile: &TileSummary, origin: Origin) -> bool {
         let chunk_log2 = tile.chunk_log2();
         let first = origin.source as usize;

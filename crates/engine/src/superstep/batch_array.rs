@@ -12,33 +12,34 @@ pub struct BatchArray<T> {
     base: *mut T,
 }
 
-// SAFETY: shared, it hands out ranges to whoever vouches that nobody else has them; that sends values to
-// other threads and nothing more.
+// SAFETY: shared, it hands out ranges to callers that guarantee exclusive use of them. That sends
+// values to other threads and nothing more.
 unsafe impl<T: Send> Sync for BatchArray<T> {}
-// SAFETY: `base` points into `values`, which go with it.
+// SAFETY: `base` points into `values`, which move with it.
 unsafe impl<T: Send> Send for BatchArray<T> {}
 
 impl<T> BatchArray<T> {
-    /// These values, whose number does not change any more.
+    /// Wraps values whose number no longer changes.
     pub fn new(mut values: Vec<T>) -> BatchArray<T> {
         let base = values.as_mut_ptr();
         BatchArray { values, base }
     }
 
-    /// All of them, for whoever has the array alone.
+    /// Returns all values, for a caller with exclusive access.
     pub fn all(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The values, when no range is in use any more.
+    /// Returns the values when no range is in use any more.
     pub fn into_inner(self) -> Vec<T> {
         self.values
     }
 
-    /// A range for its owner.
+    /// Returns a range to its owner.
     ///
     /// # Safety
-    /// Nobody else may use a value of the range, nor borrow the array exclusively, while this is in use.
+    /// Nobody else may use a value of the range, nor borrow the array exclusively, while this is in
+    /// use.
     ///
     /// # Panics
     /// When the range does not lie within the array.
@@ -50,24 +51,25 @@ impl<T> BatchArray<T> {
     }
 }
 
-/// The targets of a batch as indices of its accumulators, which begin with its first window.
+/// Returns the targets of a batch as indices of its accumulators, which begin with its first
+/// window.
 pub fn accumulator_range(graph: &Graph, batch: &Batch) -> Range<usize> {
     let targets = batch.targets(graph.vertex_count());
     let first = targets.start as usize & (WINDOW_SIZE - 1);
     first..first + (targets.end - targets.start) as usize
 }
 
-/// Where the targets of a batch lie, and the words of their bits: a word belongs to one batch.
+/// The targets of a batch, and the words of their bits. A word belongs to one batch.
 #[derive(Debug, Clone)]
 pub struct BatchRanges {
-    /// Of arrays with a value for each vertex.
+    /// The range in arrays with a value per vertex.
     pub targets: Range<usize>,
-    /// Of arrays with a bit for each.
+    /// The range in arrays with a bit per vertex.
     pub words: Range<usize>,
 }
 
 impl BatchRanges {
-    /// Those of all batches; no two overlap.
+    /// Returns the ranges of all batches; no two overlap.
     pub fn of(graph: &Graph) -> impl Iterator<Item = BatchRanges> + '_ {
         graph.batches().iter().map(|batch| {
             let targets = batch.targets(graph.vertex_count());

@@ -9,26 +9,26 @@ use crate::program::Program;
 /// Active vertices that wait for the turn of their [bucket](Program::bucket).
 #[derive(Debug, Default)]
 pub struct Buckets {
-    /// By bucket; a vertex may be in later buckets than its own, too.
+    /// By bucket. A vertex may have outdated entries in later buckets, too.
     waiting: BTreeMap<u64, Vec<ShortId>>,
-    /// How many entries that has.
+    /// The number of entries in `waiting`.
     waiting_count: usize,
     /// The bucket whose turn it is.
     current: u64,
-    /// The last bucket of which all messages were sent, if those of further ones are held back.
+    /// The last bucket whose messages were all sent, while messages to later ones are held back.
     pub horizon: Option<u64>,
 }
 
 impl Buckets {
-    /// Bytes for each vertex, at the most: an id in 1.25 entries.
+    /// Most bytes per vertex: an id in 1.25 entries.
     pub const SIZE_PER_VERTEX: u64 = 5;
 
-    /// Whoever waits, and some that did.
+    /// Returns all waiting vertices, and some that had their turn.
     pub fn all_waiting(&self) -> impl Iterator<Item = ShortId> + '_ {
         self.waiting.values().flatten().copied()
     }
 
-    /// Begins with the active vertices in `list`; returns those whose turn it is.
+    /// Begins with the active vertices in `list` and returns those whose turn it is.
     pub fn begin<P: Program>(
         &mut self,
         list: Vec<ShortId>,
@@ -42,7 +42,8 @@ impl Buckets {
         self.put_off(list, program, states)
     }
 
-    /// It becomes the turn of the next bucket that has any vertices, if there is one up to `last`; returns them.
+    /// Returns the vertices of the next bucket that has any, and makes it the current one; `None`
+    /// if it is after `last`.
     pub fn take_next<P: Program>(
         &mut self,
         last: u64,
@@ -54,7 +55,7 @@ impl Buckets {
         {
             let (bucket, mut list) = entry.remove_entry();
             self.waiting_count -= list.len();
-            // Those that have come nearer since had their turn in an earlier bucket.
+            // Vertices that have moved to a nearer bucket since had their turn there.
             list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
             if !list.is_empty() {
                 list.sort_unstable();
@@ -66,12 +67,13 @@ impl Buckets {
         None
     }
 
-    /// The bucket whose turn it is.
+    /// Returns the bucket whose turn it is.
     pub fn current(&self) -> u64 {
         self.current
     }
 
-    /// The next bucket that has any vertices. Forgets those before it whose vertices all had their turn elsewhere.
+    /// Returns the next bucket that has vertices. Drops the buckets before it whose vertices all
+    /// had their turn elsewhere.
     pub fn next<P: Program>(&mut self, program: &P, states: &[P::State]) -> Option<u64> {
         while let Some(entry) = self.waiting.first_entry() {
             let bucket = *entry.key();
@@ -84,7 +86,7 @@ impl Buckets {
         None
     }
 
-    /// Puts off the vertices of later buckets; returns the others.
+    /// Puts off the vertices of later buckets and returns the others.
     pub fn put_off<P: Program>(
         &mut self,
         mut list: Vec<ShortId>,
@@ -102,14 +104,14 @@ impl Buckets {
             }
             bucket <= self.current
         });
-        // At the most one entry of a vertex is up to date, so that a fifth of them goes at the least.
+        // At most one entry of a vertex is up to date, so at least a fifth of the entries go.
         if self.waiting_count > states.len() + states.len() / 4 {
             self.drop_outdated(program, states);
         }
         list
     }
 
-    /// Keeps one entry of each vertex that waits, in its bucket.
+    /// Keeps one entry of each waiting vertex, in its bucket.
     fn drop_outdated<P: Program>(&mut self, program: &P, states: &[P::State]) {
         self.waiting.retain(|&bucket, list| {
             list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
     use crate::program::{Min, Relaxation};
 
-    /// A vertex is in the bucket of its number.
+    /// Puts a vertex into the bucket of its number.
     struct Numbered;
 
     impl Relaxation for Numbered {
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_all_have_left_is_not_the_next_one() {
+    fn a_bucket_that_all_vertices_have_left_is_skipped() {
         let [nearest, middle, farthest] = [0, 1, 2].map(ShortId);
         let mut buckets = Buckets::default();
         let mut states = [0, 5, 7];

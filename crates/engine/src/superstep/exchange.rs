@@ -1,4 +1,4 @@
-//! How messages get from the vertices that signal to where edges are processed.
+//! The way of messages from the vertices that signal to the edges that carry them.
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
@@ -6,12 +6,12 @@ use tegula_machine::memory::huge;
 use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};
 
-/// Messages of all vertices, between generate and process: the seam at which machines part. On one machine
-/// nothing moves ([`Local`]).
+/// Messages of all vertices, between generate and process. Here a run on several machines would
+/// differ; on one machine nothing moves ([`Local`]).
 pub trait Exchange<M: Value + PartialEq> {
-    /// Writes the messages of the vertices whose bits are set in `active`: `generate` is given the first
-    /// vertex and the places of a range of at most 64, and their bits. Messages published before are taken
-    /// back.
+    /// Writes the messages of the vertices whose bits are set in `active`. It calls `generate` with
+    /// the first vertex of a range of at most 64, the bits of the range, and the places for its
+    /// messages. Earlier messages are withdrawn.
     ///
     /// # Errors
     /// Cancellation; a panic.
@@ -22,13 +22,14 @@ pub trait Exchange<M: Value + PartialEq> {
         generate: &(dyn Fn(usize, u64, &mut [M]) + Sync),
     ) -> Result<()>;
 
-    /// The messages by source, the identity for those that have none, and one more identity.
+    /// Returns the messages by source: the identity for sources without one, and one more identity
+    /// at the end.
     fn messages(&self) -> &[M];
 
-    /// Takes all messages back.
+    /// Withdraws all messages.
     fn withdraw(&mut self);
 
-    /// What all have summed up, of sums in ascending order of their vertices.
+    /// Returns the total over all machines of sums in ascending order of their vertices.
     fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = A>) -> A {
         A::sum(sums)
     }
@@ -37,7 +38,7 @@ pub trait Exchange<M: Value + PartialEq> {
 /// Vertices whose messages one worker writes at a time: a multiple of 64.
 const RANGE_SIZE: usize = 1 << 16;
 
-/// One machine: messages are where they are needed.
+/// The exchange on one machine: messages are already where they are needed.
 pub struct Local<M> {
     messages: Vec<M>,
     identity: M,
@@ -47,7 +48,7 @@ pub struct Local<M> {
 }
 
 impl<M: Value + PartialEq> Local<M> {
-    /// No messages yet.
+    /// Makes an exchange without messages.
     pub fn new(vertex_count: usize, identity: M) -> Local<M> {
         let mut messages = huge::with_capacity(vertex_count + 1);
         messages.resize(vertex_count + 1, identity);
@@ -55,8 +56,8 @@ impl<M: Value + PartialEq> Local<M> {
         Local { messages, identity, published, has_published: false }
     }
 
-    /// A place for each vertex, all identities, for messages that are pushed to their targets. They are to be
-    /// identities again before anything is published.
+    /// Returns a place for each vertex, all identities, for messages pushed to their targets. The
+    /// caller must leave identities again before anything is published.
     pub fn inbox(&mut self) -> &mut [M] {
         self.withdraw();
         let count = self.messages.len() - 1;
@@ -85,7 +86,7 @@ impl<M: Value + PartialEq> Exchange<M> for Local<M> {
             {
                 let vertex = first + 64 * index;
                 let now = active[vertex / 64];
-                // Without an active vertex, now or before, there are identities already.
+                // With no active vertex before or now, all places hold identities already.
                 if now | *before == 0 {
                     continue;
                 }

@@ -4,17 +4,17 @@ use tegula_store::ShortId;
 
 use super::active_set::ActiveSet;
 
-/// Which vertices are active: known by a bit each for iterations with many of them, by a list for those with
-/// few, so that an iteration with one active vertex does not touch all of them.
+/// The active vertices: a bit each for iterations with many of them, a list for iterations with
+/// few. So an iteration with one active vertex does not touch the others.
 pub enum Frontier {
     /// A bit for each vertex.
     Bits(ActiveSet),
-    /// The active vertices; ascending where their rows are packed.
+    /// The active vertices, ascending if their rows are packed.
     List(Vec<ShortId>),
 }
 
 impl Frontier {
-    /// How many are active.
+    /// Returns the number of active vertices.
     pub fn count(&self) -> u64 {
         match self {
             Frontier::Bits(set) => set.count(),
@@ -22,7 +22,7 @@ impl Frontier {
         }
     }
 
-    /// At most `count` of them, from everywhere.
+    /// Returns at most `count` active vertices, spread over all of them.
     pub fn sample(&self, count: usize) -> Vec<ShortId> {
         match self {
             Frontier::Bits(set) => set.sample(count),

@@ -7,9 +7,11 @@
 //!  apply        by the worker that owns the targets
 //! ```
 //!
-//! The edges are reached in one of three ways, see [`crate::process`]; [`targets`] applies, for all three.
+//! A process reaches the edges in one of three ways, see [`crate::process`]. All three apply
+//! through [`targets`].
 //!
-//! Memory per vertex: the state, a message, the degree where it is wanted, and three or four bits.
+//! Memory per vertex: the state, a message, the degree if the program needs it, and three or four
+//! bits.
 
 pub mod accumulators;
 pub mod active_set;
@@ -42,7 +44,7 @@ use exchange::{Exchange, Local};
 use frontier::Frontier;
 use targets::are_all_settled;
 
-/// The most windows of a batch.
+/// Most windows of a batch.
 const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
 
 /// A program between iterations: states, messages, active vertices.
@@ -50,40 +52,40 @@ pub struct Superstep<'g, P: Program> {
     pub graph: &'g Graph,
     pub program: P,
     pub instructions: Instructions,
-    /// Nothing where they are not wanted.
+    /// Empty if the program does not need degrees.
     pub degrees: Vec<u32>,
     pub arrays: VertexArrays<P>,
     pub frontier: Frontier,
-    /// Active vertices whose turn has not come, while rows are sought.
+    /// Active vertices whose turn has not come while rows are sought.
     pub buckets: Buckets,
     pub exchange: Local<Message<P>>,
-    /// How many vertices of each window are not settled.
+    /// Vertices of each window that are not settled.
     pub open_targets: Vec<u32>,
     pub aggregate: P::Aggregate,
     pub iteration: u64,
     is_over: bool,
 }
 
-/// What is kept of every vertex, cut by batch: during a scan each batch belongs to the worker that holds its
-/// lock.
+/// The arrays over all vertices, cut by batch. During a scan, each batch belongs to the worker that
+/// holds its lock.
 pub struct VertexArrays<P: Program> {
     pub states: BatchArray<P::State>,
-    /// A bit for each vertex that is active in the next iteration; zeroes between iterations.
+    /// A bit for each vertex that is active in the next iteration. All zero between iterations.
     pub next_active: BatchArray<u64>,
-    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
+    /// A bit for each settled vertex. Empty if the program settles none.
     pub settled: BatchArray<u64>,
     pub batches: Vec<Mutex<BatchWork<P>>>,
-    /// Accumulators that no worker uses at the moment: all identities.
+    /// Accumulators that no worker uses at the moment; all hold identities.
     pub idle_accumulators: Mutex<Vec<Accumulators<P>>>,
 }
 
-/// What is known of the vertices while messages go along rows.
+/// What senders read of the vertices while messages go along rows.
 pub struct Vertices<'s, P: Program> {
     pub program: &'s P,
     pub states: &'s [P::State],
-    /// A bit for each vertex that is settled, in a program that settles any; else nothing.
+    /// A bit for each settled vertex. Empty if the program settles none.
     pub settled: &'s [u64],
-    /// Nothing where they are not wanted.
+    /// Empty if the program does not need degrees.
     pub degrees: &'s [u32],
 }
 
@@ -96,7 +98,7 @@ impl<P: Program> Clone for Vertices<'_, P> {
 impl<P: Program> Copy for Vertices<'_, P> {}
 
 impl<P: Program> Vertices<'_, P> {
-    /// The message of a vertex, if it has one.
+    /// Returns the message of a vertex, if it has one.
     #[inline(always)]
     pub fn signal(&self, vertex: ShortId) -> Option<Message<P>> {
         let degree = if P::NEEDS_DEGREE { self.degrees[vertex.index()] } else { 0 };
@@ -104,36 +106,36 @@ impl<P: Program> Vertices<'_, P> {
     }
 }
 
-/// A batch during a scan, apart from its share of the arrays.
+/// The work on a batch during a scan, apart from its range of the arrays.
 pub struct BatchWork<P: Program> {
     pub ranges: BatchRanges,
-    /// What the first parts were reduced to, in the order of their numbers, until all are done.
+    /// The reduction of the first `merged_count` parts, until all parts are done.
     pub merged: Vec<Accumulator<P>>,
-    /// How many parts that is.
+    /// How many parts are merged, in the order of their numbers.
     pub merged_count: usize,
-    /// Parts that were done before their turn.
+    /// Parts that ended before their turn.
     pub early: Vec<EarlyPart<P>>,
-    /// What was summed up over the targets of the batch, once all were applied to.
+    /// The sums over the targets of the batch, once apply has run for all of them.
     pub aggregate: Option<P::Aggregate>,
-    /// How many targets of each window were settled in this iteration.
+    /// Targets of each window that settled in this iteration.
     pub newly_settled: [u32; BATCH_WINDOWS],
 }
 
-/// What a part of a batch was reduced to that waits for the parts before it.
+/// The reductions of a part that waits for the parts before it.
 pub struct EarlyPart<P: Program> {
     pub number: usize,
     pub sums: Vec<Accumulator<P>>,
 }
 
 impl<'g, P: Program> Superstep<'g, P> {
-    /// Bytes of the arrays over all vertices and of the scratch memory of the workers.
+    /// Returns the bytes of the arrays over all vertices and of the scratch memory of the workers.
     pub fn size(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
         let vertices = graph.vertex_count();
         let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
         let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         let scratch = Accumulators::<P>::size(widest);
-        // Parts of one batch wait for each other with their accumulators.
+        // Parts of one batch wait for each other and keep their reductions meanwhile.
         let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
         let sets = if P::SETTLING.is_possible() { 4 } else { 3 };
         vertices * per_vertex
@@ -141,10 +143,10 @@ impl<'g, P: Program> Superstep<'g, P> {
             + (scratch + waiting) * threads as u64
     }
 
-    /// Initialises the states.
+    /// Makes the arrays and initialises the states.
     ///
     /// # Errors
-    /// Those of reading the degrees and the states that are known; cancellation; a panic of the program.
+    /// Read errors of the degrees and of known states; cancellation; a panic of the program.
     pub fn new(
         graph: &'g Graph,
         start: Start<P>,
@@ -221,19 +223,19 @@ impl<'g, P: Program> Superstep<'g, P> {
             }
             Ok(())
         })?;
-        // In the order of the windows: what is summed up does not depend on the threads.
+        // Sums are merged in the order of the windows, so they do not depend on the threads.
         let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate);
         self.aggregate = self.exchange.agree(sums);
         self.take_next_active();
         Ok(())
     }
 
-    /// The states by dense id, and the program.
+    /// Returns the states by dense id, and the program.
     pub fn into_result(self) -> (Vec<P::State>, P) {
         (self.arrays.states.into_inner(), self.program)
     }
 
-    /// Asks the program whether it goes on. False when it is over, from then on.
+    /// Begins an iteration and returns true, unless the program is over.
     pub fn begin_iteration(&mut self) -> bool {
         if self.is_over {
             return false;
@@ -251,14 +253,14 @@ impl<'g, P: Program> Superstep<'g, P> {
         !self.is_over
     }
 
-    /// Whether a tile holds an active source and a target that is not settled.
+    /// Returns whether a tile may hold an active source and a target that is not settled.
     pub fn needs(&self, tile: &TileEntry) -> bool {
         let Frontier::Bits(active) = &self.frontier else { return true };
         let origin = self.graph.origin_of(tile);
         self.open_targets[tile.window(origin)] > 0 && active.may_meet(&tile.summary, origin)
     }
 
-    /// Has the active vertices, known by their bits, send their messages.
+    /// Generates the messages of the active vertices, which it turns into bits first.
     ///
     /// # Errors
     /// Cancellation; a panic of the program.
@@ -281,7 +283,8 @@ impl<'g, P: Program> Superstep<'g, P> {
         })
     }
 
-    /// What is read of the vertices while messages go along rows, and what receives them.
+    /// Returns what senders read of the vertices while messages go along rows, and the receiver of
+    /// these messages.
     pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut Local<Message<P>>) {
         let vertices = Vertices {
             program: &self.program,
@@ -292,7 +295,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         (vertices, &mut self.exchange)
     }
 
-    /// The degrees of some vertices; nothing where they are not wanted.
+    /// Returns the degrees of some vertices; empty if the program does not need them.
     pub fn degrees_of(&self, vertices: Range<usize>) -> &[u32] {
         if P::NEEDS_DEGREE { &self.degrees[vertices] } else { &[] }
     }
@@ -306,7 +309,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         }
     }
 
-    /// Adds whoever had its turn and has messages that were held back.
+    /// Adds the vertices that had their turn and whose messages were held back.
     fn add_held_back(&mut self, active: &mut ActiveSet, horizon: Option<u64>) {
         let Some(horizon) = horizon else { return };
         let states = (0..).zip(&*self.arrays.states.all());
@@ -314,7 +317,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         active.extend(inside.map(|(vertex, _)| ShortId(vertex)));
     }
 
-    /// All vertices that have something to send, whenever their turn is.
+    /// Returns all vertices that have something to send, including those whose turn has not come.
     pub fn all_active(&mut self) -> ActiveSet {
         let mut active = match &self.frontier {
             Frontier::Bits(set) => set.clone(),
@@ -325,10 +328,8 @@ impl<'g, P: Program> Superstep<'g, P> {
         active
     }
 
-    /// Takes up what the program was before an iteration: `fill` has the states, and the bits of the active vertices.
-    ///
-    /// # Errors
-    /// Those of `fill`.
+    /// Restores the program as it was before an iteration. `fill` writes the states and the bits of
+    /// the active vertices.
     pub fn restore(
         &mut self,
         iteration: u64,
@@ -352,7 +353,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         Ok(())
     }
 
-    /// From the bits of active vertices to their list. Those of later buckets are put off.
+    /// Turns the bits of active vertices into a list. Vertices of later buckets are put off.
     pub fn know_by_list(&mut self) {
         if let Frontier::Bits(active) = &self.frontier {
             let mut list = huge::with_capacity(active.count() as usize);
@@ -363,17 +364,17 @@ impl<'g, P: Program> Superstep<'g, P> {
         }
     }
 
-    /// Takes up the vertices of the next bucket, if there is one up to `last`.
+    /// Takes the vertices of the next bucket, if there is one up to `last`.
     pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<ShortId>> {
         self.buckets.take_next(last, &self.program, self.arrays.states.all())
     }
 
-    /// The next bucket that has any vertices.
+    /// Returns the next bucket that has vertices.
     pub fn next_bucket(&mut self) -> Option<u64> {
         self.buckets.next(&self.program, self.arrays.states.all())
     }
 
-    /// Takes over the bits that were gathered for the next iteration.
+    /// Makes the vertices gathered for the next iteration the frontier.
     pub fn take_next_active(&mut self) {
         let count = self.graph.vertex_count() as usize;
         let mut frontier = match std::mem::replace(&mut self.frontier, Frontier::List(Vec::new())) {
@@ -401,7 +402,7 @@ impl<P: Program> BatchWork<P> {
     }
 }
 
-/// What is initialised of a window.
+/// The arrays of a window while it is initialised.
 struct NewWindow<'s, P: Program> {
     states: &'s mut [P::State],
     active: &'s mut [u64],
@@ -410,7 +411,7 @@ struct NewWindow<'s, P: Program> {
     aggregate: P::Aggregate,
 }
 
-/// The chunks of an array that has one entry for each of the others', or none at all.
+/// Yields `count` chunks of an array, all empty if the array is.
 pub fn chunks_or_none(
     words: &mut [u64],
     size: usize,
@@ -426,7 +427,7 @@ pub fn chunks_or_none(
     })
 }
 
-/// A bit of some words.
+/// Returns one bit of some words.
 #[inline(always)]
 pub fn bit(words: &[u64], index: usize) -> bool {
     words[index / 64] >> (index % 64) & 1 == 1

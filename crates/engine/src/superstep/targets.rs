@@ -1,33 +1,33 @@
-//! Applying: what was reduced for a vertex goes into its state.
+//! The apply phase: reduced messages go into the states of their targets.
 
 use tegula_store::VertexId;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use crate::program::{Accumulator, Activity, Program};
 
-/// Whether no message can change anything any more, by how many vertices of each window are not settled.
+/// Returns whether no message can change anything any more, given the open vertices of each window.
 pub fn are_all_settled<P: Program>(open_targets: &[u32]) -> bool {
     P::SETTLING.is_possible() && open_targets.iter().all(|&open| open == 0)
 }
 
-/// Targets that one worker owns, and all that applying to them changes. The one place where a program's
-/// `apply` is called, and vertices settle.
+/// Targets that one worker owns, and all that apply changes in them. Only this type calls the
+/// `apply` of a program and settles vertices.
 pub struct Targets<'t, P: Program> {
     pub program: &'t P,
-    /// Of the targets; nothing where they are not wanted.
+    /// Empty if the program does not need them.
     pub degrees: &'t [u32],
     /// The first of the targets, a multiple of 64.
     pub first: usize,
     pub states: &'t mut [P::State],
-    /// A bit for each that is settled; nothing in a program that settles none.
+    /// A bit for each settled target. Empty if the program settles none.
     pub settled: &'t mut [u64],
-    /// How many have settled in this iteration, for each window that has one of the targets.
+    /// For each window with one of the targets, how many settled in this iteration.
     pub newly_settled: &'t mut [u32],
     pub aggregate: &'t mut P::Aggregate,
 }
 
 impl<P: Program> Targets<'_, P> {
-    /// Applies to the target with this number among them.
+    /// Applies a reduction to the target with index `local` among them.
     #[inline(always)]
     pub fn apply(&mut self, local: usize, reduced: Accumulator<P>) -> Activity {
         let degree = if P::NEEDS_DEGREE { self.degrees[local] } else { 0 };

@@ -8,15 +8,15 @@ use tegula_store::ShortId;
 
 use super::RunAhead;
 
-/// Entries at the top of the heap that are taken for what comes next.
+/// Entries at the top of the heap that count as upcoming.
 const TOP: usize = 256;
 
-/// Vertices by ascending priority, for Dijkstra's algorithm and its kin; of equal ones the smaller id
-/// comes first. The same vertex may wait several times: leave out what is done with by a
-/// [`Filter`](super::Filter).
+/// Vertices by ascending priority, for Dijkstra's algorithm and similar ones. Of equal priorities,
+/// the smaller id comes first. The same vertex may wait several times: leave out finished ones with
+/// a [`Filter`](super::Filter).
 ///
-/// The first entries of the array that the heap is kept in approximate what comes next. A visit may put
-/// something before them, so a single vertex is taken at a time.
+/// The first entries of the heap's array approximate what comes next. A visit may add a vertex
+/// before them, so vertices are taken one at a time.
 #[derive(Debug, Clone)]
 pub struct BestFirst<P: Ord> {
     heap: QuaternaryHeap<Entry<P>>,
@@ -26,7 +26,7 @@ pub struct BestFirst<P: Ord> {
 struct Entry<P> {
     priority: P,
     vertex: ShortId,
-    /// Has no part in the order, so it may change within the heap.
+    /// Not part of the order, so it may change within the heap.
     is_announced: Cell<bool>,
 }
 
@@ -37,25 +37,26 @@ impl<P: Ord> Default for BestFirst<P> {
 }
 
 impl<P: Ord> BestFirst<P> {
-    /// An empty queue with room for `vertex_count` vertices, each with one live entry at most, and for half
-    /// as many entries that are out of date: [`BestFirst::push_within`] does not exceed that.
+    /// Makes an empty queue with room for `vertex_count` vertices. Each has at most one live entry,
+    /// and outdated entries have room for half as many. [`BestFirst::push_within`] does not exceed
+    /// this.
     pub fn for_vertices(vertex_count: u32) -> BestFirst<P> {
         BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count.into()) as usize) }
     }
 
-    /// Bytes of a queue with room for `vertex_count` vertices, once it is full.
+    /// Returns the bytes of a full queue with room for `vertex_count` vertices.
     pub fn size(vertex_count: u64) -> u64 {
         capacity(vertex_count) * size_of::<Entry<P>>() as u64
     }
 
-    /// Adds a vertex, or adds it anew with another priority; the least comes first.
+    /// Adds a vertex, or adds it again with another priority. The least priority comes first.
     #[inline]
     pub fn push(&mut self, vertex: ShortId, priority: P) {
         self.heap.push(Entry { priority, vertex, is_announced: Cell::new(false) });
     }
 
-    /// As [`BestFirst::push`], but where there is no room for more, entries that are out of date make it:
-    /// those of which `is_live` does not hold, which must be so for ever after.
+    /// Adds a vertex as [`BestFirst::push`] does, but drops outdated entries if there is no room.
+    /// An entry is outdated if `is_live` is false, which must then stay so.
     #[inline]
     pub fn push_within(
         &mut self,
@@ -69,17 +70,17 @@ impl<P: Ord> BestFirst<P> {
         self.push(vertex, priority);
     }
 
-    /// The least priority that waits.
+    /// Returns the least priority that waits.
     pub fn least(&self) -> Option<&P> {
         self.heap.peek().map(|entry| &entry.priority)
     }
 
-    /// Entries that wait: 8 bytes each and those of a priority.
+    /// Returns the number of waiting entries: 8 bytes each and the bytes of a priority.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether none waits.
+    /// Returns whether no entry waits.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
@@ -89,7 +90,8 @@ impl<P: Ord> BestFirst<P> {
     }
 }
 
-/// Entries that have room: between two looks for those that are out of date, a third is pushed anew.
+/// Returns the number of entries with room. A third of them is pushed between two searches for
+/// outdated ones.
 fn capacity(vertex_count: u64) -> u64 {
     vertex_count + vertex_count / 2 + 1
 }
@@ -111,7 +113,7 @@ impl<P: Ord> RunAhead for BestFirst<P> {
 }
 
 impl<P: Ord> Ord for Entry<P> {
-    /// The greatest entry of the heap is that of the least priority.
+    /// Compares such that the greatest entry of the heap has the least priority.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.priority, other.vertex).cmp(&(&self.priority, self.vertex))

@@ -1,21 +1,21 @@
-//! Orders made of others. All that are combined share one quota of reads in flight.
+//! Orders made of other orders. All combined orders share one quota of reads in flight.
 
 use tegula_store::ShortId;
 
 use super::RunAhead;
 
-/// Vertices that a [`Filter`] looks at for what is upcoming: what is left out takes time too.
+/// Upcoming vertices that a [`Filter`] examines: those that it leaves out take time too.
 const LOOKED_AT: usize = 4096;
 
-/// One order within another: vertices of the inner one come first, and the next of the outer one only
-/// when the inner one has none.
+/// One order within another: vertices of the inner one come first, and the next of the outer one
+/// comes only when the inner one is empty.
 ///
-/// A single vertex of the outer order is taken at a time, since its visit may begin an inner one.
+/// The outer order gives one vertex at a time, because its visit may fill the inner one.
 #[derive(Debug, Clone, Default)]
 pub struct Nested<I, O> {
-    /// The innermost.
+    /// The order that comes first.
     pub inner: I,
-    /// What begins it anew.
+    /// The order that gives a vertex when `inner` is empty.
     pub outer: O,
 }
 
@@ -39,28 +39,28 @@ impl<I: RunAhead, O: RunAhead> RunAhead for Nested<I, O> {
     }
 }
 
-/// Equal orders, of which each gives a vertex in turn; one that has none is passed over.
+/// Orders of one type that give a vertex in turn. An order that is empty is skipped.
 #[derive(Debug, Clone)]
 pub struct Interleaved<O> {
     orders: Vec<O>,
-    /// Whose turn is next.
+    /// The order whose turn is next.
     next: usize,
-    /// Whose turn was last.
+    /// The order whose turn was last.
     last: usize,
 }
 
 impl<O: RunAhead> Interleaved<O> {
-    /// These orders; the first begins.
+    /// Combines these orders; the first begins.
     pub fn new(orders: Vec<O>) -> Interleaved<O> {
         Interleaved { orders, next: 0, last: 0 }
     }
 
-    /// Which order the latest vertex came from.
+    /// Returns the index of the order that gave the latest vertex.
     pub fn last(&self) -> usize {
         self.last
     }
 
-    /// One of the orders.
+    /// Returns one of the orders.
     ///
     /// # Panics
     /// When there is no such order.
@@ -68,7 +68,7 @@ impl<O: RunAhead> Interleaved<O> {
         &mut self.orders[index]
     }
 
-    /// The orders, beginning with the one whose turn it is.
+    /// Yields the indices of the orders, beginning with the one whose turn it is.
     fn in_turn(&self) -> impl Iterator<Item = usize> + Clone + use<O> {
         let (next, count) = (self.next, self.orders.len());
         (0..count).map(move |step| (next + step) % count)
@@ -76,7 +76,7 @@ impl<O: RunAhead> Interleaved<O> {
 }
 
 impl<O: RunAhead> RunAhead for Interleaved<O> {
-    /// One at a time, so that [`Interleaved::last`] tells where it came from.
+    /// Takes one vertex at a time, so that [`Interleaved::last`] tells its order.
     fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         let before = taken.len();
         for index in self.in_turn() {
@@ -108,7 +108,7 @@ impl<O: RunAhead> RunAhead for Interleaved<O> {
     }
 
     fn announce(&mut self, count: usize) -> usize {
-        // In rounds, as they were shown.
+        // In rounds, as they were yielded.
         let mut open: Vec<usize> = self.in_turn().collect();
         let mut left = count;
         while left > 0 && !open.is_empty() {
@@ -122,7 +122,7 @@ impl<O: RunAhead> RunAhead for Interleaved<O> {
     }
 }
 
-/// The vertices of an order that pass a test. One that fails must fail for ever after.
+/// The vertices of an order that pass a test. A vertex that fails once must fail from then on.
 #[derive(Debug, Clone)]
 pub struct Filter<O, F> {
     order: O,
@@ -130,19 +130,19 @@ pub struct Filter<O, F> {
 }
 
 impl<O: RunAhead, F: Fn(ShortId) -> bool> Filter<O, F> {
-    /// Leaves out what does not pass, without reading its row.
+    /// Leaves out vertices that do not pass, without reading their rows.
     pub fn new(order: O, passes: F) -> Filter<O, F> {
         Filter { order, passes }
     }
 
-    /// The order itself, to add vertices.
+    /// Returns the order itself, to add vertices.
     pub fn order_mut(&mut self) -> &mut O {
         &mut self.order
     }
 }
 
 impl<O: RunAhead, F: Fn(ShortId) -> bool> RunAhead for Filter<O, F> {
-    /// One at a time, since a visit may change who passes.
+    /// Takes one vertex at a time, because a visit may change which ones pass.
     #[inline]
     fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         let before = taken.len();
@@ -160,7 +160,8 @@ impl<O: RunAhead, F: Fn(ShortId) -> bool> RunAhead for Filter<O, F> {
     }
 
     fn announce(&mut self, count: usize) -> usize {
-        // With those that do not pass behind them, which are not to be looked at again.
+        // Also announces the vertices right after them that do not pass, so that these are not
+        // examined again.
         let (mut left, mut covered) = (count, 0);
         for vertex in self.order.upcoming(usize::MAX).take(LOOKED_AT) {
             if (self.passes)(vertex) {

@@ -1,4 +1,4 @@
-//! A path with stored neighbours as an order of visits.
+//! A depth-first order of visits: a path with stored neighbours.
 
 #[cfg(test)]
 mod tests;
@@ -9,50 +9,56 @@ use tegula_store::ShortId;
 
 use super::{RunAhead, VertexSet};
 
-/// Upcoming vertices that are shown at the most, and announced ones that are remembered: by the time that what is
-/// further down comes, it has been let go of.
+/// Most upcoming vertices shown, and most announced ones remembered: rows further ahead would leave
+/// the cache before their turn.
 const AHEAD_MAX: usize = 256;
-/// Those that are shown until it is known how many of them come.
+/// Upcoming vertices shown at first, until it is known how many of them are visited.
 const AHEAD: usize = 16;
-/// Stored neighbours that are looked at for one: those that were visited take time too.
+/// Stored neighbours examined per shown vertex: visited ones take time too.
 const LOOKED_AT: usize = 16;
-/// Neighbours that are stored, at the least: 256 KiB.
+/// Least number of stored neighbours: 256 KiB.
 const ROOM_MIN: usize = 1 << 16;
-/// How many rows of the greatest length are stored.
+/// Rows of the greatest length that can be stored.
 const ROWS_MIN: u64 = 4;
 
-/// Depth first: the neighbours of a vertex, in the order of its row, each with all that is reached from it and was not
-/// visited before. What the neighbours of the vertices on the path are is stored, so that it is known what follows a
-/// vertex from which nothing new is reached (A. Roy et al., University of Cambridge Computer Laboratory, Technical
-/// Report 823, 2012). Where the path mostly leads on instead, what is stored is a bad guess, and little of it is shown.
+/// Depth first: the neighbours of a vertex in the order of its row, each with all that is reached
+/// from it and was not visited before. The neighbours of vertices on the path are stored. So the
+/// order knows which vertex follows one from which nothing new is reached (A. Roy et al.,
+/// University of Cambridge Computer Laboratory, Technical Report 823, 2012). If the path mostly
+/// leads on instead, stored neighbours are a bad guess, and few are shown.
 ///
-/// For each row: [leave](DepthFirst::leave) until there is nothing to leave, [enter](DepthFirst::enter) its vertex,
-/// [push](DepthFirst::push) all neighbours. In the end, leave what is left. A root is any vertex that is entered while
-/// the order has none: [nest](super::Nested) it in an order of those.
+/// For each row: [leave](DepthFirst::leave) until there is nothing to leave,
+/// [enter](DepthFirst::enter) its vertex, [push](DepthFirst::push) all neighbours. At the end,
+/// leave the remaining vertices. A root is any vertex that is entered while the order is empty:
+/// [nest](super::Nested) it in an order of roots.
 ///
-/// Stored neighbours of all that is on the path might be as many as edges, so those nearest to the root are forgotten
-/// where there is no [room](DepthFirst::room): their vertices come once more, to have their rows read anew. That
-/// changes nothing of the order of visits. With room for four times the longest row all rows together are read no more
-/// than three times: before a vertex is forgotten, three quarters of the room were filled from one of its neighbours.
+/// The path may have as many stored neighbours as edges. If there is no [room](DepthFirst::room),
+/// those nearest to the root are forgotten, and their vertices come again, to have their rows read
+/// again. The order of visits does not change. With room for four times the longest row, all rows
+/// together are read at most three times: before a vertex is forgotten, neighbours reached from one
+/// of its neighbours have filled three quarters of the room.
 #[derive(Debug)]
 pub struct DepthFirst<'v> {
     visited: &'v VertexSet,
-    /// From the root to the latest vertex, the first `depth`; those behind were not left yet.
+    /// The path from the root to the latest vertex: its first `depth` vertices. Those after them
+    /// are not left yet.
     path: Vec<Step>,
     depth: usize,
-    /// Neighbours that were not visited when they were stored, those that come first at the end.
+    /// Neighbours that were not visited when they were stored; the next one is at the end.
     stored: VecDeque<ShortId>,
     room: usize,
-    /// Of the latest vertex, how many at the end are in the order of the row, and not the other way round.
+    /// How many neighbours at the end, of the latest vertex, are still in the order of the row and
+    /// not reversed.
     fresh: usize,
-    /// No vertex nearer to the root has stored neighbours.
+    /// No vertex before this place on the path has stored neighbours.
     oldest: usize,
-    /// Vertices some of whose neighbours were forgotten.
+    /// Vertices with forgotten neighbours.
     forgotten: VertexSet,
     announced: VertexSet,
-    /// Those of them that are not forgotten yet, the latest last.
+    /// Announced vertices that are not forgotten yet, the latest last.
     remembered: VecDeque<ShortId>,
-    /// How many upcoming ones are shown: more where one that was announced comes, fewer where it is forgotten before.
+    /// How many upcoming vertices are shown. It grows when an announced one is visited, and shrinks
+    /// when one is forgotten before.
     ahead: usize,
 }
 
@@ -64,19 +70,20 @@ struct Step {
 }
 
 impl<'v> DepthFirst<'v> {
-    /// How many neighbours are to be stored where the longest row has `longest`.
+    /// Returns how many neighbours to store if the longest row has `longest` of them.
     pub fn room(longest: u64) -> usize {
         ROOM_MIN.max(usize::try_from(longest.saturating_mul(ROWS_MIN)).unwrap_or(usize::MAX))
     }
 
-    /// Bytes of an order with `room` for neighbours, without those of the set of visited vertices.
+    /// Returns the bytes of an order with `room` for neighbours, without the set of visited
+    /// vertices.
     pub fn size(vertex_count: u64, room: usize) -> u64 {
         let (path, sets) = (size_of::<Step>() as u64 * vertex_count, VertexSet::size(vertex_count));
         path + 2 * sets + (size_of::<ShortId>() * (room + AHEAD_MAX)) as u64
     }
 
-    /// An empty path among `vertex_count` vertices, with room for as many neighbours, and at least one. Enters what is
-    /// not in `visited`, and adds it.
+    /// Makes an empty path over `vertex_count` vertices with room for `room` stored neighbours, at
+    /// least one. It enters vertices that are not in `visited`, and adds them.
     pub fn new(visited: &'v VertexSet, vertex_count: u32, room: usize) -> DepthFirst<'v> {
         let room = room.clamp(1, u32::MAX as usize);
         DepthFirst {
@@ -94,24 +101,25 @@ impl<'v> DepthFirst<'v> {
         }
     }
 
-    /// Leaves a vertex from which all was visited, a child before its parent. The parent is the
-    /// [latest](DepthFirst::latest) on the path then.
+    /// Leaves a vertex from which all was visited, a child before its parent. Then the parent is
+    /// the [latest](DepthFirst::latest) on the path.
     #[inline]
     pub fn leave(&mut self) -> Option<ShortId> {
         let left = (self.path.len() > self.depth).then(|| self.path.pop());
         left.flatten().map(|step| step.vertex)
     }
 
-    /// The latest vertex on the path.
+    /// Returns the latest vertex on the path.
     #[inline]
     pub fn latest(&self) -> Option<ShortId> {
         self.path.last().map(|step| step.vertex)
     }
 
-    /// Enters the vertex whose row it is. False where it was entered before, and its row is read once more.
+    /// Enters the vertex of the current row. Returns false if it was entered before and its row is
+    /// read again.
     ///
     /// # Panics
-    /// When there are vertices to be [left](DepthFirst::leave).
+    /// When there are vertices to [leave](DepthFirst::leave).
     #[inline]
     pub fn enter(&mut self, vertex: ShortId) -> bool {
         assert_eq!(self.path.len(), self.depth, "vertices are to be left");
@@ -127,7 +135,8 @@ impl<'v> DepthFirst<'v> {
         is_new
     }
 
-    /// Takes note of the next neighbour of the vertex that was entered last. False where it was visited before.
+    /// Stores the next neighbour of the vertex entered last. Returns false if it was visited
+    /// before.
     ///
     /// # Panics
     /// When the path is empty.
@@ -160,7 +169,7 @@ impl<'v> DepthFirst<'v> {
         self.fresh += 1;
     }
 
-    /// Puts the neighbours of the latest vertex in the order in which they are taken.
+    /// Reverses the neighbours of the latest vertex, so that the first is taken first.
     fn turn(&mut self) {
         let first = self.stored.len() - std::mem::take(&mut self.fresh);
         let mut fresh = self.stored.range_mut(first..);
@@ -169,7 +178,7 @@ impl<'v> DepthFirst<'v> {
         }
     }
 
-    /// What comes next of the vertex at the end of the path.
+    /// Returns the next vertex to visit from the vertex at the end of the path.
     fn next_of_latest(&mut self) -> Option<ShortId> {
         let step = &mut self.path[self.depth - 1];
         while step.stored > 0 {
@@ -186,7 +195,7 @@ impl<'v> DepthFirst<'v> {
 }
 
 impl RunAhead for DepthFirst<'_> {
-    /// One at a time, since a visit may add what comes before all others.
+    /// Takes one vertex at a time, because a visit may add vertices that come before all others.
     fn take(&mut self, _count: usize, taken: &mut Vec<ShortId>) {
         self.turn();
         while self.depth > 0 {
@@ -210,7 +219,7 @@ impl RunAhead for DepthFirst<'_> {
     }
 
     fn announce(&mut self, count: usize) -> usize {
-        // All before any is: the same may be stored several times.
+        // All are collected before any is announced, because a vertex may be stored several times.
         let shown: Vec<ShortId> = self.upcoming(usize::MAX).take(count).collect();
         for &vertex in &shown {
             if self.remembered.len() == AHEAD_MAX

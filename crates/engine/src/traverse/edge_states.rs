@@ -1,9 +1,11 @@
-//! States of edges: values that each vertex has for each of its neighbours, kept on disk as far as memory has no room.
+//! States of edges: values of each vertex for each of its neighbours, kept on disk if memory has no
+//! room.
 //!
-//! They are laid out like rows: the entries of a vertex one behind the other, in the order in which its neighbours are
-//! seen, vertex after vertex. Whole vertices make up a *unit*, which one worker works on at a time, block by block; a
-//! vertex with more entries than a block has room for is a unit of several blocks. So a pass reads and writes
-//! everything in order, once, and whoever has a unit owns all that it changes.
+//! They are laid out like rows: the entries of a vertex are consecutive, in the order in which its
+//! neighbours are seen, vertex after vertex. Whole vertices make up a *unit*, on which one worker
+//! works at a time, block by block. A vertex with more entries than a block holds is a unit of
+//! several blocks. So a pass reads and writes everything once, in order, and the worker of a unit
+//! owns all that it changes.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -20,12 +22,12 @@ use crate::spread::Spread;
 
 /// Bytes of a block, unless an entry is larger.
 const BLOCK_SIZE: usize = 1 << 20;
-/// The most vertices of a unit.
+/// Most vertices of a unit.
 const UNIT_VERTICES_MAX: u32 = 1 << 16;
-/// Blocks that are read, and written, at the same time, for each worker.
+/// Blocks read, and blocks written, at the same time per worker.
 const IN_FLIGHT: u64 = 2;
 
-/// What states of edges and vertices are made of.
+/// A plain value in the states of edges and vertices.
 pub trait StateValue:
     Copy + Default + FromBytes + IntoBytes + Immutable + Send + Sync + 'static
 {
@@ -36,37 +38,37 @@ impl StateValue for u32 {}
 impl StateValue for f32 {}
 impl StateValue for f64 {}
 
-/// How the states of the edges of a graph lie in blocks.
+/// The layout of the states of a graph's edges in blocks.
 #[derive(Debug, Clone)]
 pub struct EdgeStatesLayout<V> {
     units: Vec<Unit>,
     vertex_count: u32,
     block_count: usize,
-    /// Values of an entry.
+    /// Values per entry.
     width: usize,
-    /// Entries of a full block.
+    /// Entries in a full block.
     block_entries: u64,
     values: PhantomData<V>,
 }
 
-/// Vertices that follow each other.
+/// Consecutive vertices.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
     first_vertex: u32,
     first_block: usize,
-    /// The most entries that they have, all together.
+    /// Most entries of all its vertices together.
     entries: u64,
 }
 
 impl<V: StateValue> EdgeStatesLayout<V> {
-    /// For entries of `width` values each, of which a vertex has no more than edges, in both directions. Streams the
-    /// degrees.
+    /// Makes a layout for entries of `width` values each. A vertex has at most as many entries as
+    /// edges in both directions. Streams the degrees.
     ///
     /// # Errors
-    /// Those of reading; where the graph has more vertices than short ids.
+    /// Read errors; a graph with more vertices than short ids.
     ///
     /// # Panics
-    /// When entries have no values.
+    /// When `width` is 0.
     pub fn new(graph: &Graph, width: usize) -> Result<EdgeStatesLayout<V>> {
         let block_entries = (BLOCK_SIZE / (width * size_of::<V>())).max(1) as u64;
         let vertex_count = graph.short_vertex_count()?;
@@ -98,12 +100,12 @@ impl<V: StateValue> EdgeStatesLayout<V> {
         Ok(EdgeStatesLayout { units, vertex_count, block_count, width, block_entries, values })
     }
 
-    /// Bytes that they take in memory, or on disk.
+    /// Returns the bytes of all states, in memory or on disk.
     pub fn total_size(&self) -> u64 {
         self.blocks().file_size()
     }
 
-    /// Bytes of memory without which `threads` workers cannot stream them.
+    /// Returns the least bytes of memory with which `threads` workers can stream the states.
     pub fn size_min(&self, threads: usize) -> u64 {
         let rooms = threads as u64 * (self.blocks().size as u64);
         let tables = self.units.len() * size_of::<Unit>() + self.block_count * BLOCK_OVERHEAD;
@@ -119,24 +121,25 @@ impl<V: StateValue> EdgeStatesLayout<V> {
         Blocks { what: "edge-states", count: self.block_count, size }
     }
 
-    /// The vertices of a unit.
+    /// Returns the vertices of a unit.
     fn vertices(&self, unit: usize) -> Range<u32> {
         let end = self.units.get(unit + 1).map_or(self.vertex_count, |next| next.first_vertex);
         self.units[unit].first_vertex..end
     }
 
-    /// Values of a block of a unit.
+    /// Returns the number of values in a block of a unit.
     fn values_in(&self, unit: Unit, block: usize) -> usize {
         let before = (block - unit.first_block) as u64 * self.block_entries;
         unit.entries.saturating_sub(before).min(self.block_entries) as usize * self.width
     }
 }
 
-/// Bytes that a block takes of memory wherever it lies: its checksum, and what is known of it.
+/// Bytes of memory per block, wherever it lies: its checksum and its entry in tables.
 const BLOCK_OVERHEAD: usize = 64;
 
-/// The states of all edges. See the [module](self). Each has a file, and memory to read and write through, of its own:
-/// of several, none waits for another one, and all count [`size_min`](EdgeStatesLayout::size_min) for themselves.
+/// The states of all edges. See the [module](self). Each instance has its own file and its own
+/// memory for reads and writes. So none waits for another, and each counts
+/// [`size_min`](EdgeStatesLayout::size_min).
 pub struct EdgeStates<V> {
     layout: EdgeStatesLayout<V>,
     store: BlockStore,
@@ -145,11 +148,13 @@ pub struct EdgeStates<V> {
 }
 
 impl<V: StateValue> EdgeStates<V> {
-    /// Zeroes. What fits `memory` bytes, which are at least [`size_min`](EdgeStatesLayout::size_min), stays in memory;
-    /// the rest is on the disk of `folder`, or beside the graph.
+    /// Makes states of zeroes. As many as fit in `memory` bytes, which are at least
+    /// [`size_min`](EdgeStatesLayout::size_min), stay in memory. The rest lies in `folder`, or
+    /// beside the graph.
     ///
     /// # Errors
-    /// [`Error::Io`](tegula_machine::Error::Io) where the file cannot be made, or the disk has no room for it.
+    /// [`Error::Io`](tegula_machine::Error::Io) if the file cannot be created or the disk has no
+    /// room for it.
     pub fn zeroes(
         layout: EdgeStatesLayout<V>,
         graph: &Graph,
@@ -180,13 +185,13 @@ impl<V: StateValue> EdgeStates<V> {
         Ok(EdgeStates { layout, store, writer, threads })
     }
 
-    /// The vertices of each unit.
+    /// Yields the vertices of each unit.
     pub fn units(&self) -> impl Iterator<Item = Range<u32>> {
         (0..self.layout.units.len()).map(|unit| self.layout.vertices(unit))
     }
 
-    /// Calls `visit` with the number of each [unit](EdgeStates::units) and the states of its edges; any worker may take
-    /// any unit.
+    /// Calls `visit` with the number of each [unit](EdgeStates::units) and the states of its edges.
+    /// Any worker may take any unit.
     ///
     /// # Errors
     /// The first failure; cancellation; a panic.
@@ -205,23 +210,23 @@ impl<V: StateValue> EdgeStates<V> {
         })
     }
 
-    /// Bytes that were read from disk.
+    /// Returns the bytes read from disk.
     pub fn bytes_read(&self) -> u64 {
         self.store.bytes_read()
     }
 
-    /// Bytes that were written to disk.
+    /// Returns the bytes written to disk.
     pub fn bytes_written(&self) -> u64 {
         self.writer.bytes_written()
     }
 }
 
-/// The states of the entries of a unit, which are passed over in order and may be changed.
+/// The states of the entries of a unit, visited in order; the visitor may change them.
 pub struct UnitStates<'s, V> {
     all: &'s EdgeStates<V>,
     unit: Unit,
     vertices: Range<u32>,
-    /// The block whose values these are, or the first one while there are none.
+    /// The block of `values`, or the first block while there are none.
     block: usize,
     values: Vec<V>,
     /// Where the next entry begins.
@@ -229,30 +234,31 @@ pub struct UnitStates<'s, V> {
 }
 
 impl<V: StateValue> UnitStates<'_, V> {
-    /// The vertices of the unit.
+    /// Returns the vertices of the unit.
     pub fn vertices(&self) -> Range<u32> {
         self.vertices.clone()
     }
 
-    /// The values of the next entry.
+    /// Returns the values of the next entry.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// Failed reads and writes.
     ///
     /// # Panics
-    /// When there are more entries than the vertices have edges.
+    /// When the vertices have fewer edges than entries were asked for.
     #[inline]
     pub fn next_entry(&mut self) -> Result<&mut [V]> {
         self.next_entries(1)
     }
 
-    /// The values of the next entries: `count` of them, or as many as the block still has, which is one at least.
+    /// Returns the values of the next entries: `count` of them, or as many as the block still has,
+    /// at least one.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// Failed reads and writes.
     ///
     /// # Panics
-    /// When there are more entries than the vertices have edges.
+    /// When the vertices have fewer edges than entries were asked for.
     #[inline]
     pub fn next_entries(&mut self, count: usize) -> Result<&mut [V]> {
         if self.at == self.values.len() {
@@ -264,7 +270,7 @@ impl<V: StateValue> UnitStates<'_, V> {
         Ok(&mut self.values[start..self.at])
     }
 
-    /// Goes on to the next block.
+    /// Writes the block and reads the next one.
     #[cold]
     fn turn(&mut self) -> Result<()> {
         if !self.values.is_empty() {
@@ -275,7 +281,7 @@ impl<V: StateValue> UnitStates<'_, V> {
         self.values.resize(layout.values_in(self.unit, self.block), V::default());
         store.read(self.block, &mut [self.values.as_mut_bytes()])?;
         self.at = 0;
-        // What workers take up next, whose units are mostly a block.
+        // The block that a worker will probably take next: most units have one block.
         let ahead = self.block + threads;
         let unit = layout.units.partition_point(|unit| unit.first_block <= ahead);
         if ahead < layout.block_count

@@ -1,4 +1,4 @@
-//! What runs on rows need of memory.
+//! Memory of runs along rows.
 
 use tegula_machine::Result;
 use tegula_store::graph::Graph;
@@ -8,13 +8,13 @@ use super::RowsWanted;
 use crate::options::Estimate;
 use crate::overhead::overhead;
 
-/// What a batch copies of rows of any length.
+/// Bytes that a batch copies of rows of any length.
 const BATCH_SIZE: u64 = 2 << 20;
-/// Bytes of long rows, of all workers together, that the overhead of a run covers: an estimate does
-/// not know the longest row.
+/// Bytes of the longest rows, of all workers together, that the overhead of a run covers: an
+/// estimate does not know the longest row.
 const LONG_ROWS_COVERED: u64 = 12 << 20;
 
-/// What a run on rows needs that itself holds `held` bytes.
+/// Estimates a run along rows that itself holds `held` bytes.
 pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: u64) -> Estimate {
     let layouts = wanted.directions.layouts(graph);
     let caches_min = RowReader::CACHE_SIZE_MIN * layouts.len() as u64;
@@ -29,11 +29,8 @@ pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: u64) -> Estimate {
     }
 }
 
-/// Bytes that workers take beside the estimate of a run for copies of the longest rows. Reads the index of
-/// the rows, or where there are none yet the degrees.
-///
-/// # Errors
-/// Those of reading.
+/// Returns the bytes that workers need beyond the estimate of a run for copies of the longest rows.
+/// Reads the index of the rows, or the degrees if there are no rows yet.
 pub fn long_rows_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Result<u64> {
     let batch_size = |&direction| match Rows::open(graph, direction)? {
         Some(rows) => Ok(rows.batch_size(wanted.has_weights)),
@@ -43,10 +40,7 @@ pub fn long_rows_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Resu
     Ok(long_rows_of(layouts.map(batch_size).sum::<Result<u64>>()?, threads))
 }
 
-/// The same of a vertex program, which reads long rows piece by piece.
-///
-/// # Errors
-/// Those of reading.
+/// Returns the same for a vertex program, which reads long rows piece by piece.
 pub fn row_pieces_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Result<u64> {
     let batch_size = |&direction| match Rows::open(graph, direction)? {
         Some(rows) => Ok(rows.piece_batch_size(wanted.has_weights)),
@@ -56,7 +50,7 @@ pub fn row_pieces_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Res
     Ok(long_rows_of(layouts.map(batch_size).sum::<Result<u64>>()?, threads))
 }
 
-/// What batches of this size take beyond what the overhead of a run covers.
+/// Returns the bytes of batches of this size beyond what the overhead of a run covers.
 pub(crate) fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
     (threads as u64 * batch_size.saturating_sub(BATCH_SIZE)).saturating_sub(LONG_ROWS_COVERED)
 }

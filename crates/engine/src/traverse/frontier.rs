@@ -1,4 +1,4 @@
-//! Frontiers: lists of vertices whose rows are followed together, and which lead to the next.
+//! Frontiers: lists of vertices whose rows are followed together and lead to the next frontier.
 
 use std::sync::Mutex;
 
@@ -9,19 +9,19 @@ use tegula_store::rows::{Direction, Row};
 
 use super::{Neighbourhoods, Neighbours, RowsJob, RunAhead, Traversal};
 
-/// Vertices of a frontier that one worker follows at a time.
+/// Vertices of a frontier in the chunk of one worker.
 const CHUNK: usize = 1 << 10;
 
-/// Listed vertices. An exact order: all that is upcoming is known.
+/// Listed vertices. An exact order: all upcoming vertices are known.
 #[derive(Debug, Clone)]
 pub struct Listed<'l> {
     left: &'l [ShortId],
-    /// How many of these were announced.
+    /// How many of `left` are announced.
     announced: usize,
 }
 
 impl<'l> Listed<'l> {
-    /// These, one after the other; by ascending id, rows are read in the order in which they lie.
+    /// Makes an order of these vertices as listed. If they ascend, rows are read in file order.
     pub fn new(vertices: &'l [ShortId]) -> Listed<'l> {
         Listed { left: vertices, announced: 0 }
     }
@@ -48,8 +48,9 @@ impl RunAhead for Listed<'_> {
 }
 
 impl<'j> RowsJob<'j> {
-    /// Follows the edges of a frontier in each of some directions: calls `visit` with the row of each of its vertices,
-    /// and returns what that has added, by ascending id. Several workers take part, each with vertices of its own.
+    /// Follows the edges of a frontier in each of some directions. It calls `visit` with the row of
+    /// each vertex, and returns the vertices that `visit` adds, by ascending id. Several workers
+    /// take part, each with its own vertices.
     ///
     /// # Errors
     /// Those of reading and of `visit`; cancellation; a panic.
@@ -74,10 +75,10 @@ impl<'j> RowsJob<'j> {
         })
     }
 
-    /// The same with the neighbours of each vertex, whatever the direction of edges.
+    /// Does the same with the neighbours of each vertex in both directions.
     ///
     /// # Errors
-    /// As of [`RowsJob::follow`].
+    /// Those of [`RowsJob::follow`].
     pub fn follow_neighbours(
         &self,
         frontier: &[ShortId],

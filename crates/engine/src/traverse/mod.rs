@@ -1,4 +1,4 @@
-//! Traversals: rows in an order that unfolds while they are read, with the rows of upcoming vertices
+//! Traversals: rows in an order that unfolds while they are read. The rows of upcoming vertices are
 //! read ahead.
 //!
 //! ```text
@@ -8,11 +8,11 @@
 //!    +<----------------------------------------------------------+
 //! ```
 //!
-//! An order ([`RunAhead`]) knows nothing of the graph, and the [`Traversal`] that drives it nothing of
-//! the algorithm. This is the upper half of the run-ahead prefetcher of RASP (A. Roy et al., University
-//! of Cambridge Computer Laboratory, Technical Report 823, 2012); the lower half is the cache of pages
-//! beneath [`RowReader`](tegula_store::rows::RowReader), which keeps the reads in flight at their
-//! target and knows what it holds.
+//! An order ([`RunAhead`]) knows nothing of the graph, and the [`Traversal`] that drives it knows
+//! nothing of the algorithm. This is the upper half of the run-ahead prefetcher of RASP (A. Roy et
+//! al., University of Cambridge Computer Laboratory, Technical Report 823, 2012). The lower half is
+//! the page cache beneath [`RowReader`](tegula_store::rows::RowReader), which keeps the number of
+//! reads in flight at its target and knows which pages it holds.
 
 mod best_first;
 mod combine;

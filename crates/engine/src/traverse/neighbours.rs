@@ -1,4 +1,4 @@
-//! Neighbours whatever the direction of the edges: the simple undirected graph beneath any graph.
+//! Neighbours in either direction of the edges: the simple undirected graph beneath any graph.
 
 use tegula_machine::Result;
 use tegula_store::ShortId;
@@ -7,16 +7,16 @@ use tegula_store::rows::Direction;
 
 use super::{RowsJob, RunAhead, Traversal};
 
-/// Hands out the neighbours of the vertices of an order, one vertex after the other. Holds 4 bytes for each
+/// Yields the neighbours of the vertices of an order, vertex by vertex. Holds 4 bytes for each
 /// edge of a vertex, in either direction.
 pub struct Neighbourhoods<'r, O> {
-    /// The edges from a vertex, or those of the one direction that is followed.
+    /// Edges from a vertex, or the edges of the only direction followed.
     forward: Side<'r, O>,
-    /// The edges to a vertex, where they are not those from it.
+    /// Edges to a vertex, if they differ from those from it.
     reverse: Option<Side<'r, O>>,
 }
 
-/// Rows of a direction, and a copy of the latest.
+/// The rows of a direction, and a copy of the latest.
 struct Side<'r, O> {
     traversal: Traversal<'r, O>,
     is_ascending: bool,
@@ -35,16 +35,14 @@ pub struct Neighbours<'n> {
 /// A neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Who.
+    /// Its id.
     pub id: ShortId,
     /// Whether there are edges in both directions.
     pub is_mutual: bool,
 }
 
-/// The most stored edges, of both directions together, that a vertex has. Streams the degrees.
-///
-/// # Errors
-/// Those of reading.
+/// Returns the largest number of stored edges of a vertex, both directions together. Streams the
+/// degrees.
 pub fn edges_of_a_vertex_max(graph: &Graph) -> Result<u64> {
     let mut max = 0;
     let is_directed = !graph.manifest().undirected;
@@ -60,25 +58,26 @@ pub fn edges_of_a_vertex_max(graph: &Graph) -> Result<u64> {
 }
 
 impl<O> Neighbourhoods<'_, O> {
-    /// Bytes that they take where no vertex has more [edges](edges_of_a_vertex_max). Copies grow by doubling.
+    /// Returns the bytes of neighbourhoods if no vertex has more [edges](edges_of_a_vertex_max)
+    /// than `edges_max`. Copies grow by doubling.
     pub fn size(edges_max: u64) -> u64 {
         2 * size_of::<ShortId>() as u64 * edges_max
     }
 }
 
 impl<'r, O: RunAhead> Neighbourhoods<'r, O> {
-    /// Only those that edges of one direction lead to.
+    /// Makes the neighbourhoods along edges of one direction only.
     ///
     /// # Panics
-    /// When the job has no rows of it.
+    /// When the job has no rows of this direction.
     pub fn along(job: &RowsJob<'r>, direction: Direction, order: O) -> Neighbourhoods<'r, O> {
         Neighbourhoods { forward: Side::new(job.traversal_of(direction, order)), reverse: None }
     }
 }
 
 impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
-    /// Those of an order of vertices that are all known from the start, by the rows of a job: as many
-    /// directions as it has.
+    /// Makes the neighbourhoods of an order of vertices that are all known from the start, in all
+    /// directions for which the job has rows.
     pub fn new(job: &RowsJob<'r>, order: O) -> Neighbourhoods<'r, O> {
         let reverse = job.reverse_traversal(order.clone()).map(Side::new);
         Neighbourhoods { forward: Side::new(job.traversal(order)), reverse }
@@ -86,10 +85,10 @@ impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
 }
 
 impl<O: RunAhead> Neighbourhoods<'_, O> {
-    /// Those of the next vertex; `None` behind the last.
+    /// Returns the neighbours of the next vertex; `None` after the last.
     ///
     /// # Errors
-    /// As of [`Traversal::next_row`].
+    /// Those of [`Traversal::next_row`].
     pub fn next_vertex(&mut self) -> Result<Option<Neighbours<'_>>> {
         let Some(vertex) = self.forward.advance()? else { return Ok(None) };
         if let Some(reverse) = &mut self.reverse {
@@ -119,30 +118,32 @@ impl<'r, O: RunAhead> Side<'r, O> {
 }
 
 impl Neighbours<'_> {
-    /// Stored edges of the vertex: with duplicates and loops, in both directions.
+    /// Returns the number of stored edges of the vertex, with duplicates and loops, in both
+    /// directions.
     pub fn edge_count(&self) -> usize {
         self.forward.len() + self.reverse.map_or(0, <[ShortId]>::len)
     }
 
-    /// The ends of its edges by direction, both ascending: the second list is empty where the first has both.
+    /// Returns the ends of its edges by direction, both ascending. The second list is empty if the
+    /// first has both directions.
     pub fn sides(&self) -> [&[ShortId]; 2] {
         [self.forward, self.reverse.unwrap_or_default()]
     }
 
-    /// The neighbour at the other end of each edge, also where there are several.
+    /// Yields the neighbour at the other end of each edge, with duplicates.
     pub fn ends(&self) -> impl Iterator<Item = ShortId> {
         self.forward.iter().chain(self.reverse.unwrap_or_default()).copied()
     }
 
-    /// Appends each neighbour once, by ascending id; not the vertex itself. Takes no branch by what the rows are, about
-    /// 3 ns an edge.
+    /// Appends each neighbour once, by ascending id, without the vertex itself. It has no branch
+    /// that depends on the rows, and takes about 3 ns an edge.
     pub fn append_to(&self, ids: &mut Vec<ShortId>) {
         let [forward, reverse] = self.sides();
         let start = ids.len();
         ids.resize(start + self.edge_count(), self.vertex);
         let found = &mut ids[start..];
         let (mut from, mut to, mut count) = (0, 0, 0);
-        // A place is written again until what is there counts.
+        // A place is overwritten until its id is new.
         let mut last = self.vertex;
         let mut see = |id: ShortId| {
             found[count] = id;
@@ -159,7 +160,7 @@ impl Neighbours<'_> {
         ids.truncate(start + count);
     }
 
-    /// Shows each neighbour once, by ascending id; not the vertex itself.
+    /// Calls `visit` with each neighbour once, by ascending id, without the vertex itself.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(Neighbour)) {
         let mut see = |id, is_mutual| {
@@ -189,7 +190,7 @@ impl Neighbours<'_> {
     }
 }
 
-/// Passes over all that equal `id` at the front; tells whether there were any.
+/// Skips all ids at the front that equal `id`; returns whether there were any.
 #[inline]
 fn pass(ids: &mut &[ShortId], id: ShortId) -> bool {
     let before = ids.len();

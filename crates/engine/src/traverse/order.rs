@@ -1,44 +1,45 @@
-//! Orders of visits: each knows which vertices come next and, as far as can be told, after those.
+//! Orders of visits: each knows which vertices come next and, as far as possible, which come after
+//! those.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use tegula_store::ShortId;
 
-/// Upcoming vertices that are asked for at a time.
+/// Most upcoming vertices whose rows are requested at a time.
 pub(crate) const ROWS_AHEAD: usize = 1024;
 
-/// An order in which vertices are visited, separate from the graph: it tells what comes next and what is
-/// upcoming, and whoever visits adds what was found.
+/// An order in which vertices are visited, independent of the graph. It tells which vertices come
+/// next and which are upcoming. The visitor adds the vertices that it finds.
 ///
-/// What is upcoming may be a guess. A wrong one costs time and changes no result.
+/// The upcoming vertices may be a guess. A wrong guess costs time and changes no result.
 pub trait RunAhead {
-    /// Moves vertices that come next to the end of `taken`: up to `count`, which is not 0, and at least
-    /// one if there is any. It gives more than one only where no visit to an earlier one can change that
-    /// the others follow.
+    /// Moves the next vertices to the end of `taken`: up to `count`, which is not 0, and at least
+    /// one if there is any. It moves more than one only if no visit to an earlier one can change
+    /// which vertices follow.
     fn take(&mut self, count: usize, taken: &mut Vec<ShortId>);
 
-    /// The vertices that are expected next and were not [announced](RunAhead::announce), nearest first.
-    /// Only those among the next `reach` are told: what is read too early takes the room of what is needed
-    /// before.
+    /// Yields the vertices that are expected next and are not [announced](RunAhead::announce) yet,
+    /// nearest first. Only vertices among the next `reach` count: rows read too early displace rows
+    /// that are needed sooner.
     fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone;
 
-    /// Notes that the first `count` of those upcoming are being read, and shows them no more. Returns how
-    /// many of `count` it did not have.
+    /// Notes that the first `count` upcoming vertices are being read, and no longer yields them.
+    /// Returns how many of `count` it did not have.
     fn announce(&mut self, count: usize) -> usize;
 }
 
-/// Vertices by ascending id. An exact order: all that is upcoming is known.
+/// Vertices by ascending id. An exact order: all upcoming vertices are known.
 #[derive(Debug, Clone)]
 pub struct Sequential {
     next: u32,
     end: u32,
-    /// The first that was not announced.
+    /// The first vertex that is not announced.
     ahead: u32,
 }
 
 impl Sequential {
-    /// The vertices with ids in a range.
+    /// Makes an order of the vertices in a range of ids.
     pub fn new(ids: Range<u32>) -> Sequential {
         Sequential { next: ids.start, end: ids.end.max(ids.start), ahead: ids.start }
     }
@@ -70,16 +71,16 @@ impl RunAhead for Sequential {
     }
 }
 
-/// A queue: the frontier of a breadth-first search. An exact order, as far as the queue reaches.
+/// A queue: the frontier of a breadth-first search. An exact order as far as the queue reaches.
 #[derive(Debug, Clone, Default)]
 pub struct BreadthFirst {
     queue: VecDeque<ShortId>,
-    /// How many at the front were announced.
+    /// How many vertices at the front are announced.
     announced: usize,
 }
 
 impl BreadthFirst {
-    /// An empty queue that holds up to `vertices` at a time without growing: 4 bytes each.
+    /// Makes an empty queue for up to `vertices` at a time without growing: 4 bytes each.
     pub fn with_capacity(vertices: usize) -> BreadthFirst {
         BreadthFirst { queue: VecDeque::with_capacity(vertices), announced: 0 }
     }
@@ -90,12 +91,12 @@ impl BreadthFirst {
         self.queue.push_back(vertex);
     }
 
-    /// Vertices that wait.
+    /// Returns the number of waiting vertices.
     pub fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Whether none waits.
+    /// Returns whether no vertex waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

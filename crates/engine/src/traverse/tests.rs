@@ -1,4 +1,4 @@
-//! Orders tell what comes next, and a traversal has read it by then.
+//! An order tells what comes next, and a traversal has read it by then.
 
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -19,12 +19,12 @@ use super::*;
 use crate::graph_for_tests::graph_with_rows;
 use crate::{RunOptions, open_graph};
 
-/// Vertices of a graph whose rows take some MiB.
+/// Vertices of a graph whose rows take a few MiB.
 const LARGE: u32 = 100_000;
-/// Vertices of a graph whose rows take some pages.
+/// Vertices of a graph whose rows take a few pages.
 const SMALL: u32 = 8000;
 
-/// A graph with rows; the weight of an edge is the sum of its ends.
+/// Makes a graph with rows; the weight of an edge is the sum of its ends.
 pub(super) fn imported(scratch: &Scratch, edges: &[(u64, u64)], is_weighted: bool) -> PathBuf {
     let weights = edges.iter().map(|&(source, target)| (source + target) as f32).collect();
     let weights = is_weighted.then_some(weights);
@@ -45,12 +45,12 @@ pub(super) fn read_by(
         .unwrap()
 }
 
-/// Edges between `vertices`, eight for each.
+/// Returns edges between `vertices` vertices, eight for each.
 fn random_edges(vertices: u32) -> Vec<(u64, u64)> {
     edges(&ErdosRenyi::new(vertices.into(), 8 * u64::from(vertices), 3).unwrap())
 }
 
-/// A graph in whose traversal almost every vertex needs another page than the one before.
+/// Makes a graph in whose traversal almost every vertex needs another page than the one before.
 fn random(scratch: &Scratch, vertices: u32, is_weighted: bool) -> PathBuf {
     imported(scratch, &random_edges(vertices), is_weighted)
 }
@@ -59,7 +59,7 @@ pub(super) fn threads(count: usize) -> Backend {
     Backend::Threads(NonZeroUsize::new(count).unwrap())
 }
 
-/// The vertices in reach of 0, in the order of their visits, and the sum of the weights of all edges.
+/// Returns the vertices reachable from 0 in visit order, and the sum of the weights of all edges.
 fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<ShortId>, f64)> {
     let cancel = Cancel::default();
     let visited = VertexSet::new(rows.rows().vertex_count());
@@ -84,7 +84,7 @@ fn search(rows: &RowReader, runs_ahead: bool) -> Result<(Vec<ShortId>, f64)> {
     Ok((order, weight))
 }
 
-/// What a search by a queue over plain vectors visits.
+/// Returns what a search with a queue over plain vectors visits.
 fn expected(edges: &[(u64, u64)], vertices: usize) -> Vec<ShortId> {
     let mut neighbours = vec![Vec::new(); vertices];
     for &(source, target) in edges {
@@ -115,7 +115,7 @@ fn an_exact_run_ahead_has_read_99_of_100_pages_before_they_are_needed() {
     let weight = edges.iter().map(|&(s, t)| if s == t { 1 } else { 2 } * (s + t)).sum::<u64>();
     for backend in [Backend::Auto, threads(8)] {
         for is_weighted in [true, false] {
-            // A fifth of what is read.
+            // A fifth of the pages fits.
             let rows = read_by(&directory, backend.clone(), is_weighted, 1 << 20);
             assert!(!rows.fits());
             let (order, sum) = search(&rows, true).unwrap();
@@ -129,7 +129,7 @@ fn an_exact_run_ahead_has_read_99_of_100_pages_before_they_are_needed() {
 }
 
 #[test]
-fn without_run_ahead_the_same_is_visited_one_read_at_a_time() {
+fn without_run_ahead_the_order_is_the_same_with_one_read_at_a_time() {
     let scratch = Scratch::new();
     let directory = random(&scratch, LARGE, false);
     let rows = read_by(&directory, Backend::Auto, false, 1 << 20);
@@ -141,7 +141,7 @@ fn without_run_ahead_the_same_is_visited_one_read_at_a_time() {
 }
 
 #[test]
-fn several_workers_traverse_one_cache_however_small_it_is() {
+fn several_workers_share_a_cache_of_any_size() {
     let scratch = Scratch::new();
     let directory = random(&scratch, SMALL, true);
     for cache_size in [0, 64 << 10, 256 << 10] {
@@ -156,12 +156,12 @@ fn several_workers_traverse_one_cache_however_small_it_is() {
 }
 
 #[test]
-fn a_read_that_fails_ahead_is_reported_once_to_whoever_needed_the_row() {
+fn a_failed_read_ahead_is_reported_once_to_the_traversal_that_needs_it() {
     let scratch = Scratch::new();
     let directory = random(&scratch, 16 * SMALL, false);
     let no_faults = FaultPlan::new();
     let backend = || threads(4);
-    // Room for all, so that no page that has failed is forgotten before it is needed.
+    // All pages fit, so none that failed is forgotten before it is needed.
     let cache_size = 8 << 20;
     let rows = read_by(&directory, backend().with_faults(&no_faults), false, cache_size);
     let opening = no_faults.reads();
@@ -180,9 +180,10 @@ fn a_read_that_fails_ahead_is_reported_once_to_whoever_needed_the_row() {
             assert!(failed.is_empty());
             break;
         }
-        // Where it struck while the rest was read in order, nobody needed the row: it is read again.
+        // If the fault struck while the rest was read in order, nobody needed the row, and it is
+        // read again.
         assert!(matches!(failed[..], [] | [Err(Error::Io { .. })]), "read {nth}: {failed:?}");
-        // The fault is gone, and so is all that it left.
+        // The fault is gone, and so are all its effects.
         assert!(search(&rows, true).unwrap() == expected, "read {nth}");
         reported += failed.len();
     }
@@ -190,7 +191,7 @@ fn a_read_that_fails_ahead_is_reported_once_to_whoever_needed_the_row() {
 }
 
 #[test]
-fn a_traversal_goes_on_behind_an_error() {
+fn a_traversal_continues_after_an_error() {
     let scratch = Scratch::new();
     let directory = random(&scratch, SMALL, false);
     let cancel = Cancel::default();
@@ -280,7 +281,7 @@ fn a_pass_shows_every_row_once() {
     }
 }
 
-/// All that an order gives, a few at a time, and how many were announced before they came.
+/// Takes all that an order gives, a few at a time, and counts those announced before they came.
 fn drained(mut order: impl RunAhead) -> (Vec<u32>, usize) {
     let (mut taken, mut announced) = (Vec::new(), Vec::new());
     let mut was_announced = 0;
@@ -319,7 +320,7 @@ fn orders_give_each_vertex_once_and_have_announced_it() {
 }
 
 #[test]
-fn what_begins_anew_comes_before_what_is_outside() {
+fn the_inner_order_comes_before_the_outer_one() {
     let mut nested = Nested { inner: BreadthFirst::default(), outer: Sequential::new(0..9) };
     let (mut taken, mut shown) = (Vec::new(), Vec::new());
     nested.take(4, &mut taken);
@@ -358,7 +359,7 @@ fn the_best_comes_first_and_the_top_of_the_heap_is_announced_once() {
 }
 
 #[test]
-fn entries_that_are_out_of_date_make_room_for_new_ones() {
+fn outdated_entries_make_room_for_new_ones() {
     let count = 8;
     let latest = RefCell::new(vec![1000; count as usize]);
     let mut order = BestFirst::for_vertices(count);
@@ -383,7 +384,7 @@ fn entries_that_are_out_of_date_make_room_for_new_ones() {
 }
 
 #[test]
-fn a_vertex_that_was_settled_is_left_out_of_a_best_first_order() {
+fn a_filter_leaves_settled_vertices_out_of_a_best_first_order() {
     let settled = RefCell::new(Vec::new());
     let mut order = Filter::new(BestFirst::default(), |vertex| !settled.borrow().contains(&vertex));
     for (vertex, priority) in [(5, 9), (5, 4), (6, 6), (5, 2)] {

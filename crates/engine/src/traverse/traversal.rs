@@ -8,56 +8,57 @@ use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
 use super::order::{ROWS_AHEAD, RunAhead};
 use crate::job::context::JobContext;
 
-/// Rows that are brought into memory together: few enough that reads stay in flight meanwhile.
+/// Rows read into memory together: few enough that reads stay in flight meanwhile.
 const ROWS_AT_ONCE: usize = 16;
-/// Rows between two looks at what is upcoming, where single ones are taken.
+/// Rows between two looks ahead, if rows are taken one at a time.
 const ROWS_PER_LOOK: usize = 8;
-/// One page in `REACH_SHARE` of the cache may wait for an upcoming row: what is read too early takes the
-/// room of what is needed before.
+/// Upcoming rows may hold one page in `REACH_SHARE` of the cache: rows read too early displace rows
+/// that are needed sooner.
 const REACH_SHARE: usize = 4;
-/// As many rows as reads in flight, however small the cache.
+/// Least number of upcoming rows, however small the cache: as many as reads in flight.
 const REACH_MIN: usize = 64;
 
-/// Hands out the rows of the vertices of an order, one after the other, with those of upcoming ones on
-/// their way.
+/// Yields the rows of the vertices of an order one by one, while the rows of upcoming vertices are
+/// read.
 ///
-/// Any number of traversals, each on a thread of its own, may share a [`RowReader`]. Holds 100 bytes for
-/// each row of a batch beside what the reader holds. Costs about 40 ns a row that is in memory, 90 where
-/// the order gives single ones.
+/// Any number of traversals, each on its own thread, may share a [`RowReader`]. A traversal holds
+/// 100 bytes for each row of a batch beside the memory of the reader. It costs about 40 ns for a
+/// row in memory, or 90 ns if the order gives one vertex at a time.
 pub struct Traversal<'r, O> {
     rows: &'r RowReader,
     order: O,
     cancel: &'r Cancel,
-    /// The job to which it belongs, where that has others beside it.
+    /// The job of the traversal, if other jobs may run beside it.
     context: Option<&'r JobContext<'r>>,
     runs_ahead: bool,
-    /// How many upcoming rows may have pages that wait for them.
+    /// How many upcoming rows may have pages in the cache.
     reach: usize,
     batch: RowBatch,
-    /// All rows are in memory for good: then most need no batch.
+    /// Whether all rows stay in memory. If so, most need no batch.
     is_in_memory: bool,
     walk: IndexWalk,
-    /// Vertices whose turn it is; the rows of the first `held` are in memory.
+    /// Vertices whose turn it is. The rows of the first `held` are in memory.
     taken: Vec<ShortId>,
     held: usize,
-    /// Rows of the batch that were handed out.
+    /// Rows of the batch that were returned.
     given: usize,
-    /// Rows handed out since the last look at what is upcoming.
+    /// Rows returned since the last look ahead.
     since_look: usize,
     statistics: TraversalStatistics,
 }
 
-/// What a traversal did.
+/// The statistics of a traversal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TraversalStatistics {
-    /// Rows brought into memory for their use.
+    /// Rows read into memory for their use.
     pub rows: u64,
-    /// Rows that were announced before.
+    /// Rows that were announced before their use.
     pub announced: u64,
 }
 
 impl<'r, O: RunAhead> Traversal<'r, O> {
-    /// Begins with the first vertex of an order. `cancel` ends it within the time of some rows.
+    /// Begins with the first vertex of an order. `cancel` ends the traversal within the time of a
+    /// few rows.
     pub fn new(rows: &'r RowReader, order: O, cancel: &'r Cancel) -> Traversal<'r, O> {
         Traversal {
             rows,
@@ -77,26 +78,26 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         }
     }
 
-    /// Lets other jobs have their turns between rows.
+    /// Lets other jobs have their turn between rows.
     #[must_use]
     pub(crate) fn giving_way(mut self, context: &'r JobContext<'r>) -> Traversal<'r, O> {
         self.context = Some(context);
         self
     }
 
-    /// Reads each row only when it is needed, one read at a time: the yardstick for run-ahead.
+    /// Reads each row only when it is needed, one read at a time: the baseline for run-ahead.
     #[must_use]
     pub fn without_run_ahead(mut self) -> Traversal<'r, O> {
         self.runs_ahead = false;
         self
     }
 
-    /// The row of the next vertex, and the order, for what is found in the row; `None` when the order has
-    /// no vertex. There may be one again after something was added.
+    /// Returns the row of the next vertex, and the order for what is found in the row. `None` if
+    /// the order has no vertex; it may have one again after something was added.
     ///
     /// # Errors
-    /// Those of reading the rows that come next, also where they were read ahead: they are reported to
-    /// the traversal that needs them, and the next call tries again. [`tegula_machine::Error::Cancelled`].
+    /// Read errors of the next rows, including reads ahead: the traversal that needs a row reports
+    /// its error, and the next call tries again. [`tegula_machine::Error::Cancelled`].
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<(Row<'_>, &mut O)>> {
         if self.given == self.held && !self.fill()? {
@@ -107,7 +108,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         } else if let Some(row) = self.rows.held_row(self.taken[self.given], &mut self.walk) {
             row
         } else {
-            // It lies in two pieces.
+            // The row lies in two pieces.
             self.rows.get(&self.taken[self.given..=self.given], &mut self.batch)?;
             self.rows.row(&self.batch, 0)
         };
@@ -115,22 +116,22 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         Ok(Some((row, &mut self.order)))
     }
 
-    /// Where rows come from.
+    /// Returns the reader of the rows.
     pub(super) fn rows(&self) -> &'r RowReader {
         self.rows
     }
 
-    /// The order.
+    /// Returns the order.
     pub fn order_mut(&mut self) -> &mut O {
         &mut self.order
     }
 
-    /// What it did so far. The hit rate is that of the [reader](RowReader::statistics).
+    /// Returns the statistics so far. For the hit rate, see the [reader](RowReader::statistics).
     pub fn statistics(&self) -> TraversalStatistics {
         self.statistics
     }
 
-    /// Brings the next rows into memory. False where there are none.
+    /// Reads the next rows into memory. Returns false if there are none.
     fn fill(&mut self) -> Result<bool> {
         self.cancel.check()?;
         if let Some(context) = self.context {
@@ -160,7 +161,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         Ok(true)
     }
 
-    /// Has the rows of upcoming vertices read, as far as enough reads are not on their way yet.
+    /// Requests the rows of upcoming vertices, until enough reads are in flight.
     fn look_ahead(&mut self) {
         self.rows.fill_when_due(self.cancel);
         let count = self.rows.prefetch(self.order.upcoming(self.reach).take(ROWS_AHEAD));

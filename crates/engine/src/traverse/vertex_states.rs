@@ -1,6 +1,7 @@
-//! States of vertices: as many values for each, kept on disk, which passes write and read in order.
+//! States of vertices: the same number of values for each, kept on disk. Passes write and read them
+//! in order.
 //!
-//! Vertices that follow each other make up a *unit*, which is written and read as a whole.
+//! Consecutive vertices make up a *unit*, which is written and read as a whole.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,56 +14,57 @@ use zerocopy::IntoBytes;
 use super::StateValue;
 use crate::external::spill_folder;
 
-/// Bytes of a unit, unless the values of a vertex are more.
+/// Bytes of a unit, unless one vertex has more.
 const UNIT_SIZE: usize = 1 << 20;
-/// Units that are read, and written, at the same time, for each worker.
+/// Units read, and units written, at the same time per worker.
 const IN_FLIGHT: u64 = 2;
-/// Bytes that a unit takes of memory wherever it lies: its checksum, and what is known of it.
+/// Bytes of memory per unit, wherever it lies: its checksum and its entry in tables.
 const UNIT_OVERHEAD: u64 = 64;
 
-/// How the states of vertices lie in units.
+/// The layout of the states of vertices in units.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexStatesLayout {
     vertex_count: u32,
-    /// Bytes that a vertex has.
+    /// Bytes per vertex.
     size: usize,
-    /// Vertices of a unit but the last.
+    /// Vertices of a unit; the last one may have fewer.
     unit_len: u32,
 }
 
 impl VertexStatesLayout {
-    /// For `width` values of a vertex.
+    /// Makes a layout for `width` values per vertex.
     ///
     /// # Panics
-    /// When there are none.
+    /// When `width` is 0.
     pub fn new<V: StateValue>(vertex_count: u32, width: usize) -> VertexStatesLayout {
         let size = width * size_of::<V>();
         let unit_len = (UNIT_SIZE / size).max(1) as u32;
         VertexStatesLayout { vertex_count, size, unit_len }
     }
 
-    /// Vertices of a unit, of which the last one may have fewer.
+    /// Returns the vertices of a unit; the last one may have fewer.
     pub fn unit_len(self) -> u32 {
         self.unit_len
     }
 
-    /// How many units there are.
+    /// Returns the number of units.
     pub fn unit_count(self) -> usize {
         self.vertex_count.div_ceil(self.unit_len) as usize
     }
 
-    /// The vertices of a unit.
+    /// Returns the vertices of a unit.
     pub fn vertices(self, unit: usize) -> Range<u32> {
         let first = unit as u32 * self.unit_len;
         first..first.saturating_add(self.unit_len).min(self.vertex_count)
     }
 
-    /// Bytes of the states of a unit.
+    /// Returns the bytes of the states of a unit.
     pub fn unit_size(self) -> u64 {
         self.blocks().size as u64
     }
 
-    /// Bytes of memory that they take while `threads` workers stream them, but for the unit that each has at hand.
+    /// Returns the bytes of memory while `threads` workers stream the states, without the unit that
+    /// each works on.
     pub fn size_in_memory(self, threads: usize) -> u64 {
         UNIT_OVERHEAD * self.unit_count() as u64 + 2 * self.pool_size(threads)
     }
@@ -86,10 +88,11 @@ pub struct VertexStates {
 }
 
 impl VertexStates {
-    /// None yet, on the disk of `folder`, or beside the graph.
+    /// Makes states without values, in `folder` or beside the graph.
     ///
     /// # Errors
-    /// [`Error::Io`](tegula_machine::Error::Io) where the file cannot be made, or the disk has no room for it.
+    /// [`Error::Io`](tegula_machine::Error::Io) if the file cannot be created or the disk has no
+    /// room for it.
     pub fn create(
         layout: VertexStatesLayout,
         graph: &Graph,
@@ -108,19 +111,17 @@ impl VertexStates {
 
     /// Writes the states of a unit.
     ///
-    /// # Errors
-    /// Those of writing.
-    ///
     /// # Panics
-    /// When there is no such unit, or it has no room for them.
+    /// When there is no such unit, or it has no room for the states.
     pub fn write<V: StateValue>(&self, unit: usize, states: &[V]) -> Result<()> {
         self.store.write(unit, &[states.as_bytes()])
     }
 
-    /// Reads the states of a unit, which was written, and asks for that which another worker may want next.
+    /// Reads the states of a unit, which must have been written, and requests the unit that another
+    /// worker may want next.
     ///
     /// # Errors
-    /// Those of reading, and of writing before.
+    /// Failed reads, and failed writes before.
     ///
     /// # Panics
     /// As [`write`](VertexStates::write).
@@ -134,20 +135,17 @@ impl VertexStates {
         Ok(())
     }
 
-    /// Waits until all that was written is on disk, and gives back the memory of it.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Waits until all writes are on disk, and frees their memory.
     pub fn finish_writing(&self) -> Result<()> {
         self.store.finish_writing()
     }
 
-    /// Bytes that were read from disk.
+    /// Returns the bytes read from disk.
     pub fn bytes_read(&self) -> u64 {
         self.store.bytes_read()
     }
 
-    /// Bytes that were written to disk.
+    /// Returns the bytes written to disk.
     pub fn bytes_written(&self) -> u64 {
         self.writer.bytes_written()
     }

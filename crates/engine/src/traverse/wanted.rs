@@ -1,4 +1,4 @@
-//! Which rows an algorithm follows.
+//! The rows that an algorithm follows.
 
 use tegula_store::graph::Graph;
 use tegula_store::rows::Direction;
@@ -10,12 +10,12 @@ pub enum Directions {
     Forward,
     /// From their targets.
     Reverse,
-    /// From either end. An undirected graph stores each edge from both, so that its rows are enough.
+    /// From either end. An undirected graph stores each edge at both ends, so its rows are enough.
     Both,
 }
 
 impl Directions {
-    /// The layouts that hold them. In an undirected graph the rows hold all of them.
+    /// Returns the layouts with these edges. In an undirected graph, `rows` has all of them.
     pub fn layouts(self, graph: &Graph) -> &'static [Direction] {
         match self {
             _ if graph.manifest().undirected => &[Direction::Forward],
@@ -25,7 +25,7 @@ impl Directions {
         }
     }
 
-    /// The opposite directions.
+    /// Returns the opposite directions.
     pub fn turned(self) -> Directions {
         match self {
             Directions::Forward => Directions::Reverse,
@@ -34,13 +34,13 @@ impl Directions {
         }
     }
 
-    /// Whether a scan of the tiles follows edges this way. A worker owns the targets of its tiles, so a scan follows
-    /// edges from their sources alone.
+    /// Returns whether a scan of the tiles can follow edges in these directions. A worker owns the
+    /// targets of its tiles, so a scan follows edges from their sources only.
     pub fn can_scan(self, graph: &Graph) -> bool {
         self.layouts(graph) == Directions::Forward.layouts(graph)
     }
 
-    /// Those of the layouts that the graph does not have yet.
+    /// Yields the layouts that the graph lacks.
     pub fn missing(self, graph: &Graph) -> impl Iterator<Item = Direction> {
         let is_missing = |direction: &Direction| graph.manifest().rows_of(*direction).is_none();
         self.layouts(graph).iter().copied().filter(is_missing)
@@ -50,19 +50,19 @@ impl Directions {
 /// The rows that an algorithm follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsWanted {
-    /// Which way.
+    /// The directions to follow.
     pub directions: Directions,
-    /// Whether with weights.
+    /// Whether weights are needed.
     pub has_weights: bool,
 }
 
 impl RowsWanted {
-    /// Those from sources.
+    /// Wants the rows by source.
     pub fn forward(has_weights: bool) -> RowsWanted {
         RowsWanted { directions: Directions::Forward, has_weights }
     }
 
-    /// All neighbours, whatever the direction of the edges.
+    /// All neighbours, in either direction.
     pub const NEIGHBOURS: RowsWanted =
         RowsWanted { directions: Directions::Both, has_weights: false };
 }

@@ -1,7 +1,7 @@
-//! Values that are looked up by number, for all vertices: `out[i] = values[numbers[i]]`.
+//! Looks up values by number, for all vertices: `out[i] = values[numbers[i]]`.
 //!
-//! Numbers come in any order, so values have to be in memory when they are looked up. Where they have no room there,
-//! numbers are sorted roughly, by blocks on disk:
+//! Numbers come in any order, so values must be in memory when they are looked up. If they do not
+//! fit there, numbers are sorted roughly, through blocks on disk:
 //!
 //! ```text
 //!  numbers --split by range of values--> entries of range 0, 1, ..
@@ -9,12 +9,13 @@
 //!  numbers again: the next one found in the range of each --> out
 //! ```
 //!
-//! So entries and what is found for them are written and read once, and their places are not: found values are in the
-//! order of the numbers. Where there are more ranges than lists have blocks in memory, a range is split in turn.
+//! So entries and found values are written and read once. Their places are not stored, because
+//! found values are in the order of the numbers. If there are more ranges than lists with blocks in
+//! memory, a range is split in turn.
 //!
-//! The other way is to look through all numbers again for each range that fits, and write `out` as often. That moves
-//! fewer bytes for a single range, where nothing is sorted here either, and for two ranges it moves as many but for the
-//! entries.
+//! The alternative is to go through all numbers again for each range that fits, and to write `out`
+//! as often. This moves fewer bytes for a single range, where nothing is sorted here either. For
+//! two ranges it moves as many bytes as here, except for the entries.
 
 mod plan;
 mod room;
@@ -34,10 +35,10 @@ pub use plan::Plan;
 use plan::{Split, WRITE_BEHIND};
 pub use room::{look_up_file_size, plan_of};
 
-/// Numbers that are handed on at a time.
+/// Numbers passed on at a time.
 const CHUNK: usize = 1 << 12;
 
-/// What is looked up.
+/// A request for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// The number of the value, or [`Wanted::NOTHING`].
@@ -47,23 +48,23 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// No value: what is found is zeroes.
+    /// Requests no value: the result is zeroes.
     pub const NOTHING: u64 = u64::MAX;
 }
 
-/// Numbers in a fixed order, which is gone through several times.
+/// Numbers in a fixed order, which can be visited several times.
 pub trait Numbers {
-    /// How many there are.
+    /// Returns how many there are.
     fn len(&self) -> usize;
 
-    /// Visits all, some at a time.
+    /// Visits all numbers in chunks.
     ///
     /// # Errors
-    /// Those of reading, and of `visit`.
+    /// Read errors, and those of `visit`.
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()>;
 }
 
-/// Visits items as numbers; the first one has the place `first`.
+/// Visits items as numbers; the first one has place `first`.
 pub fn for_each_chunk_of<T>(
     first: usize,
     items: &[T],
@@ -83,33 +84,33 @@ pub fn for_each_chunk_of<T>(
     Ok(())
 }
 
-/// The values.
+/// The values to look up.
 pub trait Values {
-    /// What a number is kept as while it is sorted.
+    /// The form of a number while it is sorted.
     type Entry: Entry;
-    /// One of them.
+    /// The type of a value.
     type Value: Value;
 
-    /// Those of a range of numbers.
+    /// Loads the values of a range of numbers.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Read errors.
     fn load(&mut self, numbers: Range<usize>) -> Result<Vec<Self::Value>>;
 
-    /// What is found for a number at this place.
+    /// Returns the result for a number at this place.
     fn find(value: &mut Self::Value, place: u64) -> Self::Value;
 }
 
 /// A number within a range, while it is sorted.
 pub trait Entry: Value {
-    /// The number, and its place where the entry keeps that.
+    /// Makes an entry of a number, and of its place if the entry keeps places.
     fn of(number: u32, place: u64) -> Self;
 
-    /// The same again.
+    /// Returns the entry as a request.
     fn wanted(&self) -> Wanted;
 }
 
-/// The number alone.
+/// A number alone.
 impl Entry for u32 {
     fn of(number: u32, _: u64) -> u32 {
         number
@@ -138,7 +139,7 @@ impl<N: VertexNumber> Entry for Placed<N> {
     }
 }
 
-/// Values that are what they are.
+/// Values that are returned as they are loaded.
 pub struct Loaded<F>(pub F);
 
 impl<V: Value, F: FnMut(Range<usize>) -> Result<Vec<V>>> Values for Loaded<F> {
@@ -155,7 +156,7 @@ impl<V: Value, F: FnMut(Range<usize>) -> Result<Vec<V>>> Values for Loaded<F> {
     }
 }
 
-/// The place at which each number comes first.
+/// The first place of each number.
 pub struct FirstPlaces<N>(pub PhantomData<fn() -> N>);
 
 impl<N: VertexNumber + Value> Values for FirstPlaces<N> {
@@ -176,22 +177,23 @@ impl<N: VertexNumber + Value> Values for FirstPlaces<N> {
     }
 }
 
-/// Where numbers are sorted, if they have to be.
+/// Where numbers are sorted, if necessary.
 #[derive(Clone, Copy)]
 pub struct Place<'p> {
-    /// The folder on whose disk files lie.
+    /// The folder for files.
     pub folder: &'p Directory,
-    /// Leads to the disk; its pool has the memory.
+    /// The reader of the disk, whose pool has the memory.
     pub reader: &'p Reader,
     /// Whether files stay in the page cache.
     pub caching: Caching,
 }
 
-/// Looks up all numbers, and hands on what is found in their order.
+/// Looks up all numbers, and passes the results to `out` in their order.
 ///
 /// # Errors
-/// Those of reading and writing, of the numbers and values, and of `out`;
-/// [`OverBudget`](tegula_machine::Error::OverBudget) where there is less memory than planned; cancellation.
+/// Failed reads and writes; those of the numbers, of the values and of `out`;
+/// [`OverBudget`](tegula_machine::Error::OverBudget) if there is less memory than planned;
+/// cancellation.
 pub fn look_up<V: Values>(
     plan: Plan,
     numbers: &dyn Numbers,
@@ -215,7 +217,7 @@ struct LookUp<'a, V> {
 }
 
 impl<V: Values> LookUp<'_, V> {
-    /// Looks up numbers that count from the first of a range of values.
+    /// Looks up numbers that count from the first value of a range.
     fn range(
         &mut self,
         numbers: &dyn Numbers,
@@ -251,7 +253,7 @@ impl<V: Values> LookUp<'_, V> {
         self.hand_on(numbers, out, |number, _| next.next((number >> log2) as usize))
     }
 
-    /// Looks up numbers in a range of values that has room in memory.
+    /// Looks up numbers in a range of values that fits in memory.
     fn loaded(
         &mut self,
         numbers: &dyn Numbers,
@@ -265,7 +267,7 @@ impl<V: Values> LookUp<'_, V> {
         self.hand_on(numbers, out, |number, place| Ok(V::find(&mut values[number as usize], place)))
     }
 
-    /// Hands on what is found for each number.
+    /// Passes on the result for each number.
     fn hand_on(
         &self,
         numbers: &dyn Numbers,
@@ -287,7 +289,7 @@ impl<V: Values> LookUp<'_, V> {
     }
 }
 
-/// The entries of a range.
+/// The entries of one range.
 struct List<'l, E> {
     entries: &'l Finished<E>,
     list: usize,

@@ -1,23 +1,25 @@
-//! How values are looked up within the memory that there is.
+//! Plans how values are looked up in the available memory.
 
 use crate::external::lists::ListsLayout;
 
-/// The least bytes of a block: direct reads and writes are whole pages.
+/// Least bytes of a block: direct reads and writes are whole pages.
 const BLOCK_SIZE_MIN: u64 = 4 << 10;
-/// Bytes of a block that a disk moves well.
+/// Bytes of a block that a disk moves efficiently.
 const BLOCK_SIZE_GOOD: u64 = 64 << 10;
 const BLOCK_SIZE_MAX: u64 = 1 << 20;
-/// Blocks in memory for each list: one that is filled or emptied, and one read ahead.
+/// Blocks in memory per list: one that is filled or emptied, and one read ahead.
 const BLOCKS_OF_LIST: u64 = 2;
-/// Blocks in memory beside: those on their way to disk, and of the list that is looked up, at each level.
+/// Other blocks in memory: those on their way to disk, and those of the list that is looked up, at
+/// each level.
 const BLOCKS_BESIDE: u64 = 16;
-/// Blocks in memory for each level of lists beyond the first: one read, one read ahead, and two that are filled.
+/// Blocks in memory per level of lists beyond the first: one read, one read ahead, and two being
+/// filled.
 const BLOCKS_OF_LEVEL: u64 = 4;
 
 /// Blocks that may be on their way to disk.
 pub const WRITE_BEHIND: u64 = 4;
 
-/// How many values make up a range, and how many ranges there are.
+/// A division of values into ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
     /// log2 of the values of a range, at most 32.
@@ -36,7 +38,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// For `value_count` values of `value_size` bytes.
+    /// Makes a plan for `value_count` values of `value_size` bytes in `room` bytes of memory.
     pub fn new(value_count: usize, value_size: usize, room: u64) -> Plan {
         let plan = Plan { value_count, value_size, room, block_size: BLOCK_SIZE_MIN };
         let lists = plan.split(value_count).map_or(1, |split| split.count as u64);
@@ -45,12 +47,13 @@ impl Plan {
         Plan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn value_count(&self) -> usize {
         self.value_count
     }
 
-    /// Into which ranges `count` values are split; `None` where they fit half of the memory as they are.
+    /// Returns how `count` values are split into ranges; `None` if they fit in half of the memory
+    /// unsplit.
     pub fn split(&self, count: usize) -> Option<Split> {
         let fits = (self.room as usize / 2 / self.value_size).max(1);
         if count <= fits {
@@ -64,12 +67,12 @@ impl Plan {
         Some(Split { log2, count: count.div_ceil(1 << log2) })
     }
 
-    /// The lists of a split.
+    /// Returns the layout of the lists of a split.
     pub fn lists(&self, split: Split) -> ListsLayout {
         ListsLayout { count: split.count, block_size: self.block_size as usize }
     }
 
-    /// Bytes of memory.
+    /// Returns the bytes of memory.
     pub fn memory(&self) -> u64 {
         match self.split(self.value_count) {
             None => (self.value_count * self.value_size) as u64,
@@ -81,12 +84,12 @@ impl Plan {
         }
     }
 
-    /// Bytes of a block of any list.
+    /// Returns the bytes of a block of any list.
     pub fn block_size(&self) -> u64 {
         self.block_size
     }
 
-    /// How often numbers and values go through lists, one level after the other.
+    /// Returns how often numbers and values go through lists, level by level.
     pub fn levels(&self) -> u64 {
         let mut count = self.value_count;
         let next = || {
@@ -97,7 +100,7 @@ impl Plan {
         std::iter::from_fn(next).count() as u64
     }
 
-    /// Bytes of the files in which `len` numbers, with entries of `entry_size` bytes, are sorted.
+    /// Returns the bytes of the files that sort `len` numbers with entries of `entry_size` bytes.
     pub fn file_size(&self, len: usize, entry_size: usize) -> u64 {
         let (mut count, mut size) = (self.value_count, 0);
         while let Some(split) = self.split(count) {
@@ -109,8 +112,8 @@ impl Plan {
         size
     }
 
-    /// Bytes that move where `len` numbers with entries of `entry_size` bytes are looked up, beside those of the
-    /// numbers.
+    /// Returns the bytes that move when `len` numbers with entries of `entry_size` bytes are looked
+    /// up, without those of the numbers.
     pub fn bytes_moved(&self, len: usize, entry_size: usize) -> u64 {
         let sorted = 2 * self.levels() * (len * (entry_size + self.value_size)) as u64;
         sorted + ((self.value_count + len) * self.value_size) as u64

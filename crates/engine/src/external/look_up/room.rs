@@ -1,4 +1,4 @@
-//! How much room it takes to look up a value for each vertex of a graph.
+//! The memory and disk to look up a value for each vertex of a graph.
 
 use tegula_store::graph::Graph;
 
@@ -7,7 +7,7 @@ use crate::external::cut::Cut;
 use crate::external::states::state_blocks;
 use crate::overhead::room_for_result;
 
-/// How values of `value_size` bytes are looked up for all vertices, beside `held` bytes.
+/// Returns the plan to look up values of `value_size` bytes for all vertices, beside `held` bytes.
 pub fn plan_of(graph: &Graph, value_size: usize, held: u64) -> Plan {
     let cut = Cut::of(graph);
     // Blocks are read whole.
@@ -16,8 +16,8 @@ pub fn plan_of(graph: &Graph, value_size: usize, held: u64) -> Plan {
     Plan::new(cut.vertex_count(), value_size, room)
 }
 
-/// Bytes of the files in which a value of `value_size` bytes is looked up for each vertex: what is sorted, and the
-/// values that are found.
+/// Returns the bytes of the files for looking up a value of `value_size` bytes for each vertex:
+/// sorted entries, and found values.
 pub fn look_up_file_size(graph: &Graph, value_size: usize, entry_size: usize) -> u64 {
     let cut = Cut::of(graph);
     let sorted = plan_of(graph, value_size, 0).file_size(cut.vertex_count(), entry_size);

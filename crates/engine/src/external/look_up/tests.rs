@@ -1,4 +1,4 @@
-//! What is looked up by way of the disk is what a table in memory has, for any numbers and any memory.
+//! A look-up through the disk finds what a table in memory has, for any numbers and any memory.
 
 use std::fs;
 
@@ -9,9 +9,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::*;
 
-/// Memory that no test exhausts.
+/// More memory than any test needs.
 const AMPLE: u64 = 1 << 30;
-/// Memory in which ranges are split in two, level after level, through blocks of a page.
+/// So little memory that ranges are split in two, level by level, through blocks of one page.
 const LITTLE: u64 = 8 << 10;
 
 /// Numbers in memory.
@@ -85,7 +85,7 @@ fn expected(numbers: &[u64]) -> Vec<Odd> {
     numbers.iter().map(of).collect()
 }
 
-/// The place at which each number comes first, by a table of all.
+/// Returns the first place of each number, by a table of all.
 fn first_places(numbers: &[u64]) -> Vec<u32> {
     let of = |number: &u64| numbers.iter().position(|other| other == number).unwrap() as u32;
     numbers.iter().map(of).collect()
@@ -98,7 +98,8 @@ fn permutations_come_back_from_every_depth() {
     for count in [0, 1, 2, 3, 100, 315, 316, 1000, 20_000, 65_536] {
         let numbers = permutation(count, &mut random);
         for room in [1, LITTLE, 64 << 10, 1 << 20, AMPLE] {
-            // With one byte each value is a range, which takes a file of some pages.
+            // With one byte of memory, each value is a range of its own, which takes a file of a
+            // few pages.
             if room == 1 && count > 100 {
                 continue;
             }
@@ -134,7 +135,7 @@ fn numbers_may_repeat_and_name_nothing() {
 }
 
 #[test]
-fn groups_are_named_by_the_place_at_which_they_come_first() {
+fn groups_are_named_by_their_first_place() {
     let mut random = XorShift::new(3);
     for groups in [1, 7, 600, 4000] {
         let count = 4000;
@@ -153,7 +154,7 @@ fn groups_are_named_by_the_place_at_which_they_come_first() {
 }
 
 #[test]
-fn values_are_sorted_from_the_first_byte_that_half_of_the_memory_lacks() {
+fn values_are_sorted_once_they_exceed_half_of_the_memory() {
     let numbers = permutation(3000, &mut XorShift::new(1));
     let fits = 2 * 3000 * size_of::<Odd>() as u64;
     for (room, levels, loads) in [(fits, 0, 1), (fits - 1, 1, 2)] {
@@ -205,7 +206,8 @@ fn every_write_that_fails_is_an_error() {
     assert!(errors > 20, "only {errors} errors");
 }
 
-/// Looks up with each fault in turn until none strikes; how many ended in an error, which says `why`.
+/// Looks up with each fault in turn until none strikes; returns how many ended in an error, which
+/// says `why`.
 fn strike(fault: impl Fn(u64) -> FaultPlan, why: &str) -> u64 {
     let numbers = permutation(3000, &mut XorShift::new(8));
     let plan = Plan::new(3000, size_of::<Odd>(), LITTLE);

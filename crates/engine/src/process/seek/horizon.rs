@@ -1,15 +1,16 @@
 //! A horizon: in a search by weights on a skewed graph, messages to far buckets are held back.
 //!
-//! Few vertices have most of the edges there. They are reached early, and most of their edges are heavy and lead to
-//! vertices that others reach on shorter ways. So along lists that stand by weight, messages to buckets beyond the
-//! horizon are not sent. When all buckets up to it have had their turn, the vertices beyond it look along their own
-//! edges for what was held back from them, if these edges are few; afterwards there is no horizon any more. If they
-//! are many, the horizon moves on, and what lies between is sent.
+//! There, few vertices have most of the edges. They are reached early, and most of their edges are
+//! heavy and lead to vertices that have shorter paths. So along lists sorted by weight, messages to
+//! buckets beyond the horizon are not sent. Once all buckets up to it have had their turn, one of
+//! two things happens. If the vertices beyond it have few edges, they look along these for the
+//! messages held back from them, and the horizon ends. If they have many, the horizon moves on, and
+//! the messages to the buckets in between are sent.
 //!
-//! That is the pruning of Chakaravarthy et al. (*Scalable single source shortest path algorithms for massively
-//! parallel systems*, IPDPS 2014), by which vertices pull along their heavy edges, once for all buckets. It needs
-//! both directions of every edge. No result depends on it: what is never sent could not have changed the state of the
-//! vertex that it was for.
+//! This is the pruning of Chakaravarthy et al. (*Scalable single source shortest path algorithms
+//! for massively parallel systems*, IPDPS 2014), in which vertices pull along their heavy edges,
+//! once for all buckets. It needs both directions of every edge. No result depends on it: a message
+//! that is never sent could not have changed the state of its target.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,22 +26,22 @@ use crate::job::context::JobContext;
 use crate::program::{EdgeWeight, Program, Reduction};
 use crate::superstep::Superstep;
 
-/// The share of edges that stand by weight from which on a horizon pays.
+/// Least share of edges in lists sorted by weight for which a horizon pays.
 const SHARE_BY_WEIGHT_MIN: f64 = 0.5;
-/// Vertices beyond the horizon look for themselves when no more than one edge in this number is theirs. From 3 to 20
-/// it makes no great difference.
+/// Vertices beyond the horizon gather once at most one edge in `GATHER_SHARE` is theirs. Values
+/// from 3 to 20 make no great difference.
 const GATHER_SHARE: u64 = 4;
 
 impl<P: Program> Seek<'_, P> {
-    /// Sets a horizon where one pays.
+    /// Sets a horizon if one pays.
     pub(super) fn set_horizon(&mut self, step: &mut Superstep<'_, P>) {
-        // What is summed up would be summed up for each move.
+        // Sums would be made again at each move.
         let is_possible = P::IS_FARTHER_BY_WEIGHT && size_of::<P::Aggregate>() == 0;
         let is_possible = is_possible && step.graph.manifest().undirected;
         if !is_possible || self.had_horizon {
             return;
         }
-        // The rows of an undirected graph are all that there are.
+        // An undirected graph has rows of one layout only.
         let share = self.rows[0].unpacked().map_or(0.0, UnpackedRows::share_by_weight);
         if share >= SHARE_BY_WEIGHT_MIN {
             self.had_horizon = true;
@@ -48,8 +49,8 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Once all buckets up to the horizon have had their turn, moves it until another one has vertices, or does away
-    /// with it; returns how many edges were looked at.
+    /// Moves the horizon once all buckets up to it have had their turn, until a bucket within it
+    /// has vertices, or ends the horizon. Returns the number of edges looked at.
     pub(super) fn pass_horizon(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -82,7 +83,7 @@ impl<P: Program> Seek<'_, P> {
         Ok(looked_at)
     }
 
-    /// Tells the vertices up to the horizon from those beyond.
+    /// Divides the vertices into those up to the horizon and those beyond.
     fn divide(
         &self,
         step: &mut Superstep<'_, P>,
@@ -120,7 +121,8 @@ impl<P: Program> Seek<'_, P> {
         Ok(all)
     }
 
-    /// Vertices beyond the horizon reduce what all their neighbours have to send; returns how many edges there were.
+    /// Makes the vertices beyond the horizon reduce the messages of all their neighbours; returns
+    /// the number of edges.
     fn gather(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -168,8 +170,8 @@ impl<P: Program> Seek<'_, P> {
 /// The two sides of the horizon.
 #[derive(Default)]
 struct Sides {
-    /// Vertices up to it that have not sent all messages.
+    /// Vertices up to the horizon that have not sent all messages.
     held_back: Vec<ShortId>,
-    /// Edges of the vertices beyond.
+    /// Edges of the vertices beyond the horizon.
     edges_beyond: u64,
 }

@@ -1,9 +1,9 @@
-//! Along long rows, which all workers share.
+//! Sends along long rows, which all workers share.
 //!
-//! A row of very many edges is stored in pieces, each of which leads to a range of vertices of its own. So whoever
-//! sends along one of them owns the accumulators of all targets and reduces at once, without boxes. A row that is
-//! unpacked is cut at the same targets where it ascends; one that stands by weight is looked through by each worker
-//! for the targets of its own.
+//! A row with very many edges is stored in pieces, each to its own range of vertices. So a worker
+//! that sends along a piece owns the accumulators of all its targets and reduces at once, without
+//! boxes. An unpacked row that ascends is cut at the same targets. In one sorted by weight, each
+//! worker looks through the whole row for its own targets.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -20,14 +20,14 @@ use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::superstep::Superstep;
 
-/// Targets that are reached by one worker before it tells the owner of their partition.
+/// Reached targets that one worker keeps before it passes them to the owner of their partition.
 const REACHED_KEPT: usize = 1 << 14;
-/// Pieces that are asked for ahead, for each worker.
+/// Pieces requested ahead for each worker.
 const PIECES_AHEAD: usize = 2;
 
 impl<P: Program> Seek<'_, P> {
-    /// Sends along the long rows of the vertices of a list, and takes these out of it; returns how many edges there
-    /// were.
+    /// Sends along the long rows of vertices in `list`, and takes these out of it. Returns the
+    /// number of edges.
     pub(super) fn send_along_long(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -94,7 +94,7 @@ impl<P: Program> Seek<'_, P> {
     }
 }
 
-/// Takes out of a list whoever is `wanted`, an ascending list.
+/// Takes the vertices of the ascending `wanted` out of a list and returns them.
 fn take_common(list: &mut Vec<ShortId>, wanted: &[ShortId], is_ascending: bool) -> Vec<ShortId> {
     if !is_ascending || list.len() <= wanted.len() {
         return list.extract_if(.., |vertex| wanted.binary_search(vertex).is_ok()).collect();
@@ -113,15 +113,16 @@ fn take_common(list: &mut Vec<ShortId>, wanted: &[ShortId], is_ascending: bool) 
     common
 }
 
-/// Pieces that come next.
+/// The pieces to read next.
 struct Ahead<'p> {
     pieces: &'p [RowPiece],
-    /// The first one that nobody has asked for.
+    /// The first piece that is not requested yet.
     next: Mutex<usize>,
 }
 
 impl Ahead<'_> {
-    /// Has the pieces read that come up to `count` behind one, unless another worker is at it.
+    /// Requests the pieces from `index` up to `count` further on, unless another worker is doing
+    /// so.
     fn read(&self, rows: &RowReader, index: usize, count: usize) {
         if rows.unpacked().is_none()
             && let Ok(mut next) = self.next.try_lock()
@@ -135,8 +136,8 @@ impl Ahead<'_> {
 }
 
 impl<P: Program> Sending<'_, P> {
-    /// Sends along the edges of a long row to a range of targets, which are those of a piece where the row is packed;
-    /// returns how many there were.
+    /// Sends along the edges of a long row to `targets`, which are those of `piece` if the row is
+    /// packed. Returns the number of edges.
     fn send_stretch(
         &self,
         piece: &RowPiece,
@@ -172,17 +173,17 @@ impl<P: Program> Sending<'_, P> {
 
 /// A range of targets that one worker owns.
 struct Stretch<'s, 'r, P: Program> {
-    /// The first of them.
+    /// The first target.
     first: usize,
     messages: &'s mut [Message<P>],
     /// log2 of the vertices of a partition.
     partition_log2: u32,
-    /// That of the targets that were reached last, which are not told yet.
+    /// The partition of the targets in `new`.
     partition: usize,
     new: Vec<ShortId>,
-    /// Those that are told, by partition.
+    /// Targets passed to the owners of their partitions.
     reached: &'s [Mutex<&'r mut Vec<ShortId>>],
-    /// Whether there was an edge to another target.
+    /// Whether an edge led to a target outside the range.
     strays: bool,
 }
 
@@ -228,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_is_taken_and_the_others_stay() {
+    fn wanted_vertices_are_taken_out_and_the_others_stay() {
         let mut random = XorShift::new(4);
         let ids = |set: &BTreeSet<u32>| set.iter().copied().map(ShortId).collect::<Vec<_>>();
         for round in 0..2000 {

@@ -1,16 +1,18 @@
-//! Process and apply along the rows of the active vertices: for iterations with few of them.
+//! The process and apply phases along the rows of the active vertices: for iterations with few of
+//! them.
 //!
 //! ```text
-//!  send      workers take active vertices as they come; what goes along an edge is put into a box for
-//!            the partition of its target, unless it is no news there
-//!  deliver   each partition has one owner, who reduces what is in its boxes
+//!  send      workers take active vertices as they come; a message goes into a box for the
+//!            partition of its target, unless it is no news there
+//!  deliver   each partition has one owner, which reduces the messages in its boxes
 //!  apply     by the owners, to the targets that were reached
 //! ```
 //!
-//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending goes on. One worker
-//! alone needs no boxes: it owns all targets and reduces what it sends at once. So do those who share a [long] row. The
-//! order in which messages arrive depends on the threads, so this is only for programs whose reduction is exact.
-//! Nothing here takes time for vertices that are neither active nor reached, but where a [horizon] moves.
+//! Boxes hold a bounded number of messages: when they are full they are delivered, and sending
+//! continues. A single worker needs no boxes: it owns all targets and reduces each message at once.
+//! So do the workers that share a [long] row. The order in which messages arrive depends on the
+//! threads, so the reduction must be exact. Nothing here takes time for vertices that are neither
+//! active nor reached, except when a [horizon] moves.
 
 mod horizon;
 mod long;
@@ -39,51 +41,54 @@ use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, chunks_or_none};
 use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Reach, Sending};
 
-/// log2 of the most partitions: a bit of a word each.
+/// log2 of the most partitions: one bit of a word each.
 const PARTITIONS_LOG2_MAX: u32 = 6;
-/// Edges that the vertices of a bucket have together at the least: with fewer, the next one's turn comes as well.
+/// Least number of edges of the vertices that send together: with fewer, the next bucket joins
+/// them.
 const BUCKET_EDGES: u64 = 256;
-/// The share of what it takes to unpack rows that seeking has taken when they are unpacked. Small, for who has sought
-/// much mostly goes on.
+/// Rows are unpacked once seeking has taken this share of the time to unpack them. It is small,
+/// because a run that has sought much mostly continues to seek.
 const UNPACK_AFTER: f64 = 0.25;
-/// The most, in multiples of what was predicted, that counts as seeking: beyond it pages come in and threads wake up.
+/// An iteration counts as at most this multiple of its predicted time: in longer ones, pages are
+/// read or threads wake up.
 const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker does it: to share it takes about as long.
 const SHARED_MIN: f64 = 400e-6;
-/// Vertices of a list from which on all workers fill it.
+/// Least number of vertices of a list that all workers fill together.
 const JOINED_TOGETHER_MIN: usize = 1 << 18;
 
-/// Along the rows of the active vertices.
+/// The process along the rows of the active vertices.
 pub struct Seek<'s, P: Program> {
     /// One reader for each layout that holds edges to follow.
     rows: Vec<&'s RowReader>,
     costs: CostModel,
     correction: Correction,
-    /// Seconds that reading rows here and there is predicted to have taken so far.
+    /// Predicted seconds spent so far on random reads of rows.
     read: f64,
-    /// What seeking has taken so far.
+    /// Time of seeking so far.
     sought: Duration,
-    /// What was done in this iteration beside what was predicted took so long.
+    /// Time of unpredicted work in this iteration.
     aside: Duration,
-    /// Which share of the pages that seeking touched had to be read of late.
+    /// Share of the touched pages that recently had to be read.
     page_share: f64,
-    /// Pages of rows that had been read when an iteration was chosen last.
+    /// Pages of rows read before this iteration.
     pages_read: u64,
     /// log2 of the vertices of a partition.
     partition_log2: u32,
     outboxes: Vec<Mutex<Outbox<Message<P>>>>,
-    /// Targets that were reached, by partition; none between iterations.
+    /// Reached targets by partition; empty between iterations.
     reached: Vec<Vec<ShortId>>,
-    /// How many targets of each window were settled in this iteration; zeroes between iterations.
+    /// Targets of each window that settled in this iteration. All zero between iterations.
     newly_settled: Vec<u32>,
     batch: RowBatch,
-    /// Whether there is a [horizon], or was one.
+    /// Whether there is or was a [horizon].
     had_horizon: bool,
 }
 
 impl<'s, P: Program> Seek<'s, P> {
-    /// Bytes for a graph of `vertices` whose edges are followed along rows of `layouts` layouts: lists of active, of
-    /// reached and of put off vertices, and the boxes of `threads` workers.
+    /// Returns the bytes for a graph of `vertices` vertices whose edges are followed along rows of
+    /// `layouts` layouts: lists of active, of reached and of waiting vertices, and the boxes of
+    /// `threads` workers.
     pub fn size(vertices: u64, layouts: usize, threads: usize) -> u64 {
         let message = size_of::<(ShortId, Message<P>)>() as u64;
         let boxes = (MESSAGES_MAX + (BOX_KEPT << PARTITIONS_LOG2_MAX)) as u64 * message;
@@ -93,7 +98,7 @@ impl<'s, P: Program> Seek<'s, P> {
         (active + reached + Buckets::SIZE_PER_VERTEX) * vertices + threads as u64 * boxes
     }
 
-    /// With the rows that hold the edges to follow: one reader, or one for each direction.
+    /// Makes the process, with one reader for each layout of rows to follow.
     pub fn new(rows: Vec<&'s RowReader>, vertex_count: usize, costs: CostModel) -> Seek<'s, P> {
         const { assert!(P::HAS_BUCKETS || !P::IS_FARTHER_BY_WEIGHT) };
         let log2 = vertex_count.next_power_of_two().ilog2();
@@ -160,7 +165,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let mut sent = 0;
         for layout in (0..self.rows.len()).rev() {
             let rows = self.rows[layout];
-            // Who sends along long rows takes their vertices out of the list.
+            // Sending along long rows takes their vertices out of the list.
             let mut list = if layout > 0 { list.clone() } else { std::mem::take(&mut list) };
             sent += self.send_along_long(step, rows, &mut list, reach, context)?;
             sent += self.send(step, rows, &list, reach, prediction.is_small, context)?;
@@ -176,12 +181,12 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         let took = took.saturating_sub(std::mem::take(&mut self.aside));
         self.sought += took.min(Duration::from_secs_f64(SURPRISE_MAX * prediction.seconds));
         let read = self.count_pages_read() - self.pages_read;
-        // Where the frontier moves on to neighbours, most of their pages are there already.
+        // If the frontier moves to neighbours, most of their pages are already in memory.
         if self.costs.is_direct {
             let share = read as f64 / prediction.pages.max(1.0);
             self.page_share += (share.min(1.0) - self.page_share) / 4.0;
         } else if read > 0 {
-            // What has been read once stays, and the next iteration is quicker.
+            // Pages that were read once stay, and the next iteration is quicker.
             return;
         }
         self.correction.learn(prediction.seconds, took);
@@ -193,7 +198,7 @@ impl<P: Program> Seek<'_, P> {
         self.rows.iter().map(|rows| rows.pages_read()).sum()
     }
 
-    /// Reads all rows in order once reading them here and there has taken as long as that is predicted to take.
+    /// Reads all rows in order once random reads have taken as long as that is predicted to take.
     fn fill_when_due(&mut self, prediction: &Prediction, context: &JobContext<'_>) {
         self.read += prediction.reading;
         let filling = self.rows.iter().map(|rows| self.costs.predict_filling(rows));
@@ -204,8 +209,8 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Takes all rows apart once seeking has taken a good part of what that is predicted to take: nobody knows
-    /// beforehand whether much or little is still to be sought.
+    /// Unpacks all rows once seeking has taken the share [`UNPACK_AFTER`] of the time for that:
+    /// nobody knows beforehand how much is still to be sought.
     fn unpack_when_due(&mut self, step: &Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
         for &rows in &self.rows {
             if rows.may_unpack()
@@ -231,13 +236,13 @@ impl<P: Program> Seek<'_, P> {
         if !P::SETTLING.is_possible() {
             return true;
         }
-        // Only what is not settled is still to be sought, beside the active vertices, and each once.
+        // Besides the active vertices, only unsettled ones are still to be sought, each once.
         let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
         let share = open / f64::from(rows.rows().vertex_count()).max(1.0);
         share * self.costs.predict_saving(rows) > unpacking
     }
 
-    /// Adds the vertices of the next buckets while those of a list have few edges.
+    /// Adds the vertices of the next buckets while `list` has few edges.
     fn add_small_buckets(&self, step: &mut Superstep<'_, P>, list: &mut Vec<ShortId>) {
         if !self.is_unpacked() {
             return;
@@ -247,7 +252,7 @@ impl<P: Program> Seek<'_, P> {
             let unpacked = self.rows.iter().filter_map(|rows| rows.unpacked());
             unpacked.flat_map(|rows| list.iter().map(|&vertex| rows.degree(vertex))).sum::<u64>()
         };
-        // Few lists are so short that their edges have to be counted.
+        // Only short lists need their edges counted.
         while (list.len() as u64) < BUCKET_EDGES
             && edges(list) < BUCKET_EDGES
             && let Some(mut more) = step.take_next_bucket(last)
@@ -256,12 +261,12 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Whether all rows are plain lists.
+    /// Returns whether all rows are unpacked.
     fn is_unpacked(&self) -> bool {
         self.rows.iter().all(|rows| rows.unpacked().is_some())
     }
 
-    /// Sends along the rows of these vertices; returns how many edges there were.
+    /// Sends along the rows of these vertices; returns the number of edges.
     fn send(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -278,7 +283,7 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Sends along all rows and reduces at once; returns how many edges there were.
+    /// Sends along all rows with one worker, which reduces at once; returns the number of edges.
     fn send_alone(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -299,7 +304,7 @@ impl<P: Program> Seek<'_, P> {
         sending.send_all(&mut inbox, &mut self.batch)
     }
 
-    /// Sends along all rows by way of boxes; returns how many edges there were.
+    /// Sends along all rows through boxes; returns the number of edges.
     fn send_together(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -327,7 +332,7 @@ impl<P: Program> Seek<'_, P> {
         Ok(outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum())
     }
 
-    /// Boxes for each worker.
+    /// Makes boxes for each worker.
     fn prepare(&mut self, workers: usize) {
         let partitions = self.reached.len();
         while self.outboxes.len() < workers {
@@ -336,7 +341,7 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Reduces what is in the boxes.
+    /// Reduces the messages in the boxes.
     fn deliver(&mut self, step: &mut Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
         let size = 1 << self.partition_log2;
         let outboxes: Vec<&mut Outbox<Message<P>>> =
@@ -369,15 +374,15 @@ impl<P: Program> Seek<'_, P> {
         Ok(())
     }
 
-    /// Applies what was reduced and gathers the list of the next active vertices.
+    /// Applies reductions and gathers the list of the next active vertices.
     fn apply_to_reached(
         &mut self,
         step: &mut Superstep<'_, P>,
         is_small: bool,
         context: &JobContext<'_>,
     ) -> Result<()> {
-        // A sum may depend on the order; and what is read from here and there is better read in order, where a
-        // plain list is asked of memory in good time.
+        // Sums may depend on the order. And packed rows are best read in order; unpacked ones are
+        // prefetched from memory.
         let is_sorted = size_of::<P::Aggregate>() > 0 || !self.is_unpacked();
         let size = 1usize << self.partition_log2;
         let windows = size >> WINDOW_LOG2;
@@ -436,7 +441,8 @@ impl<P: Program> Seek<'_, P> {
     }
 }
 
-/// Empties lists into one. A long one is filled by all workers: memory that is new takes as long to come as to fill.
+/// Moves lists into one. All workers fill a long one: new memory takes as long to arrive as to
+/// fill.
 fn join(lists: Vec<&mut Vec<ShortId>>, context: &JobContext<'_>) -> Result<Vec<ShortId>> {
     let count = lists.iter().map(|list| list.len()).sum();
     if count < JOINED_TOGETHER_MIN {
@@ -461,20 +467,20 @@ fn join(lists: Vec<&mut Vec<ShortId>>, context: &JobContext<'_>) -> Result<Vec<S
     Ok(all)
 }
 
-/// What the owner of a partition applies.
+/// The targets of a partition, for its owner to apply to.
 struct Reached<'s, P: Program> {
     first: usize,
     messages: &'s mut [Message<P>],
     states: &'s mut [P::State],
     newly_settled: &'s mut [u32],
     settled: &'s mut [u64],
-    /// Targets that were reached; afterwards those that are active.
+    /// Targets that were reached; after apply, those that are active.
     reached: &'s mut Vec<ShortId>,
     aggregate: P::Aggregate,
 }
 
 impl<P: Program> Reached<'_, P> {
-    /// Applies what was reduced, to ascending targets where `is_sorted`.
+    /// Applies the reductions, to ascending targets if `is_sorted`.
     fn apply(&mut self, program: &P, degrees: &[u32], is_sorted: bool) {
         let Reached { first, messages, states, newly_settled, settled, reached, aggregate } = self;
         if is_sorted {

@@ -1,4 +1,4 @@
-//! Sending: along the rows of active vertices, into boxes or right into the accumulators.
+//! Sends along the rows of active vertices, into boxes or directly into accumulators.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
@@ -17,39 +17,39 @@ use crate::traverse::ROWS_AHEAD;
 
 /// Messages of one worker between deliveries.
 pub(super) const MESSAGES_MAX: usize = 1 << 17;
-/// Messages that a box has room for between deliveries: twice its share.
+/// Messages for which a box keeps memory between deliveries: twice its share.
 pub(super) const BOX_KEPT: usize = MESSAGES_MAX >> 5;
 
-/// How many active vertices ahead a plain list is asked of memory; its place twice as far.
+/// A row is prefetched this many active vertices ahead; its place twice as far ahead.
 const LISTS_AHEAD: usize = 8;
 
-/// Active vertices, as workers take them.
+/// The active vertices, for workers to take.
 pub(super) struct Queue<'s> {
     list: &'s [ShortId],
-    /// The first one that no worker has taken.
+    /// The first vertex that no worker has taken.
     next: AtomicUsize,
-    /// The first one whose row nobody has asked for.
+    /// The first vertex whose row is not requested yet.
     ahead: Mutex<usize>,
 }
 
 impl<'s> Queue<'s> {
-    /// None of them is taken.
+    /// Makes a queue of which nothing is taken.
     pub fn new(list: &'s [ShortId]) -> Queue<'s> {
         Queue { list, next: AtomicUsize::new(0), ahead: Mutex::new(0) }
     }
 
-    /// Whether all are taken.
+    /// Returns whether all vertices are taken.
     pub fn is_empty(&self) -> bool {
         self.next.load(Ordering::Relaxed) >= self.list.len()
     }
 
-    /// Takes the next ones, as a range of the list.
+    /// Takes the next vertices, as a range of the list.
     fn take(&self) -> Range<usize> {
         let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed).min(self.list.len());
         first..(first + ROWS_PER_BATCH).min(self.list.len())
     }
 
-    /// Nobody takes any more.
+    /// Makes the queue empty.
     fn close(&self) {
         self.next.store(self.list.len(), Ordering::Relaxed);
     }
@@ -61,22 +61,22 @@ pub(super) struct Sending<'s, P: Program> {
     pub vertices: Vertices<'s, P>,
     pub queue: &'s Queue<'s>,
     pub rows: &'s RowReader,
-    /// How far is looked along lists that stand by weight.
+    /// The buckets to which messages are due along lists sorted by weight.
     pub reach: Reach,
 }
 
-/// How far is looked along lists that stand by weight: to messages of these buckets.
+/// A range of buckets. Along lists sorted by weight, only messages to these are due.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reach {
-    /// Those up to this one were sent before.
+    /// Messages to buckets up to this one were sent before.
     pub after: Option<u64>,
-    /// Those behind this one are not sent yet.
+    /// Messages to buckets after this one are held back.
     pub until: Option<u64>,
 }
 
 impl Reach {
-    /// Which edges of a list are due: where it is long, and so stands by weight, those with messages of these
-    /// buckets. A short one is sent whole, the first time.
+    /// Returns which edges of a list are due. Long lists are sorted by weight: the due edges carry
+    /// messages to these buckets. A short list is sent whole, the first time.
     #[inline(always)]
     pub fn due<P: Program>(
         self,
@@ -100,8 +100,8 @@ impl Reach {
 }
 
 impl<P: Program> Sending<'_, P> {
-    /// Fills the boxes of a worker, until they are full or all is sent. Where it fails, the other workers
-    /// take no more.
+    /// Fills the boxes of a worker until they are full or all is sent. If it fails, the other
+    /// workers take no more.
     pub fn fill(&self, outbox: &mut Outbox<Message<P>>) -> Result<()> {
         let filled = self.fill_to_the_end(outbox);
         if filled.is_err() {
@@ -129,7 +129,7 @@ impl<P: Program> Sending<'_, P> {
         }
     }
 
-    /// Sends along all rows, by one worker; returns how many edges there were.
+    /// Sends along all rows with one worker; returns the number of edges.
     pub fn send_all(&self, inbox: &mut Inbox<'_, P>, batch: &mut RowBatch) -> Result<u64> {
         if let Some(unpacked) = self.rows.unpacked() {
             return self.send_lists(unpacked, &mut (0..self.queue.list.len()), &mut 0, inbox);
@@ -148,9 +148,9 @@ impl<P: Program> Sending<'_, P> {
         Ok(edges as u64)
     }
 
-    /// Sends along plain lists, those of a range of the queue and of the first of them behind the edges that are
-    /// `sent`, until the sink is full; returns how many edges there were. What is needed soon is asked of memory
-    /// ahead of its use.
+    /// Sends along the unpacked rows of the `claimed` part of the queue until the sink is full;
+    /// returns the number of edges. It skips the first `sent` due edges of the first row. Rows are
+    /// prefetched ahead of their use.
     fn send_lists(
         &self,
         rows: &UnpackedRows,
@@ -194,7 +194,7 @@ impl<P: Program> Sending<'_, P> {
         Ok(edges)
     }
 
-    /// Sends along one edge, unless it is no news at its target.
+    /// Sends along one edge, unless the message is no news at its target.
     #[inline(always)]
     pub fn send_edge(
         &self,
@@ -211,7 +211,7 @@ impl<P: Program> Sending<'_, P> {
         }
     }
 
-    /// Has the rows read that come next, unless another worker is at it.
+    /// Requests the next rows, unless another worker is doing so.
     pub fn read_ahead(&self, position: usize) {
         let list = self.queue.list;
         if let Ok(mut ahead) = self.queue.ahead.try_lock() {
@@ -221,8 +221,8 @@ impl<P: Program> Sending<'_, P> {
         }
     }
 
-    /// Sends along the rows of as many claimed vertices as find room in memory. Breaks when the boxes
-    /// are full.
+    /// Sends along the rows of the claimed vertices, as many as fit in memory. Breaks when the
+    /// boxes are full.
     fn send_batch(
         &self,
         outbox: &mut Outbox<Message<P>>,
@@ -251,8 +251,8 @@ impl<P: Program> Sending<'_, P> {
         Ok(if outbox.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Sends along the edges of a row behind the first `skip`, until the sink is full; returns which edge
-    /// comes next.
+    /// Sends along the edges of a row after the first `skip`, until the sink is full; returns the
+    /// index of the next edge.
     pub fn send_row(
         &self,
         row: &Row<'_>,
@@ -272,7 +272,8 @@ impl<P: Program> Sending<'_, P> {
     }
 }
 
-/// Whether any message along a list belongs to a later bucket than this one, so that it is held back beyond that.
+/// Returns whether any message along a list belongs to a bucket after `bucket`, and so is held
+/// back.
 pub(super) fn holds_back<P: Program>(
     program: &P,
     signal: Message<P>,
@@ -283,32 +284,33 @@ pub(super) fn holds_back<P: Program>(
     greatest.is_some_and(|weight| is_beyond(program, signal, weight, bucket))
 }
 
-/// Whether the message along an edge belongs to a later bucket than this one, by what the edge weighs at the least.
+/// Returns whether the message along an edge belongs to a bucket after `bucket`, judged by a lower
+/// bound of the weight.
 #[inline(always)]
 fn is_beyond<P: Program>(program: &P, signal: Message<P>, weight: &[u8; 4], bucket: u64) -> bool {
     let weight = P::Weight::from_f32(coarse_weight(*weight));
     program.is_beyond(program.along(signal, weight), bucket)
 }
 
-/// Where messages go.
+/// A destination of messages.
 pub(super) trait Sink<M> {
     /// Takes a message.
     fn put(&mut self, target: ShortId, message: M);
 
-    /// How many more messages it takes.
+    /// Returns how many more messages it takes.
     fn room(&self) -> usize;
 
-    /// Whether no more is to be put into it.
+    /// Returns whether it takes no more.
     #[inline(always)]
     fn is_full(&self) -> bool {
         self.room() == 0
     }
 }
 
-/// What has been reduced for each target so far, and which of them that is.
+/// The reduction for each target so far, and the targets that were reached.
 pub(super) struct Inbox<'s, P: Program> {
     pub messages: &'s mut [Message<P>],
-    /// Of all vertices; those that are reached are applied to next.
+    /// States of all vertices, prefetched for apply.
     pub states: &'s [P::State],
     pub reached: &'s mut [Vec<ShortId>],
     pub partition_log2: u32,
@@ -347,7 +349,7 @@ impl<M> Sink<M> for Outbox<M> {
 }
 
 impl<M> Outbox<M> {
-    /// Empty boxes.
+    /// Makes empty boxes.
     pub fn new(partition_log2: u32, partitions: usize) -> Outbox<M> {
         Outbox {
             partition_log2,
@@ -383,11 +385,11 @@ pub(super) struct Outbox<M> {
     /// A bit for each box that is not empty.
     pub filled: u64,
     pub count: usize,
-    /// Edges along which was sent, news or not.
+    /// Edges sent along, with news or without.
     pub edges: u64,
-    /// Active vertices that this worker has taken and not done with, as a range of the list.
+    /// Active vertices that this worker has taken and not finished, as a range of the list.
     pub claimed: Range<usize>,
-    /// Edges of the first of them that are sent already.
+    /// Edges of the first claimed vertex that are already sent.
     pub sent: usize,
     pub batch: RowBatch,
 }

@@ -1,4 +1,4 @@
-//! A search that goes over to a scan while messages are held back beyond a horizon.
+//! Searches that switch to a scan while messages are held back beyond a horizon.
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Workers};
@@ -57,7 +57,7 @@ impl Company for Alone {
     fn stand_in(&self) {}
 }
 
-/// A graph in which every vertex has long rows, and a path of its own to the end of all.
+/// Returns edges that give every vertex a long row, and a path through all vertices.
 fn edges(seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
     let (mut pairs, mut weights) = (Vec::new(), Vec::new());
@@ -78,8 +78,8 @@ fn graph_of(edges: &EdgeList, scratch: &Scratch) -> Graph {
     Graph::open(&directory, &reader, Caching::Direct).unwrap()
 }
 
-/// Seeks to the end; in iteration `interrupted` all active vertices signal as for a scan. Returns the distances, and
-/// whether there was a horizon at that moment.
+/// Seeks to the end. In iteration `interrupted`, all active vertices signal as for a scan. Returns
+/// the distances, and whether there was a horizon at that moment.
 fn search(
     graph: &Graph,
     workers: &Workers,
@@ -111,9 +111,9 @@ fn search(
     (step.into_result().0, had_horizon)
 }
 
-/// So many that all workers copy.
+/// Enough vertices that all workers copy.
 #[test]
-fn lists_are_joined_in_their_order_whoever_copies_them() {
+fn lists_are_joined_in_order_by_any_number_of_threads() {
     for threads in [1, 3] {
         Workers::scope(threads, |workers| {
             let cancel = Cancel::default();
@@ -131,7 +131,7 @@ fn lists_are_joined_in_their_order_whoever_copies_them() {
 }
 
 #[test]
-fn what_was_held_back_is_sent_when_a_search_goes_over_to_a_scan() {
+fn a_scan_sends_the_messages_that_a_search_held_back() {
     let scratch = Scratch::new();
     let edges = edges(11);
     let graph = graph_of(&edges, &scratch);
@@ -150,9 +150,9 @@ fn what_was_held_back_is_sent_when_a_search_goes_over_to_a_scan() {
     assert!(with_horizon > 4, "{with_horizon} searches had a horizon");
 }
 
-/// The narrower a bucket is, the more often a horizon moves.
+/// The narrower a bucket is, the more often the horizon moves.
 #[test]
-fn distances_are_the_same_whatever_the_width_of_a_bucket() {
+fn distances_do_not_depend_on_the_bucket_width() {
     for seed in 0..20 {
         let scratch = Scratch::new();
         let edges = edges(seed);

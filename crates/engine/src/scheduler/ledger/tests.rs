@@ -1,4 +1,4 @@
-//! Who gets in, in which order, and what becomes of the tiles meanwhile.
+//! Which jobs are admitted, in which order, and what happens to the tiles meanwhile.
 
 use std::sync::Mutex;
 use std::thread::ScopedJoinHandle;
@@ -32,12 +32,12 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
     assert_eq!(graph.reader().pool().available(), available, "all memory has come back");
 }
 
-/// Bytes for jobs that scan.
+/// Returns the bytes for jobs that scan.
 fn room(scheduler: &Scheduler<'_>) -> u64 {
     MEMORY - overhead(scheduler.graph) - scheduler.ledger.stream_min(TilesRead::Unweighted)
 }
 
-/// Waits until this many jobs wait, one of them that of a thread that has not ended.
+/// Waits until `waiting` jobs wait, including the one of `thread`, which must not have ended.
 fn wait_for(scheduler: &Scheduler<'_>, waiting: usize, thread: &ScopedJoinHandle<'_, ()>) {
     while lock(&scheduler.ledger.members).waiting.len() < waiting {
         assert!(!thread.is_finished(), "it was not to get in");
@@ -67,7 +67,7 @@ fn a_job_that_fits_alone_waits_until_there_is_room() {
 }
 
 #[test]
-fn jobs_get_in_in_the_order_in_which_they_came() {
+fn jobs_are_admitted_in_the_order_of_arrival() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
@@ -85,7 +85,7 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
         std::thread::scope(|scope| {
             let large = scope.spawn(|| come("large", room));
             wait_for(scheduler, 1, &large);
-            // There would be room for it at once, but then the large one might wait for ever.
+            // It would fit at once, but then the large one might wait forever.
             let small = scope.spawn(|| come("small", room / 4));
             wait_for(scheduler, 2, &small);
             drop(first);
@@ -95,7 +95,7 @@ fn jobs_get_in_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn a_job_that_is_cancelled_while_it_waits_makes_way() {
+fn a_job_cancelled_while_it_waits_makes_way() {
     with_scheduler(|scheduler, _| {
         let (room, cancel, other) = (room(scheduler), Cancel::default(), Cancel::default());
         let first = scheduler
@@ -127,7 +127,7 @@ fn a_job_that_is_cancelled_while_it_waits_makes_way() {
 }
 
 #[test]
-fn what_can_never_fit_is_refused_at_once_whoever_is_in() {
+fn a_job_that_can_never_fit_is_refused_at_once() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let all =
@@ -145,7 +145,7 @@ fn what_can_never_fit_is_refused_at_once_whoever_is_in() {
 }
 
 #[test]
-fn a_job_gets_in_by_the_first_way_that_fits_now() {
+fn a_job_is_admitted_by_the_first_demand_that_fits_now() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let half = room / 2;
@@ -193,7 +193,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Scans<F> {
     }
 }
 
-/// Bytes that a program holds on a scheduler.
+/// Returns the bytes that a program holds on a scheduler.
 fn held_by<P: Program>(_: &P, scheduler: &Scheduler<'_>) -> u64 {
     Superstep::<P>::size(scheduler.graph, scheduler.parts(), scheduler.threads())
 }
@@ -209,7 +209,7 @@ fn tiles_make_room_for_a_job_that_arrives_and_come_back_when_it_leaves() {
             let read = scheduler.graph.reader().statistics().bytes_read;
             lock(&read_before).push(read);
             match iteration {
-                // It leaves no more than what a scan needs.
+                // This job leaves only what a scan needs.
                 3 => {
                     let demand = MemoryDemand::rows("other", left, |_| 0);
                     *lock(&other) = Some(scheduler.ledger().admit(&[demand], &cancel).unwrap());

@@ -1,4 +1,4 @@
-//! A depth-first order is that of a recursion, whatever is forgotten on the way.
+//! A depth-first order equals that of a recursion, whatever neighbours are forgotten on the way.
 
 use std::iter::from_fn;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::traverse::tests::{imported, read_by, threads};
 use crate::traverse::{Filter, Nested, Sequential, Traversal};
 
-/// The neighbours of each vertex of an undirected graph, by dense id.
+/// Returns the neighbours of each vertex of an undirected graph, by dense id.
 fn neighbours(edges: &[(u64, u64)]) -> Vec<Vec<u32>> {
     let graph = EdgeList::new(edges.to_vec()).undirected().compact();
     let mut neighbours = vec![Vec::new(); graph.vertices.len()];
@@ -21,7 +21,7 @@ fn neighbours(edges: &[(u64, u64)]) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// A tree whose ids are drawn at random, given by the parent of each vertex behind the first.
+/// Returns a tree with random ids, given the parent of each vertex but the first.
 fn tree(vertices: usize, parent: impl Fn(usize, &mut XorShift) -> usize) -> Vec<(u64, u64)> {
     let mut random = XorShift::new(vertices as u64);
     let mut ids: Vec<u64> = (0..vertices as u64).collect();
@@ -31,26 +31,26 @@ fn tree(vertices: usize, parent: impl Fn(usize, &mut XorShift) -> usize) -> Vec<
     (1..vertices).map(|child| (ids[parent(child, &mut random)], ids[child])).collect()
 }
 
-/// One whose parents are drawn at random too.
+/// Returns a tree with random parents, too.
 fn random_tree(vertices: usize) -> Vec<(u64, u64)> {
     tree(vertices, |child, random| random.below(child as u64) as usize)
 }
 
-/// One whose vertices have `width` children each, level by level.
+/// Returns a tree in which each vertex has `width` children, level by level.
 fn wide_tree(vertices: usize, width: usize) -> Vec<(u64, u64)> {
     tree(vertices, |child, _| (child - 1) / width)
 }
 
-/// What a search did beside what it found.
+/// The effort of a search.
 #[derive(Debug, Default)]
 struct Effort {
-    /// Neighbours of all rows that were read.
+    /// Neighbours in all rows that were read.
     neighbours: usize,
-    /// The most that were stored at a time.
+    /// Most neighbours stored at a time.
     stored: usize,
 }
 
-/// Searches rows that are at hand, roots by ascending id.
+/// Searches rows in memory, with roots by ascending id.
 fn search<R: Iterator<Item = u32>>(
     vertex_count: u32,
     room: usize,
@@ -82,7 +82,7 @@ fn search<R: Iterator<Item = u32>>(
     (found, effort)
 }
 
-/// The same of rows on disk.
+/// Searches rows on disk in the same way.
 fn search_rows(rows: &RowReader, room: usize, runs_ahead: bool) -> Result<EnteredAndLeft> {
     let cancel = Cancel::default();
     let vertex_count = rows.rows().vertex_count();
@@ -111,7 +111,7 @@ fn search_rows(rows: &RowReader, room: usize, runs_ahead: bool) -> Result<Entere
 }
 
 #[test]
-fn vertices_are_entered_and_left_as_by_recursion_whatever_the_room_and_the_cache() {
+fn the_order_is_that_of_recursion_for_any_room_and_cache() {
     let graphs = [
         edges(&ErdosRenyi::new(2000, 3000, 3).unwrap()),
         edges(&Rmat::new(10, 8, 5).unwrap()),
@@ -165,7 +165,7 @@ fn with_room_for_four_rows_all_rows_are_read_three_times_at_most() {
 }
 
 #[test]
-fn a_path_of_a_million_vertices_is_no_deeper_than_memory() {
+fn a_path_of_a_million_vertices_is_followed_to_its_end() {
     let count = 1_000_000;
     let row = |vertex: u32| [vertex.wrapping_sub(1), vertex + 1].into_iter();
     let (found, effort) = search(count, 1, |vertex| row(vertex).filter(|&next| next < count));
@@ -175,7 +175,7 @@ fn a_path_of_a_million_vertices_is_no_deeper_than_memory() {
 }
 
 #[test]
-fn what_follows_on_the_path_is_upcoming_nearest_first() {
+fn the_next_vertices_of_the_path_are_upcoming_nearest_first() {
     let visited = VertexSet::new(100);
     let mut order = DepthFirst::new(&visited, 100, 4);
     let mut taken = Vec::new();
@@ -192,7 +192,7 @@ fn what_follows_on_the_path_is_upcoming_nearest_first() {
     assert_eq!(upcoming(&order, 9), [20, 30]);
     assert_eq!(order.announce(1), 0);
     assert_eq!(visit(&mut order, 10, &[11, 20, 12]), Some(11));
-    // 30 has no room: where it was is to be looked up.
+    // There is no room for 30, so its place must be looked up in the row again.
     assert_eq!(upcoming(&order, 9), [12, 0], "20 was announced");
     assert_eq!(upcoming(&order, 2), [12], "within reach");
     assert_eq!(order.announce(3), 1);
@@ -203,7 +203,7 @@ fn what_follows_on_the_path_is_upcoming_nearest_first() {
 }
 
 #[test]
-fn where_the_path_tells_what_follows_run_ahead_has_read_9_of_10_pages() {
+fn run_ahead_reads_9_of_10_pages_in_time_if_the_path_predicts_them() {
     let scratch = Scratch::new();
     let directory = imported(&scratch, &wide_tree(50_000, 200), false);
     let search = |runs_ahead| {
