@@ -1,14 +1,16 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times three ways of adding messages up at their targets, along the same tiles in memory: a worker owns its targets,
-//! as in the engine; a compare-and-swap for each edge; a lock for each edge, of a table by target. MOSAIC has the same
-//! comparison (Maass et al., EuroSys 2017).
+//! Times three ways to add up messages at their targets, along the same tiles in memory: each
+//! worker owns its targets, as in the engine; each edge does a compare-and-swap; each edge takes a
+//! lock from a table indexed by target. MOSAIC has the same comparison (Maass et al., EuroSys
+//! 2017).
 //!
 //! ```sh
 //! cargo run --release -p tegula-engine --example ownership -- GRAPH
 //! ```
 //!
-//! For each line on standard input, `owned|atomics|locks THREADS`, it prints how long that took. All ways decode tiles
-//! alike, and add edge by edge. Owners take batches; others take some tiles at a time, whosever their targets are.
+//! For each line on standard input, `owned|atomics|locks THREADS`, it prints the time taken. All
+//! three decode tiles in the same way and add edge by edge. Owners take batches; the other two take
+//! some tiles at a time, regardless of their targets.
 
 use std::error::Error;
 use std::io::BufRead;
@@ -24,12 +26,13 @@ use tegula_store::tiles::{Block, BlockVisitor, Entries, InstructionSet, Strip, T
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Tiles that are read together, and those that a worker takes at a time.
+/// The number of tiles that are read together, and the number that a worker takes at a time.
 const TILES_PER_READ: usize = 64;
 const TILES_PER_TURN: usize = 8;
-/// log2 of the locks: few enough for a cache, and so many that two workers hardly ever want the same.
+/// log2 of the number of locks: few enough for a cache, and so many that two workers rarely want
+/// the same lock.
 const LOCKS_LOG2: u32 = 16;
-/// How far sums may be from those in double precision, relatively: a hub has millions of terms.
+/// The allowed relative error of sums against double precision: a hub has millions of terms.
 const TOLERANCE: f64 = 1e-2;
 
 fn main() -> Outcome<()> {
@@ -88,7 +91,7 @@ impl Scan<'_> {
         self.tiles[index / TILES_PER_READ].get(self.graph, index).0
     }
 
-    /// The sums in double precision, by the store's visit of single edges.
+    /// The sums in double precision, from the store's visit of single edges.
     fn expected(&self) -> Outcome<Vec<f64>> {
         let mut sums = vec![0.0; self.messages.len()];
         for index in 0..self.graph.tiles().len() {
@@ -99,7 +102,7 @@ impl Scan<'_> {
         Ok(sums)
     }
 
-    /// Adds the messages of a tile up.
+    /// Adds up the messages of a tile.
     fn add_tile(&self, index: usize, adder: &mut impl Adder) -> Result<(), String> {
         let entry = &self.graph.tiles()[index];
         let origin = self.graph.origin_of(entry);
@@ -110,7 +113,7 @@ impl Scan<'_> {
         self.instructions.run(AddTile { tile: self.tile(index), window, messages, adder })
     }
 
-    /// Workers take batches, of whose targets each is the only one to write the sums.
+    /// Workers take batches; each alone writes the sums of its batch's targets.
     fn owned(&self, threads: usize) -> Outcome<Vec<f32>> {
         let mut sums = vec![0.0; self.messages.len()];
         let mut rest = &mut sums[..];
@@ -177,12 +180,12 @@ fn in_threads(count: usize, work: impl Fn() -> Result<(), String> + Sync) -> Out
     })
 }
 
-/// Adds messages up.
+/// Adds messages at their targets.
 trait Adder {
     fn add(&mut self, target: usize, message: f32);
 }
 
-/// Sums of consecutive targets, which are one worker's.
+/// The sums of consecutive targets, owned by one worker.
 struct Owned<'a> {
     first: usize,
     sums: &'a mut [f32],
@@ -195,7 +198,7 @@ impl Adder for Owned<'_> {
     }
 }
 
-/// Sums of all targets, by compare-and-swap.
+/// The sums of all targets, written by compare-and-swap.
 struct Atomics<'a> {
     sums: &'a [AtomicU32],
 }
@@ -215,7 +218,7 @@ impl Adder for Atomics<'_> {
     }
 }
 
-/// Sums of all targets, each written by whoever holds its lock.
+/// The sums of all targets, each written under its lock.
 struct Locks<'a> {
     locks: &'a [Mutex<()>],
     sums: &'a [AtomicU32],
@@ -232,12 +235,12 @@ impl Adder for Locks<'_> {
     }
 }
 
-/// Adding the messages of a tile up.
+/// Adds up the messages of a tile.
 struct AddTile<'a, A> {
     tile: Tile<'a>,
-    /// First target of its window.
+    /// First target of the tile's window.
     window: usize,
-    /// Those of its segment.
+    /// The messages of the tile's segment.
     messages: &'a [f32],
     adder: &'a mut A,
 }

@@ -1,11 +1,12 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! How many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula 3`
+//! Counts how many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula
+//! 3`
 
 use std::path::Path;
 
 use tegula_engine::{Backend, Error, Next, Or, Relaxation, RunOptions, VertexId};
 
-/// States and messages are sets of the first vertices, a bit for each.
+/// States and messages are sets of the first 32 vertices, with a bit for each.
 struct ReachedWithin(u64);
 
 impl Relaxation for ReachedWithin {

@@ -1,14 +1,15 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times a part of a traversal of rows on disk, with run-ahead or without, on one thread.
+//! Times a part of a traversal of rows on disk, with or without run-ahead, on one thread.
 //!
 //! ```sh
 //! cargo run --release -p tegula-engine --example traverse -- \
 //!     GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM COUNT [--without-run-ahead]
 //! ```
 //!
-//! The cache holds `CACHE_PERCENT` of the rows, and reads go past the page cache. What comes before row
-//! `FROM` of the traversal is read with run-ahead and not timed; of what comes then, `COUNT` rows are, or
-//! all with a `COUNT` of 0. So the same rows can be read either way, in the midst of a traversal.
+//! The cache holds `CACHE_PERCENT` of the rows, and reads bypass the page cache. The rows before
+//! row `FROM` of the traversal are read with run-ahead and not timed. The next `COUNT` rows are
+//! timed, or all with a `COUNT` of 0. So the same rows, in the middle of a traversal, can be read
+//! in both ways.
 
 use std::error::Error;
 use std::path::Path;
@@ -27,10 +28,10 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: traverse GRAPH bfs|dfs|dijkstra|sequential SOURCE CACHE_PERCENT FROM \
                      COUNT [--without-run-ahead]";
-/// Bytes for what is read beside the rows.
+/// Bytes for reads other than rows.
 const POOL_SIZE: u64 = 64 << 20;
 
-/// What is timed.
+/// The rows to time.
 #[derive(Clone, Copy)]
 struct Window {
     from: u64,
@@ -122,7 +123,7 @@ fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String
             let nearer = distance + f64::from(weight);
             if nearer < distances[target.index()] {
                 distances[target.index()] = nearer;
-                // Floats of at least 0 are in the order of their bits.
+                // Floats of at least 0 have the order of their bits.
                 order.order_mut().push(target, nearer.to_bits());
             }
         })?;
@@ -130,7 +131,7 @@ fn dijkstra(rows: &RowReader, source: ShortId, window: Window) -> Outcome<String
     })
 }
 
-/// One iteration of PageRank, without what is the same for all vertices.
+/// One iteration of PageRank, without the terms that are the same for all vertices.
 fn sequential(graph: &Graph, rows: &RowReader, window: Window) -> Outcome<String> {
     let degrees = graph.out_degrees()?;
     let mut ranks = vec![0f32; degrees.len()];
@@ -140,7 +141,7 @@ fn sequential(graph: &Graph, rows: &RowReader, window: Window) -> Outcome<String
     })
 }
 
-/// Visits rows, and tells what those of the window took.
+/// Visits rows, and reports the cost of those in the window.
 fn traverse<O: RunAhead>(
     rows: &RowReader,
     order: O,
