@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn bridges_and_articulation_points_of_sparse_graphs_match_the_oracle(edges in graphs(1..=40, 1..=2)) {
+    fn cuts_of_sparse_graphs_match_the_oracle(edges in graphs(1..=40, 1..=2)) {
         let scratch = Scratch::new();
         let graph = open(&import_with(ImportConfig::default(), scratch.path(), "graph", &edges));
         prop_assert_eq!(bridges(&graph, &threads(2)), cuts::bridges(&edges));
