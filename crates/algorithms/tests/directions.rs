@@ -197,8 +197,8 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
                 prepared.run(&graph, &options).map(drop)
             };
             run(memory).unwrap_or_else(|error| panic!("{name} {question} {direction:?}: {error}"));
-            // Less than arrays, caches and code need; the tables of sources and targets take none
-            // of it.
+            // The overhead has no room for arrays, caches and code. It is enough to read the tables
+            // of sources and targets.
             let refused = run(needs.estimate.overhead_bytes);
             assert!(
                 matches!(refused, Err(tegula_algorithms::Error::Run(Error::OverBudget { .. }))),

@@ -1,4 +1,4 @@
-//! A run that the system refuses some threads gives the bits of a run with all of them.
+//! A run with fewer threads than it asks for gives the bits of a run with all.
 
 mod support;
 

@@ -1,6 +1,6 @@
-//! What the engine assumes of reductions and programs, and no compiler checks. A program that
-//! breaks one of these laws gives other results with another executor, number of threads or
-//! division of the graph.
+//! Laws that the engine assumes of reductions and programs, and that no compiler checks. A program
+//! that breaks one gives other results with another executor, number of threads or division of the
+//! graph.
 
 use std::fmt::Debug;
 

@@ -191,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn distances_are_right(edges in graphs(2..=60, 0..=60), seed in any::<u64>(), undirected: bool) {
+    fn distances_agree(edges in graphs(2..=60, 0..=60), seed in any::<u64>(), undirected: bool) {
         search_in_every_way("any", &edges.weighted(seed), undirected);
     }
 }

@@ -48,14 +48,14 @@ pub struct BfsOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
     pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`.
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference in an undirected
-    /// graph. In a directed graph, `in` needs rows by target and `both` needs rows by source too; either keeps all arrays
-    /// in memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
+    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
+    /// by source too; either keeps all arrays in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,

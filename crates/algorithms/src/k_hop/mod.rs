@@ -32,16 +32,17 @@ pub struct KHopOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[serde(default)]
     pub source: Option<String>,
-    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are: text, also as .gz and
-    /// .zst, Parquet, `-`.
+    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are:
+    /// text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
     /// The greatest number of hops to go.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub hops: u32,
-    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
-    /// difference. In a directed one `in` and `both` need rows by target, and `both` rows by source too.
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph
+    /// it makes no difference. In a directed one `in` and `both` need rows by target, and `both`
+    /// rows by source too.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,

@@ -2,12 +2,12 @@
 //!
 //! One depth-first search along the rows finds all components (Tarjan, *Depth-First Search and
 //! Linear Graph Algorithms*, SIAM Journal on Computing 1, 1972). Consider the vertices that are in
-//! no component yet. A vertex that reaches none entered before it is the root of a component, which
-//! consists of all entered from it on. One number a vertex is enough (Pearce, *A Space-Efficient
-//! Algorithm for Finding Strongly Connected Components*, Information Processing Letters 116, 2016).
-//! The search uses one thread. In an undirected graph the components are those of `wcc`. Memory: 17
-//! bytes a vertex, 16 for each edge of the longest row, at least 256 KiB, and the index of the
-//! rows.
+//! no component yet. A vertex that reaches none entered before it is the root of a component. The
+//! component consists of the root and all entered after it. One number a vertex is enough (Pearce,
+//! *A Space-Efficient Algorithm for Finding Strongly Connected Components*, Information Processing
+//! Letters 116, 2016). The search uses one thread. In an undirected graph the components are those
+//! of `wcc`. Memory: 17 bytes a vertex, 16 for each edge of the longest row, at least 256 KiB, and
+//! the index of the rows.
 
 mod components;
 

@@ -46,8 +46,8 @@ pub use search::{SimilarPair, most_similar, of_pairs};
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["sources", "pairs"]))))]
 pub struct SimilarityOptions {
-    /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
-    /// `-`.
+    /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as
+    /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "top"))]
     pub pairs: Option<PathBuf>,
     /// The vertices for which to find the most similar ones: a table with an id in each row.

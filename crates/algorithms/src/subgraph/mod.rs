@@ -29,8 +29,8 @@ use answer::Subgraph;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["vertices", "component"]))))]
 pub struct SubgraphOptions {
-    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as .gz and .zst,
-    /// Parquet, `-`.
+    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as
+    /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub vertices: Option<PathBuf>,
     /// The weakly connected component of this vertex.

@@ -7,7 +7,7 @@
 //!   the greater to the smaller, by compare-and-swap, so any number of threads may work on it
 //!   (Rem's algorithm, made concurrent by Patwary, Refsnes, Manne 2012, with the path halving of
 //!   Tarjan and van Leeuwen 1984). Links lead only to smaller ids, so the root of a component is
-//!   its smallest dense id, in whatever order the edges come. A tile is skipped without being read
+//!   its smallest dense id, in any order of the edges. A tile is skipped without being read
 //!   if all its sources and targets are known to be in one component. This is the idea of Afforest
 //!   (Sutton, Ben-Nun, Barak 2018), that most edges join what is already joined, applied to tiles.
 //!   On R-MAT it saves two thirds of the bytes. Memory: 4 bytes a vertex.
