@@ -1,8 +1,9 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! How long a search takes beside other work.
+//! Measures how long a search takes beside other work.
 //!
-//! `beside GRAPH SOURCE` searches breadth first from a source, alone and while PageRank runs on the same
-//! scheduler, and prints as JSON how many levels there are, and the seconds that either takes.
+//! `beside GRAPH SOURCE` runs a breadth-first search from a source, first alone and then while
+//! PageRank runs on the same scheduler. It prints as JSON the number of levels and the seconds of
+//! both searches.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let seconds = started.elapsed().as_secs_f64();
             Ok::<_, tegula_algorithms::engine::Error>((found.statistics.iterations, seconds))
         };
-        // What is read once is in memory for both.
+        // The first search brings the rows or tiles into memory for the two that are timed.
         search()?;
         let (levels, alone) = search()?;
         let (cancel, has_begun) = (Cancel::default(), AtomicBool::new(false));

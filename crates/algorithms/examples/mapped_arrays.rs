@@ -1,9 +1,11 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! PageRank with its arrays in mapped files, which the kernel pages: what arrays on disk are compared with.
+//! Runs PageRank with its arrays in mapped files, which the kernel pages, as a baseline for arrays
+//! on disk.
 //!
-//! `mapped_arrays GRAPH FOLDER ITERATIONS MEMORY LIMIT` runs as in memory, for which MEMORY is to suffice, but whatever
-//! is large is mapped from a file without a name in FOLDER, and the process has LIMIT bytes of memory, so that the
-//! kernel has to move pages. Prints the seconds of each iteration as JSON.
+//! `mapped_arrays GRAPH FOLDER ITERATIONS MEMORY LIMIT` runs as in memory, so MEMORY must suffice
+//! for that. But every large allocation is mapped from an unnamed file in FOLDER, and the process
+//! has only LIMIT bytes of memory, so the kernel has to move pages. It prints the seconds of each
+//! iteration as JSON.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::error::Error;
@@ -19,13 +21,13 @@ use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_machine::disk::Backend;
 use tegula_testkit::MemoryGroup;
 
-/// Allocations from this size on are mapped.
+/// Allocations of at least this size are mapped.
 const MAPPED_MIN: usize = 1 << 20;
 
-/// Where the files are. Nothing large is to be allocated before it is known.
+/// The folder of the files. No large allocation may happen before it is set.
 static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Maps what is large.
+/// An allocator that maps large allocations.
 struct Mapped;
 
 impl Mapped {
@@ -33,7 +35,7 @@ impl Mapped {
         layout.size() >= MAPPED_MIN && layout.align() <= 4096
     }
 
-    /// New pages, which are zero; null where there are none.
+    /// Maps new pages, which are zero. Returns null on failure.
     fn map(len: usize) -> *mut u8 {
         let Some(folder) = FOLDER.get() else { return null_mut() };
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
@@ -44,14 +46,15 @@ impl Mapped {
             return null_mut();
         }
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping, wherever the kernel has room, of a file that nobody else can open.
+        // SAFETY: a new mapping, at an address that the kernel chooses, of a file that nobody else
+        // can open.
         let pages = unsafe { mmap(null_mut(), len, access, MapFlags::SHARED, &file, 0) };
         pages.map_or(null_mut(), <*mut _>::cast)
     }
 }
 
-// SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped with it. Which of the
-// two follows from the layout, since all that is large is mapped: see `alloc`.
+// SAFETY: memory is the system's, or pages that were mapped for one allocation and are unmapped
+// with it. The layout tells which of the two, since every large allocation is mapped: see `alloc`.
 unsafe impl GlobalAlloc for Mapped {
     // SAFETY: as the trait says.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -74,7 +77,7 @@ unsafe impl GlobalAlloc for Mapped {
     // SAFETY: as the trait says.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         match Mapped::maps(layout) {
-            // SAFETY: mapped in this length, and nobody holds it any longer.
+            // SAFETY: it was mapped with this length, and nobody holds it any longer.
             true => drop(unsafe { munmap(pointer.cast(), layout.size()) }),
             // SAFETY: the caller's promises are passed on.
             false => unsafe { System.dealloc(pointer, layout) },

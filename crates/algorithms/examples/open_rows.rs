@@ -1,9 +1,10 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times runs on a graph whose rows are open and in memory, as a service would hold it.
+//! Times runs on a graph whose rows are open and in memory, as a service would hold them.
 //!
-//! `open_rows bfs|sssp GRAPH SOURCE` opens a graph, brings its rows into memory, runs once and prints how
-//! long that took and what was found; then it does so for every line on standard input, with the width of
-//! a bucket that the line gives, if it gives one. So runs can alternate with those of something else.
+//! `open_rows bfs|sssp GRAPH SOURCE` opens a graph, brings its rows into memory, runs once, and
+//! prints the time and a summary of the result. Then it runs again for every line on standard
+//! input, with the bucket width on that line, if there is one. So its runs can alternate with those
+//! of another program.
 
 use std::error::Error;
 use std::io::BufRead;
@@ -56,7 +57,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The rows of a direction, unpacked, if the graph has them.
+/// Opens and unpacks the rows of a direction, if the graph has them.
 fn open_rows(
     graph: &Graph,
     direction: Direction,

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let outcome = PageRank::run(&graph, PageRankConfig::default(), &options)?;
 
-    // Ranks are by dense id; the original ids come in ascending order, a chunk at a time.
+    // Ranks are by dense id; original ids come in ascending order, a chunk at a time.
     graph.original_ids()?.for_each_chunk(|ids, vertices| {
         for (index, vertex) in vertices.iter().enumerate() {
             println!("{}\t{}", ids.get(index), outcome.states[vertex.index()]);

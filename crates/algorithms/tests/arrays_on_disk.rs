@@ -1,5 +1,5 @@
-//! Arrays on disk: reads and writes that fail, bits that flip, disks without room. An error, once, or the right
-//! answer; and nothing is left behind.
+//! Arrays on disk under failed reads and writes, flipped bits and full disks. A run ends in one
+//! error or the right answer, and leaves no file behind.
 
 mod support;
 
@@ -22,7 +22,8 @@ use tegula_testkit::{EdgeList, Scratch};
 const CONFIG: PageRankConfig =
     PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(2) };
 
-/// Bytes that it takes to send messages to groups of columns, beside all else: fewer than another group less would.
+/// Bytes for sending messages to groups of columns, beside all else. One group fewer would need
+/// more than this in addition.
 const SENDING: u64 = 24 << 10;
 
 /// A skewed graph of some four segments by eight columns.
@@ -33,10 +34,10 @@ fn skewed(scratch: &Scratch) -> PathBuf {
     import_with(config, scratch.path(), "skewed", &graph)
 }
 
-/// What was found: ranks as bits, and hops.
+/// The results: ranks as bits, and hops.
 type Answers = (Vec<u32>, Vec<Option<u32>>);
 
-/// Opens and runs with a backend, in the least memory.
+/// Opens a graph with a backend and runs in the least memory.
 fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Error> {
     let memory = match arrays {
         Arrays::OnDisk => {
@@ -50,7 +51,7 @@ fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Er
     };
     let graph = open_graph(directory, memory, backend)?;
     let options = RunOptions { memory, threads: 2, arrays, ..Default::default() };
-    // Both ways in which messages come to further groups of columns.
+    // Both ways to bring messages to further groups of columns.
     let sending = RunOptions { messages: Messages::Dispatched, ..options.clone() };
     let ranks = PageRank::run(&graph, CONFIG, &sending)?.states;
     let rereading = RunOptions { messages: Messages::Reread, ..options };
@@ -59,7 +60,8 @@ fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Er
     Ok((ranks.iter().map(|rank| rank.to_bits()).collect(), hops))
 }
 
-/// Runs with each fault in turn until none strikes; how many ended in an error. `is_expected` looks at those.
+/// Runs with each fault in turn until none strikes. Checks errors with `is_expected`; returns their
+/// number.
 fn strike(fault: impl Fn(u64) -> FaultPlan, is_expected: impl Fn(&Error) -> bool) -> u64 {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
@@ -112,7 +114,7 @@ fn the_nth_write_fails_for_every_n() {
 }
 
 #[test]
-fn reads_that_dawdle_change_nothing() {
+fn late_and_short_reads_change_nothing() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let expected = run(&directory, Backend::Auto, Arrays::InMemory).unwrap();
@@ -126,7 +128,7 @@ fn reads_that_dawdle_change_nothing() {
 }
 
 #[test]
-fn whoever_follows_rows_has_arrays_in_memory() {
+fn a_search_that_seeks_finds_the_same_whatever_arrays_are_asked_for() {
     let scratch = Scratch::new();
     let graph = EdgeList::new(edges(&Rmat::new(10, 8, 5).unwrap()));
     let rows = Some(RowEncoding::default());

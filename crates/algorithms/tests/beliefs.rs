@@ -1,5 +1,5 @@
-//! Belief propagation beside published answers, beside sums over all states, and beside messages that are passed one by
-//! one as numbers between 0 and 1, in every way to run.
+//! Belief propagation against published answers, sums over all states, and a reference that passes
+//! messages one by one as numbers between 0 and 1, in every way to run.
 
 mod support;
 
@@ -24,7 +24,8 @@ use tegula_testkit::{EdgeList, Scratch, XorShift, data};
 
 const NAME: &str = "belief-propagation";
 
-/// A Markov random field: how many states its variables have, and weights of states and of pairs of them.
+/// A Markov random field: the number of states of each variable, and the weights of states and
+/// pairs.
 #[derive(Debug, Default)]
 struct Field {
     states: Vec<usize>,
@@ -33,7 +34,8 @@ struct Field {
 }
 
 impl Field {
-    /// Variables with 1 to 4 states, each but the first joined with one before it, and `more` pairs beside.
+    /// Variables with 1 to 4 states. Each but the first is joined with an earlier one; `more` pairs
+    /// are added.
     fn random(variables: u64, more: u64, random: &mut XorShift) -> Field {
         let states = (0..variables).map(|_| 1 + random.below(4) as usize).collect();
         let mut field = Field { states, ..Field::default() };
@@ -47,7 +49,7 @@ impl Field {
             (1..variables).map(|variable| (random.below(variable), variable)).collect();
         ends.extend((0..more).map(|_| (random.below(variables), random.below(variables))));
         for (one, other) in ends {
-            // Either may be the first.
+            // Either variable may be the first.
             let swap = random.below(2) == 0;
             let (one, other) = if swap { (other, one) } else { (one, other) };
             let (one, other) = (one as usize, other as usize);
@@ -75,7 +77,7 @@ impl Field {
         text
     }
 
-    /// The probabilities of all states, summed up over all combinations of states.
+    /// The probabilities of all states, summed over all combinations of states.
     fn exact(&self) -> Vec<Vec<f64>> {
         let mut sums: Vec<Vec<f64>> = self.states.iter().map(|&count| vec![0.0; count]).collect();
         let combinations = self.states.iter().product();
@@ -100,8 +102,8 @@ impl Field {
         sums.into_iter().map(scaled).collect()
     }
 
-    /// What variables believe after some rounds in which all pass messages at once. Pairs of the same variables are
-    /// one.
+    /// The beliefs after some rounds in which all variables pass messages at once. Weights of pairs
+    /// of the same variables are multiplied.
     fn passed(&self, rounds: usize, damping: f64) -> Vec<Vec<f64>> {
         let mut potentials: BTreeMap<(usize, usize), Vec<f64>> = BTreeMap::new();
         for (one, other, weights) in &self.pairs {
@@ -161,7 +163,7 @@ fn scaled(weights: Vec<f64>) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / sum).collect()
 }
 
-/// The beliefs of all vertices by ascending id, whatever the way to run.
+/// The beliefs of all vertices by ascending id, checked to be the same in every way to run.
 #[track_caller]
 fn beliefs(graph: &Graph, wanted: &Value) -> Vec<Vec<f64>> {
     let mut found: Option<Vec<Vec<f64>>> = None;
@@ -207,7 +209,8 @@ fn of_text(folder: &Path, text: &str, wanted: Value) -> Vec<Vec<f64>> {
     of_model(folder, &file, wanted)
 }
 
-/// The probabilities in a file of answers: a word, the number of variables, and for each its states and what they have.
+/// The probabilities in a file of answers: a word, the number of variables, and for each variable
+/// its number of states and their probabilities.
 fn answers(path: &Path) -> Vec<Vec<f64>> {
     let text = data::read_text(path).unwrap();
     let mut words = text.split_whitespace().skip(1);
@@ -220,18 +223,18 @@ fn answers(path: &Path) -> Vec<Vec<f64>> {
 fn difference(found: &[Vec<f64>], expected: &[Vec<f64>]) -> f64 {
     let shape = |all: &[Vec<f64>]| all.iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!(shape(found), shape(expected));
-    // A maximum passes over NaN.
+    // `f64::max` ignores NaN.
     assert!(found.iter().flatten().all(|belief| belief.is_finite()), "{found:?}");
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
     pairs.map(|(found, expected)| (found - expected).abs()).fold(0.0, f64::max)
 }
 
 #[test]
-fn published_models_have_the_answers_that_are_known_of_them() {
+fn published_models_have_their_known_answers() {
     let Some(folder) = data::find("bp") else { return };
     let scratch = Scratch::new();
     let wanted = || json!({ "tolerance": 1e-13, "iterations": 500 });
-    // How far the fixed point is from what is true, where that is known.
+    // The allowed distance of the fixed point from the true probabilities, where they are known.
     for (name, from_truth) in [
         ("Segmentation_12", 9.1e-5),
         ("Segmentation_14", 8.6e-2),
@@ -241,7 +244,7 @@ fn published_models_have_the_answers_that_are_known_of_them() {
     ] {
         let found = of_model(scratch.path(), &folder.join(format!("{name}.uai")), wanted());
         let fixed_point = answers(&folder.join(format!("{name}.uai.LBP")));
-        // It was searched for until nothing changed by more than 10^-9.
+        // The published search went on until nothing changed by more than 10^-9.
         let from_fixed_point = difference(&found, &fixed_point);
         assert!(from_fixed_point < 2e-9, "{name}: {from_fixed_point}");
         let truth = answers(&folder.join(format!("{name}.uai.MAR")));
@@ -256,7 +259,7 @@ fn published_models_have_the_answers_that_are_known_of_them() {
 }
 
 #[test]
-fn what_swings_is_told_of() {
+fn beliefs_that_do_not_converge_are_reported() {
     let Some(model) = data::find("bp/Grids_15.uai") else { return };
     let scratch = Scratch::new();
     let request = find(NAME).unwrap().request(json!({ "model": model })).unwrap();
@@ -297,11 +300,11 @@ proptest! {
     }
 
     #[test]
-    fn a_graph_is_the_simple_undirected_one_beneath_it(
+    fn beliefs_are_those_of_the_simple_undirected_graph(
         edges in edges(2..=40, 1..=3),
         choices in (any::<bool>(), 0..GRIDS.len(), 2usize..4, any::<u64>()),
         order in select(&[VertexOrder::Given, VertexOrder::Degree][..]),
-        // Two states are of single precision where that is enough.
+        // Two states use single precision where the tolerance allows it.
         (tolerance, off_max) in select(&[(0.0, 1e-10), (1e-6, 1e-5)][..]),
     ) {
         let (undirected, grid, states, seed) = choices;
@@ -329,7 +332,7 @@ proptest! {
         let mut lines = String::new();
         for (vertex, id) in vertices.iter().enumerate() {
             if random.below(2) == 0 {
-                // A state without a row is not possible.
+                // A state without a row is impossible.
                 let mut own = weights(states, &mut random);
                 own[random.below(states as u64) as usize] = 0.0;
                 for (state, weight) in own.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
@@ -356,7 +359,7 @@ proptest! {
 }
 
 #[test]
-fn a_vertex_with_more_neighbours_than_a_block_has_room_for_is_told_by_all() {
+fn a_vertex_hears_all_neighbours_even_if_a_block_has_no_room_for_them() {
     let scratch = Scratch::new();
     // A block has 65,536 entries of two states, and 262,144 in single precision.
     let leaves = 300_000u64;
@@ -365,7 +368,7 @@ fn a_vertex_with_more_neighbours_than_a_block_has_room_for_is_told_by_all() {
     let graph = open(&import_with(config, scratch.path(), "star", &star));
     let [potential, priors] = ["potential.txt", "priors.txt"].map(|name| scratch.path().join(name));
     std::fs::write(&potential, "3 2\n2 3\n").unwrap();
-    // As many leaves are known to be in either state, but for one.
+    // The same number of leaves is known in each state, but for one.
     let known = (1..=10_001).map(|leaf| format!("{leaf} {} 1\n", leaf % 2)).collect::<String>();
     std::fs::write(&priors, known).unwrap();
     for (tolerance, off_max) in [(1e-7, 1e-9), (1e-6, 1e-6)] {
@@ -379,7 +382,7 @@ fn a_vertex_with_more_neighbours_than_a_block_has_room_for_is_told_by_all() {
 }
 
 #[test]
-fn the_memory_that_is_told_is_enough() {
+fn the_estimated_memory_is_enough() {
     let scratch = Scratch::new();
     let ring = EdgeList::new((0..300_000u64).flat_map(|v| [(v, v + 1), (v, v + 2)]).collect());
     let config = with_rows(VertexOrder::Degree, false);
@@ -410,7 +413,7 @@ fn the_memory_that_is_told_is_enough() {
 }
 
 #[test]
-fn a_model_that_says_nonsense_is_refused_with_its_line() {
+fn an_invalid_model_is_refused_with_its_line() {
     let scratch = Scratch::new();
     let file = scratch.path().join("bad.uai");
     for (text, words) in [

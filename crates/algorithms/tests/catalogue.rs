@@ -1,4 +1,4 @@
-//! What holds of every algorithm of the catalogue, whichever it is.
+//! Properties of every algorithm of the catalogue.
 
 mod support;
 
@@ -17,17 +17,17 @@ use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
-/// Entries of a list.
+/// Number of entries of a list.
 const TOP: usize = 2;
 
-/// Two triangles that an edge joins, and a pair beside them, with weights.
+/// Two triangles joined by an edge, and a separate pair, with weights.
 fn graph() -> EdgeList {
     let edges = vec![(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 6), (6, 4), (8, 9)];
     let weights = (1..=edges.len()).map(|weight| weight as f32).collect();
     EdgeList { weights: Some(weights), ..EdgeList::new(edges) }
 }
 
-/// Values for the options that algorithms cannot do without.
+/// Values for required options.
 fn samples(scratch: &Scratch) -> Map<String, Value> {
     let sets = scratch.path().join("sets.txt");
     std::fs::write(&sets, "1 one\n2 one\n4 other\n").unwrap();
@@ -96,7 +96,7 @@ fn import(scratch: &Scratch) -> Graph {
     open(&import_with(config, scratch.path(), "graph", &graph()))
 }
 
-/// The same without its edges backward, and directed: there is no cycle.
+/// The graph without its edges backward, and directed, so that it has no cycle.
 fn import_acyclic(scratch: &Scratch) -> Graph {
     let config = with_rows(VertexOrder::Degree, false);
     let forward = graph().edges.into_iter().filter(|(source, target)| source < target);
@@ -104,7 +104,7 @@ fn import_acyclic(scratch: &Scratch) -> Graph {
 }
 
 #[test]
-fn names_are_unique_and_tell_what_is_found() {
+fn names_are_unique_and_every_algorithm_has_a_summary() {
     let names: HashSet<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
     assert_eq!(names.len(), CATALOGUE.len());
     for entry in CATALOGUE {
@@ -118,7 +118,7 @@ fn names_are_unique_and_tell_what_is_found() {
 }
 
 #[test]
-fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
+fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
     let scratch = Scratch::new();
     let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
     for entry in CATALOGUE {
@@ -172,7 +172,7 @@ fn every_algorithm_runs_in_what_it_says_and_gives_the_table_that_it_declares() {
 }
 
 #[test]
-fn options_that_there_are_not_or_that_are_missing_are_refused() {
+fn unknown_and_missing_options_are_refused() {
     let samples = samples(&Scratch::new());
     for entry in CATALOGUE {
         let mut options = options_of(entry, &samples);
@@ -190,7 +190,7 @@ fn options_that_there_are_not_or_that_are_missing_are_refused() {
 }
 
 #[test]
-fn whatever_reads_tables_has_the_options_of_tables() {
+fn only_algorithms_that_read_tables_have_table_options() {
     let samples = samples(&Scratch::new());
     for entry in CATALOGUE {
         let names = entry.option_names();
@@ -210,7 +210,7 @@ fn whatever_reads_tables_has_the_options_of_tables() {
 }
 
 #[test]
-fn options_within_limits_and_together_are_checked_whoever_gives_them() {
+fn limits_and_combinations_of_options_are_checked() {
     for (name, options) in [
         ("pagerank", json!({ "damping": 1.0 })),
         ("pagerank", json!({ "tolerance": -1.0 })),

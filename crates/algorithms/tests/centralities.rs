@@ -1,4 +1,5 @@
-//! Centralities: eigenvector and Katz against double precision, hubs, and what follows from distances.
+//! Centralities: eigenvector and Katz against double precision, hubs and authorities, and measures
+//! based on distances.
 
 mod support;
 
@@ -15,7 +16,7 @@ use tegula_store::rows::RowEncoding;
 use tegula_testkit::matching::{epsilon, exact};
 use tegula_testkit::{EdgeList, Scratch, Table, XorShift, centrality, distances, small_graphs};
 
-/// Of values whose Euclidean norm is 1: what rounding to single precision leaves after many iterations.
+/// For values with the Euclidean norm 1: the error of single precision after many iterations.
 const TOLERANCE: f64 = 2e-5;
 
 #[track_caller]
@@ -27,7 +28,7 @@ fn assert_near(name: &str, expected: &Table<f64>, found: &Table<f64>) {
     }
 }
 
-/// Imports in each order and grid in turn.
+/// Imports in one of the orders and grids, by the seed.
 fn import(scratch: &Scratch, name: &str, edges: &EdgeList, seed: usize) -> Graph {
     let order = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs][seed % 3];
     let grid = GRIDS[seed % GRIDS.len()];
@@ -36,7 +37,7 @@ fn import(scratch: &Scratch, name: &str, edges: &EdgeList, seed: usize) -> Graph
 }
 
 #[test]
-fn katz_is_that_of_double_precision() {
+fn katz_matches_double_precision() {
     let scratch = Scratch::new();
     for (seed, (name, edges)) in small_graphs(3).into_iter().enumerate() {
         let graph = import(&scratch, name, &edges, seed);
@@ -53,9 +54,10 @@ fn katz_is_that_of_double_precision() {
 }
 
 #[test]
-fn eigenvectors_are_those_of_double_precision() {
+fn eigenvectors_match_double_precision() {
     let scratch = Scratch::new();
-    // Others have several components of the same greatest eigenvalue, or none but 0.
+    // The other graphs have several components with the same greatest eigenvalue, or only the
+    // eigenvalue 0.
     let graphs = small_graphs(5).into_iter().enumerate();
     for (seed, (name, edges)) in graphs.filter(|(_, (name, _))| {
         ["grid", "dense", "complete", "small world", "star"].contains(name)
@@ -72,7 +74,7 @@ fn eigenvectors_are_those_of_double_precision() {
 }
 
 #[test]
-fn hubs_and_authorities_are_those_of_their_sums() {
+fn hubs_and_authorities_match_the_oracle() {
     on_small_graphs(|name, arcs, graph| {
         for iterations in [1, 7] {
             let wanted = json!({ "tolerance": 0.0, "max_iterations": iterations });
@@ -89,7 +91,7 @@ fn hubs_and_authorities_are_those_of_their_sums() {
 }
 
 #[test]
-fn distances_are_those_of_a_search_from_each_vertex() {
+fn closeness_and_harmonic_match_a_search_from_each_vertex() {
     on_small_graphs(|name, arcs, graph| {
         let found = numbers(graph, "closeness", json!({}), &threads(2));
         epsilon(&distances::closeness(arcs), &found, 1e-12).expect(name);
@@ -101,7 +103,7 @@ fn distances_are_those_of_a_search_from_each_vertex() {
 #[test]
 fn the_diameter_is_the_greatest_distance() {
     on_small_graphs(|name, arcs, graph| {
-        // Where components are as large as each other, any of them may be meant.
+        // With several largest components, any of them may be taken.
         if name.starts_with("the smallest") || graph.vertex_count() == 0 {
             return;
         }
@@ -125,7 +127,7 @@ fn the_diameter_is_the_greatest_distance() {
 }
 
 #[test]
-fn what_is_near_is_within_so_many_hops_of_a_source() {
+fn k_hop_finds_the_vertices_within_k_hops_of_a_source() {
     on_small_graphs(|name, arcs, graph| {
         let vertices = arcs.vertices();
         let Some(&last) = vertices.last() else { return };
@@ -149,7 +151,7 @@ fn what_is_near_is_within_so_many_hops_of_a_source() {
 }
 
 #[test]
-fn paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
+fn betweenness_matches_paths_between_all_pairs() {
     on_small_graphs(|name, arcs, graph| {
         let pairs = distances::betweenness(arcs);
         let part = |scale: f64| -> Table<f64> {
@@ -165,10 +167,10 @@ fn paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
 }
 
 #[test]
-fn weighted_paths_lead_through_a_vertex_as_often_as_between_all_pairs() {
+fn weighted_betweenness_matches_paths_between_all_pairs() {
     for (seed, (name, edges)) in small_graphs(3).into_iter().enumerate() {
         let mut random = XorShift::new(seed as u64);
-        // Few weights, so that many paths are equally long.
+        // Few different weights, so that many paths have the same length.
         let weights = edges.edges.iter().map(|_| (1 + random.below(3)) as f32).collect();
         let edges = EdgeList { weights: Some(weights), ..edges };
         for undirected in [false, true] {
@@ -235,7 +237,7 @@ fn betweenness_from_given_sources_adds_up_to_that_from_all() {
 }
 
 #[test]
-fn samples_stand_for_all() {
+fn samples_estimate_the_exact_values() {
     let scratch = Scratch::new();
     let (_, edges) = small_graphs(1).into_iter().find(|graph| graph.0 == "small world").unwrap();
     let mut closeness: Option<Table<f64>> = None;
@@ -260,7 +262,7 @@ fn samples_stand_for_all() {
             assert_eq!(of(200, 5), exact, "{name}: all are drawn");
             assert_eq!(of(20, 5), of(20, 5), "{name}");
             assert_ne!(of(20, 5), of(20, 6), "{name}");
-            // The average of many estimates is what they estimate.
+            // The mean of many estimates is near the exact value.
             let mut sums = vec![0.0; exact.len()];
             for seed in 0..300 {
                 let found = of(20, seed);
@@ -276,8 +278,8 @@ fn samples_stand_for_all() {
 }
 
 #[test]
-fn more_paths_than_a_float_can_count_are_no_trouble() {
-    // Forks that close again, one behind the other: 2^1100 paths from the first vertex to the last.
+fn more_paths_than_a_float_can_count_are_counted() {
+    // A chain of forks that close again: 2^1100 paths from the first vertex to the last.
     const FORKS: u64 = 1100;
     let fork = |first| {
         [(first, first + 1), (first, first + 2), (first + 1, first + 3), (first + 2, first + 3)]
@@ -290,7 +292,7 @@ fn more_paths_than_a_float_can_count_are_no_trouble() {
         let (fork, before) = (vertex / 3, vertex);
         let expected = match vertex % 3 {
             0 => (before * (3 * FORKS - vertex)) as f64,
-            // One of two ways.
+            // A vertex on one of the two branches.
             _ => ((3 * fork + 1) * (3 * (FORKS - fork - 1) + 1)) as f64 / 2.0,
         };
         assert!((found - expected).abs() <= 1e-9 * expected, "{vertex}: {found} {expected}");
@@ -299,8 +301,8 @@ fn more_paths_than_a_float_can_count_are_no_trouble() {
 
 #[test]
 fn few_paths_count_beside_many_more_of_the_same_level() {
-    // From vertex 0 one way leads through layers of two vertices, of which each leads to both of the next: 2^1199 paths
-    // to the last. The other way is a path as long.
+    // From vertex 0 one way leads through layers of two vertices, each with edges to both of the
+    // next layer: 2^1199 paths to the last layer. The other way is a path of the same length.
     const LENGTH: u64 = 1200;
     let layer = |layer: u64| (1 + 2 * layer, 2 + 2 * layer);
     let alone = |number: u64| 2 * LENGTH + number;
@@ -316,7 +318,7 @@ fn few_paths_count_beside_many_more_of_the_same_level() {
     let graph = open(&import_with(config, scratch.path(), "ways", &edges));
     let found = numbers(&graph, "betweenness", json!({}), &threads(2));
     for number in 1..=LENGTH {
-        // What is before it and what is behind it.
+        // The vertices before it times the vertices behind it.
         let expected = (number * (LENGTH - number)) as f64;
         let found = found[alone(number) as usize].1;
         assert!((found - expected).abs() <= 1e-9 * expected, "{number}: {found} {expected}");
@@ -324,7 +326,7 @@ fn few_paths_count_beside_many_more_of_the_same_level() {
 }
 
 #[test]
-fn values_that_grow_without_bound_are_no_answer() {
+fn values_that_grow_without_bound_are_an_error() {
     let scratch = Scratch::new();
     let edges = EdgeList::new((0..50).map(|vertex| (vertex, (vertex + 1) % 50)).collect());
     let graph = import(&scratch, "ring", &edges, 0);
@@ -337,7 +339,7 @@ fn values_that_grow_without_bound_are_no_answer() {
 }
 
 #[test]
-fn what_does_not_come_to_rest_says_so() {
+fn values_that_do_not_converge_cause_a_warning() {
     let scratch = Scratch::new();
     let edges =
         EdgeList::new((0..50).map(|vertex| (vertex, (vertex + 1) % 50)).chain([(0, 7)]).collect());

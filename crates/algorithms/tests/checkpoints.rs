@@ -1,4 +1,4 @@
-//! Checkpoints: a run that goes on from one answers what it answers when nothing interrupts it, to the bit.
+//! Checkpoints: a run that resumes from one gives the bits of an uninterrupted run.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn skewed(scratch: &Scratch, name: &str, seed: u64) -> PathBuf {
     import_with(config, scratch.path(), name, &graph)
 }
 
-/// What keeps checkpoints, with options under which it takes several iterations.
+/// The programs that keep checkpoints, with options under which they take several iterations.
 fn programs(graph: &Graph) -> Vec<(&'static str, Value)> {
     let source = original_of(graph)[3].to_string();
     vec![
@@ -43,13 +43,13 @@ fn programs(graph: &Graph) -> Vec<(&'static str, Value)> {
         ("bfs", json!({ "source": source })),
         ("bfs", json!({ "source": source, "parents": true })),
         ("sssp", json!({ "source": source })),
-        // Most vertices wait in buckets for their turn.
+        // With this delta most vertices wait in buckets.
         ("sssp", json!({ "source": source, "delta": 0.02 })),
         ("wcc", json!({ "method": "propagation" })),
     ]
 }
 
-/// Stops a run after so many iterations.
+/// Stops a run after a number of iterations.
 struct StopAfter {
     left: AtomicU64,
     is_iterating: AtomicBool,
@@ -78,7 +78,7 @@ impl Progress for StopAfter {
     fn end(&self) {}
 }
 
-/// A run of a program: its iterations, and its rows as text.
+/// Runs a program; returns its number of iterations and its rows as text.
 fn answer(
     graph: &Graph,
     (name, wanted): &(&str, Value),
@@ -91,7 +91,8 @@ fn answer(
     Ok((found.statistics.iterations, format!("{:?}", kept.0)))
 }
 
-/// The same with checkpoints before every iteration, in a folder, from which it goes on where `resume` is set.
+/// The same with checkpoints before every iteration in `folder`, from which it resumes if `resume`
+/// is set.
 fn answer_in(
     folder: &Path,
     resume: bool,
@@ -105,7 +106,7 @@ fn answer_in(
     answer(graph, program, &RunOptions { checkpoints, ..options.clone() })
 }
 
-/// Runs until so many iterations are done, with checkpoints in a folder.
+/// Runs until `iterations` are done, with checkpoints in a folder.
 #[track_caller]
 fn stop_after(
     iterations: u64,
@@ -123,7 +124,7 @@ fn stop_after(
     );
 }
 
-/// Ways to run, on none of which an answer depends.
+/// Ways to run; the answer must not depend on them.
 fn ways() -> [RunOptions<'static>; 4] {
     let on_disk = Arrays::OnDisk;
     [
@@ -146,12 +147,13 @@ fn a_run_goes_on_from_each_iteration_wherever_its_arrays_lie() {
     for program in &programs(&graph) {
         let (_, expected) = answer(&graph, program, &threads(1)).unwrap();
         for (number, kept) in ways().iter().enumerate() {
-            // How many there are is not the same in all ways.
+            // The number of iterations differs between ways.
             let (iterations, _) = answer(&graph, program, kept).unwrap();
             assert!(iterations > 3, "{program:?}: {iterations} iterations");
             for (number, gone_on) in ways().iter().enumerate().map(|(n, way)| (4 * number + n, way))
             {
-                // Each of them in some of the ways; the last checkpoint is from before the last one.
+                // Each checkpoint is tried in some of the ways; the last is from before the last
+                // iteration.
                 let done = 2 + (number as u64) % (iterations - 1);
                 let folder = Scratch::new();
                 stop_after(done, (folder.path(), false), &graph, program, kept);
@@ -171,7 +173,8 @@ fn a_run_that_is_interrupted_again_and_again_comes_to_its_end() {
         for way in ways() {
             let folder = Scratch::new();
             stop_after(2, (folder.path(), false), &graph, program, &way);
-            // Each time it is one iteration further. How many there are is not the same in all ways.
+            // Each resumed run gets one iteration further. The number of iterations differs between
+            // ways.
             let found = (0..100).find_map(|_| {
                 let stop = StopAfter::new(2);
                 let cancel = stop.cancel.clone();
@@ -208,7 +211,7 @@ fn a_run_goes_on_without_checkpoints_of_its_own_or_with_others() {
 }
 
 #[test]
-fn one_is_kept_every_so_many_iterations_and_the_last_two_stay() {
+fn a_checkpoint_is_written_every_n_iterations_and_the_last_two_stay() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch, "skewed", 5));
     let program = &("pagerank", json!({ "iterations": 9 }));
@@ -225,7 +228,7 @@ fn one_is_kept_every_so_many_iterations_and_the_last_two_stay() {
     }
 }
 
-/// Ascending.
+/// The file names of a folder, in ascending order.
 fn names(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
@@ -234,7 +237,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn whatever_a_checkpoint_is_not_of_is_refused() {
+fn a_checkpoint_of_another_graph_or_run_is_refused() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch, "skewed", 5));
     let ranks = ("pagerank", json!({ "iterations": 5 }));
@@ -310,7 +313,7 @@ fn a_checkpoint_that_cannot_be_written_ends_the_run_and_those_before_it_stay() {
 }
 
 #[test]
-fn the_memory_that_checkpoints_need_is_told_and_enough() {
+fn the_estimated_memory_of_checkpoints_is_enough() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch, "skewed", 5);
     let program = &("pagerank", json!({ "iterations": 3 }));

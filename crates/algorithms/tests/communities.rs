@@ -1,4 +1,5 @@
-//! Communities by modularity: what is said of them is so, planted ones are found, and those of Leiden hang together.
+//! Communities by modularity: the summary is correct, planted ones are found, and those of Leiden
+//! are connected.
 
 mod support;
 
@@ -17,7 +18,8 @@ use tegula_testkit::{EdgeList, Scratch, small_graphs};
 
 const METHODS: [&str; 2] = ["louvain", "leiden"];
 
-/// Runs a method and checks what it says of its communities in these edges, each given once. Returns their modularity.
+/// Runs a method and checks the summary of its communities in these edges, each given once. Returns
+/// the modularity.
 fn check(name: &str, method: &str, wanted: &Value, edges: &EdgeList, graph: &Graph) -> f64 {
     let found = counts(graph, method, wanted.clone(), &threads(2));
     assert_eq!(counts(graph, method, wanted.clone(), &threads(3)), found, "{name}");
@@ -42,9 +44,9 @@ fn check(name: &str, method: &str, wanted: &Value, edges: &EdgeList, graph: &Gra
 }
 
 #[test]
-fn what_is_said_of_communities_is_so() {
+fn the_summary_of_communities_is_correct() {
     on_small_graphs(|name, arcs, graph| {
-        // An undirected graph comes with both arcs of each edge, and one of a loop.
+        // An undirected graph has both arcs of each edge, and one of a loop.
         let is_once = |&&(source, target): &&(u64, u64)| source <= target;
         let (edges, loops): (Vec<_>, Vec<_>) = match graph.manifest().undirected {
             true => arcs.edges.iter().filter(is_once).partition(|(one, other)| one != other),
@@ -76,7 +78,7 @@ fn weights_count() {
     }
 }
 
-/// Rings of so many cliques of a size, each joined to the next by an edge.
+/// A ring of `count` cliques of `size` vertices, each joined to the next by an edge.
 fn cliques(count: u64, size: u64) -> EdgeList {
     let within = (0..count).flat_map(move |clique| {
         let first = clique * size;
@@ -95,7 +97,7 @@ fn planted_communities_are_found() {
             ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
         let graph = open(&import_with(config, scratch.path(), &count.to_string(), &edges));
         for method in METHODS {
-            // A greater resolution, as modularity itself would rather join many small cliques in pairs.
+            // A higher resolution, as plain modularity would join many small cliques in pairs.
             let wanted = json!({ "resolution": count as f64 / 8.0, "seed": 3 });
             let found = counts(&graph, method, wanted.clone(), &threads(2));
             assert!(found.iter().all(|&(vertex, community)| vertex / size * size == community));
@@ -117,7 +119,7 @@ fn leiden_finds_at_least_what_louvain_does() {
 }
 
 #[test]
-fn long_thin_graphs_whose_neighbours_follow_one_another_have_good_communities() {
+fn long_thin_graphs_have_good_communities() {
     const VERTICES: u64 = 6000;
     let ring = (0..VERTICES).map(|vertex| (vertex, (vertex + 1) % VERTICES)).collect();
     let path = (1..VERTICES).map(|vertex| (vertex - 1, vertex)).collect();
@@ -136,7 +138,8 @@ fn long_thin_graphs_whose_neighbours_follow_one_another_have_good_communities() 
             let directory = format!("{name}-{order:?}");
             let graph = open(&import_with(config, scratch.path(), &directory, &edges));
             for method in METHODS {
-                // Stretches of as many edges as there are of them would have 1 - 2 / sqrt(edges), about 0.97.
+                // Stretches of sqrt(edges) edges would have modularity 1 - 2 / sqrt(edges), about
+                // 0.97.
                 let found = check(name, method, &json!({}), &edges, &graph);
                 assert!(found > 0.95, "{directory} {method}: {found}");
             }

@@ -1,5 +1,5 @@
-//! Searches against the direction of edges and in both directions: the answers of a search along the edges of the graph
-//! that is turned around, or that has each edge both ways.
+//! Searches against the direction of edges and in both directions. Their answers are those of a
+//! search along the edges of the reversed graph, or of the graph with each edge both ways.
 
 mod support;
 
@@ -46,7 +46,8 @@ fn skewed(seed: u64) -> EdgeList {
     EdgeList::new(edges(&Rmat::new(9, 4, seed).unwrap()))
 }
 
-/// In the given order, dense ids are the same whichever way edges go, and so is which of several parents is taken.
+/// In the given order, dense ids do not depend on the direction of edges, and neither does the
+/// choice of parents.
 fn import(folder: &Path, name: &str, graph: &EdgeList, number: usize) -> Graph {
     let config = ImportConfig {
         grid: GRIDS[number % GRIDS.len()],
@@ -56,7 +57,7 @@ fn import(folder: &Path, name: &str, graph: &EdgeList, number: usize) -> Graph {
     open(&import_with(config, folder, name, graph))
 }
 
-/// Ways to run along rows, on none of which an answer depends.
+/// Ways to run along rows; the answer must not depend on them.
 fn ways() -> [RunOptions<'static>; 4] {
     [
         threads(1),
@@ -66,7 +67,7 @@ fn ways() -> [RunOptions<'static>; 4] {
     ]
 }
 
-/// What searches are asked, without the direction.
+/// The options of the searches, without the direction.
 fn questions(folder: &Path, graph: &EdgeList) -> Vec<(&'static str, Value)> {
     let vertices = graph.vertices();
     let listed = |name: &str, step: usize| {
@@ -105,7 +106,7 @@ fn answer(
 }
 
 #[test]
-fn searches_find_what_searches_along_turned_edges_find() {
+fn searches_match_those_on_the_reversed_graph() {
     let scratch = Scratch::new();
     for (number, is_weighted) in [false, true, true].into_iter().enumerate() {
         let edges = skewed(number as u64 + 1);
@@ -196,7 +197,8 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
                 prepared.run(&graph, &options).map(drop)
             };
             run(memory).unwrap_or_else(|error| panic!("{name} {question} {direction:?}: {error}"));
-            // Less than arrays, caches and code take: the tables of sources and targets need none of it.
+            // The overhead has no room for arrays, caches and code. It is enough to read the tables
+            // of sources and targets.
             let refused = run(needs.estimate.overhead_bytes);
             assert!(
                 matches!(refused, Err(tegula_algorithms::Error::Run(Error::OverBudget { .. }))),
@@ -207,7 +209,7 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
 }
 
 #[test]
-fn rows_of_the_wanted_direction_have_to_be_there() {
+fn rows_of_the_wanted_direction_are_required() {
     let scratch = Scratch::new();
     let edges = skewed(4);
     let rows = with_rows(VertexOrder::Given, false);

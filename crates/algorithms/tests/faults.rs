@@ -1,4 +1,4 @@
-//! Reads that fail, bits that flip, runs that are cancelled: an error, once, and nobody hangs.
+//! Failed reads, flipped bits and cancelled runs end in one error, and nothing hangs.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn skewed(scratch: &Scratch, scale: u32) -> std::path::PathBuf {
     import_edges(scratch.path(), "skewed", &graph, VertexOrder::Degree)
 }
 
-/// Opens and runs with a backend; the ranks as bits.
+/// Opens a graph with a backend and returns its ranks as bits.
 fn run(directory: &Path, backend: Backend, memory: u64) -> Result<Vec<u32>, Error> {
     let graph = open_graph(directory, memory, backend)?;
     let options = RunOptions { memory, threads: 2, ..Default::default() };
@@ -70,7 +70,7 @@ fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
                 assert!(matches!(error, Error::Corrupt { .. }), "read {n}: {error}");
                 found += 1;
             }
-            // A bit of a page's rest that nobody asked for.
+            // The bit was in a part of a page that no one asked for.
             Ok(ranks) => assert!(ranks == expected, "read {n}: a wrong answer"),
         }
     }
@@ -78,7 +78,7 @@ fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
 }
 
 #[test]
-fn a_flipped_bit_in_any_file_is_named_or_harmless_to_no_one() {
+fn a_flipped_bit_in_any_file_is_found() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch, 8);
     let verify = || {
@@ -89,7 +89,7 @@ fn a_flipped_bit_in_any_file_is_named_or_harmless_to_no_one() {
     for file in std::fs::read_dir(&directory).unwrap() {
         let path = file.unwrap().path();
         let intact = std::fs::read(&path).unwrap();
-        // Every byte, one bit of it: which one depends on the place.
+        // Flips one bit of every byte; the bit depends on the place.
         for byte in 0..intact.len() {
             let mut damaged = intact.clone();
             damaged[byte] ^= 1 << (byte % 8);

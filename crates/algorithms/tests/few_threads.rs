@@ -1,4 +1,4 @@
-//! Whichever threads the system refuses, a run has the answer that it has with all of them, to the bit.
+//! A run with fewer threads than it asks for gives the bits of a run with all.
 
 mod support;
 
@@ -16,7 +16,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
-/// What runs: along tiles, along rows, with arrays in memory and on disk.
+/// Runs along tiles and along rows, with arrays in memory and on disk.
 fn runs() -> Vec<(&'static str, Value, Arrays)> {
     vec![
         ("pagerank", json!({ "iterations": 3 }), Arrays::InMemory),
@@ -54,7 +54,7 @@ fn answer(
 }
 
 #[test]
-fn a_run_goes_on_with_the_threads_that_there_are() {
+fn a_run_goes_on_with_the_available_threads() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     for run in runs() {

@@ -1,4 +1,5 @@
-//! Jobs of all kinds on one scheduler: each gives what it gives alone, whatever becomes of the others.
+//! Jobs of all kinds on one scheduler: each gives the answer of a run alone, even if other jobs
+//! fail.
 
 mod support;
 
@@ -25,7 +26,8 @@ use tegula_testkit::{EdgeList, Scratch, XorShift};
 const RANKS: PageRankConfig =
     PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(12) };
 
-/// A skewed graph of two million edges in both directions, with weights and rows: 64 tiles at the least.
+/// A skewed graph of two million edges in both directions, with weights and rows: at least 64
+/// tiles.
 fn skewed(scratch: &Scratch) -> PathBuf {
     let mut random = XorShift::new(7);
     let edges = edges(&Rmat::new(18, 8, 3).unwrap());
@@ -39,7 +41,7 @@ fn options<'a>(threads: usize) -> RunOptions<'a> {
     RunOptions { memory: AMPLE, threads, part_edges: 1 << 17, ..Default::default() }
 }
 
-/// The smallest id in reach, as far as `iterations` go; `at` is called before each.
+/// Propagates the smallest id for `iterations` iterations; `at` is called before each.
 struct Labels<F> {
     iterations: u64,
     size: u64,
@@ -67,7 +69,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Labels<F> {
     }
     fn apply(&self, _: VertexId, _: u32, label: &mut u32, reduced: u32, (): &mut ()) -> Activity {
         *label = reduced.min(*label);
-        // All stay active, so that every iteration scans.
+        // All vertices stay active, so every iteration scans.
         Activity::Active
     }
 }
@@ -83,7 +85,7 @@ fn labels(
     tegula_engine::run(graph, program, &options).map(|outcome| outcome.states)
 }
 
-/// The least memory with which `labels` run.
+/// The least memory in which `labels` runs.
 fn least_memory(graph: &Graph, options: &RunOptions<'_>) -> u64 {
     match labels(graph, |_| {}, (1, AMPLE), options) {
         Err(Error::OverBudget { needed, .. }) => needed - AMPLE,
@@ -129,7 +131,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
 }
 
 #[test]
-fn whatever_becomes_of_the_others() {
+fn jobs_give_their_answers_even_if_others_fail() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let graph = open(&directory);
@@ -137,7 +139,7 @@ fn whatever_becomes_of_the_others() {
     let labels_alone = labels(&graph, |_| {}, (30, 0), &options(1)).unwrap();
     for seed in 0..6 {
         let threads = 1 + seed as usize % 3;
-        // One needs all memory, and has to wait until the others have left.
+        // One job needs all memory, so it has to wait until the others have left.
         let large = AMPLE - least_memory(&graph, &options(threads));
         let (is_first_over, is_first_in) = (AtomicBool::new(false), Barrier::new(2));
         Scheduler::scope(&graph, &options(threads).resources(), |scheduler| {
@@ -187,7 +189,7 @@ fn whatever_becomes_of_the_others() {
 }
 
 #[test]
-fn what_can_never_fit_is_refused_and_harms_nobody() {
+fn a_job_that_can_never_fit_is_refused_and_harms_no_other() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     let done = Scheduler::scope(&graph, &options(2).resources(), |scheduler| {
@@ -200,17 +202,17 @@ fn what_can_never_fit_is_refused_and_harms_nobody() {
 }
 
 #[test]
-fn tiles_are_read_once_for_all_that_need_them() {
+fn tiles_are_read_once_for_all_jobs_that_need_them() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
-    // With as little memory as there may be, no tile can stay: each iteration reads all.
+    // In the least memory no tile can stay: each iteration reads all tiles.
     let least = least_memory(&open(&directory), &options(2));
     let graph = open_graph(&directory, least, Backend::Auto).unwrap();
     let with_memory = |memory| RunOptions { memory, ..options(2) };
     let alone = labels(&graph, |_| {}, (20, 0), &with_memory(least)).unwrap();
     let read_alone = graph.reader().statistics().bytes_read;
     assert!(read_alone > 20 * graph.tile_bytes() * 9 / 10, "{read_alone}: nothing is kept");
-    // With as little for three, neither, until two of them have left.
+    // The least memory for three holds no tile either, until two of the jobs have left.
     let needed = estimate::<Labels<fn(u64)>>(&graph, 2);
     let each = least - needed.overhead_bytes - needed.stream_bytes_min;
     let memory = least + 2 * each;
@@ -232,18 +234,19 @@ fn tiles_are_read_once_for_all_that_need_them() {
 }
 
 #[test]
-fn whoever_comes_later_finds_room() {
+fn later_jobs_find_room() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let alone: Vec<Answer> =
         (0..KINDS).map(|kind| run_kind(kind, &open(&directory), &RunOptions::default())).collect();
-    // Neither tiles nor rows have room with their weights.
+    // There is no room for tiles with weights, nor for rows with weights.
     let memory = 64 << 20;
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
     for threads in [1, 2] {
         let options = RunOptions { memory, threads, ..Default::default() };
         Scheduler::scope(&graph, &options.resources(), |scheduler| {
-            // Tiles, tiles with weights, rows, tiles again: each after what the one before has left.
+            // Tiles, tiles with weights, rows, tiles again: each run starts when the one before has
+            // left.
             for executor in [Executor::Scan, Executor::Auto] {
                 for kind in [0, 1, 2, 5, 1, 3, 4, 0] {
                     let follows_rows = kind > 3;
@@ -268,7 +271,8 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
             self.1.store(true, Ordering::Relaxed);
         }
         fn needs(&self, _: &TileSummary, _: Origin) -> bool {
-            // Asked before every tile: the first time after an edge was seen, the job is cancelled.
+            // The engine calls this before every tile. The first call after an edge was seen
+            // cancels the job.
             if self.1.load(Ordering::Relaxed) {
                 self.0.cancel();
             }

@@ -1,5 +1,6 @@
-//! What the engine takes for granted of reductions and programs, and no compiler checks. Whatever breaks one
-//! of these laws gives other results by another executor, number of threads or division of the graph.
+//! Laws that the engine assumes of reductions and programs, and that no compiler checks. A program
+//! that breaks one gives other results with another executor, number of threads or division of the
+//! graph.
 
 use std::fmt::Debug;
 
@@ -21,7 +22,7 @@ fn same<T: Value>(a: T, b: T) -> bool {
     a.as_bytes() == b.as_bytes()
 }
 
-/// Any number that may be a message: neither NaN nor -0.0.
+/// Any number that a message can be: neither NaN nor -0.0.
 fn float() -> impl Strategy<Value = f64> {
     prop_oneof![
         8 => any::<f64>().prop_filter("a message", |number| !number.is_nan()),
@@ -35,7 +36,7 @@ fn single() -> impl Strategy<Value = f32> {
     float().prop_map(|number| number as f32 + 0.0)
 }
 
-/// Numbers of which there are sums.
+/// Numbers whose sums are finite.
 fn finite() -> impl Strategy<Value = f64> {
     -1e30..1e30f64
 }
@@ -115,12 +116,12 @@ reductions! {
 
 // Programs
 
-/// What may happen to one vertex, and what may come next.
+/// What a vertex has received, and what it may receive next.
 #[derive(Debug, Clone)]
 struct History<M> {
     vertex: u32,
     degree: u32,
-    /// What reached the vertex, an iteration each.
+    /// The message that the vertex received in each past iteration.
     past: Vec<M>,
     messages: [M; 2],
     weight: f32,
@@ -128,7 +129,7 @@ struct History<M> {
     sources: [u32; 2],
 }
 
-/// Vertices of a graph that none of the programs sees.
+/// Number of vertices of a graph that none of the programs sees.
 const VERTICES: u32 = 50;
 
 fn history<M: Debug + Clone>(
@@ -150,7 +151,7 @@ fn history<M: Debug + Clone>(
     )
 }
 
-/// A program at one vertex.
+/// A program in its state at one vertex.
 struct At<P: Program> {
     program: P,
     vertex: VertexId,
@@ -159,7 +160,7 @@ struct At<P: Program> {
 }
 
 impl<P: Program> At<P> {
-    /// After all that happened before.
+    /// The state after the past messages.
     fn after(mut program: P, history: &History<Message<P>>) -> At<P>
     where
         Message<P>: Clone,
@@ -176,7 +177,7 @@ impl<P: Program> At<P> {
         at
     }
 
-    /// The state after what was reduced is applied, which is not kept.
+    /// The state after applying a reduced message; `self` stays as it is.
     fn applied(&self, reduced: Accumulator<P>) -> (P::State, Activity) {
         let (mut state, mut sums) = (self.state, P::Aggregate::default());
         let At { program, vertex, degree, .. } = self;
@@ -184,7 +185,7 @@ impl<P: Program> At<P> {
         (state, activity)
     }
 
-    /// Whether nothing comes of it.
+    /// Whether applying it changes nothing.
     fn is_idle(&self, reduced: Accumulator<P>) -> bool {
         let (state, activity) = self.applied(reduced);
         same(state, self.state) && activity == Activity::Inactive
@@ -196,7 +197,7 @@ fn is_a_program<P: Program>(program: P, history: &History<Message<P>>) -> Checke
     let weight = P::Weight::from_f32(history.weight);
     let at = At::after(program, history);
     let [message, other] = history.messages;
-    // A scan takes inactive sources along, whose messages are identities.
+    // A scan includes inactive sources, whose messages are identities.
     let (with, without) = (message.into(), at.program.along(identity, weight).into());
     let (both, one) = (P::Reduction::accumulate(with, without), with);
     let ((both, is_active), (one, is_one_active)) = (at.applied(both), at.applied(one));
@@ -212,7 +213,7 @@ fn is_a_program<P: Program>(program: P, history: &History<Message<P>>) -> Checke
         prop_assert!(at.is_idle(reduced.into()), "a settled state");
     } else if !at.program.is_news(&at.state, message) {
         prop_assert!(at.is_idle(message.into()), "no news");
-        // So it need not be sent beside others either.
+        // So it need not be sent with others either.
         let ((both, _), (alone, _)) = (at.applied(reduced.into()), at.applied(other.into()));
         prop_assert!(same(both, alone), "no news beside others");
     }
@@ -284,7 +285,7 @@ proptest! {
 
 // The laws themselves
 
-/// Breaks one of the laws.
+/// A program that breaks one of the laws, by its name.
 struct Lawless(&'static str);
 
 impl Program for Lawless {
@@ -322,7 +323,7 @@ impl Program for Lawless {
     }
 }
 
-/// Adds what it is told.
+/// Adds the weight of an edge to the message.
 struct Adding;
 
 impl Relaxation for Adding {
@@ -338,7 +339,7 @@ impl Relaxation for Adding {
 }
 
 #[test]
-fn whoever_breaks_a_law_is_found() {
+fn every_broken_law_is_found() {
     let history = |past: &[u32], messages| History {
         vertex: 1,
         degree: 2,

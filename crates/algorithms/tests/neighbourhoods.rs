@@ -1,5 +1,6 @@
-//! What is found by the neighbours of each vertex, against oracles: on every odd small graph, directed and not, in
-//! every order, encoding and grid; on real graphs; and on those of LDBC Graphalytics.
+//! Algorithms on the neighbours of each vertex, against oracles: on every small graph, directed and
+//! undirected, in every order, encoding and grid; on real graphs; and on those of LDBC
+//! Graphalytics.
 
 mod support;
 
@@ -22,7 +23,7 @@ use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact}
 use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc};
 
 #[test]
-fn triangles_and_coefficients_are_those_of_sets() {
+fn triangles_and_coefficients_match_those_computed_from_sets() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "triangles", json!({}), &threads(2));
         exact(&neighbourhoods::triangles(arcs), &found).expect(name);
@@ -32,7 +33,7 @@ fn triangles_and_coefficients_are_those_of_sets() {
 }
 
 #[test]
-fn labels_are_those_of_one_vertex_after_the_other() {
+fn labels_match_those_set_one_vertex_at_a_time() {
     on_small_graphs(|name, arcs, graph| {
         for iterations in [0, 1, 2, 10] {
             let found = counts(graph, "cdlp", json!({ "iterations": iterations }), &threads(2));
@@ -43,7 +44,7 @@ fn labels_are_those_of_one_vertex_after_the_other() {
 }
 
 #[test]
-fn cores_are_those_of_taking_one_vertex_after_the_other_away() {
+fn cores_match_those_of_peeling_one_vertex_at_a_time() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "kcore", json!({}), &threads(2));
         exact(&neighbourhoods::kcore(arcs), &found).expect(name);
@@ -51,7 +52,7 @@ fn cores_are_those_of_taking_one_vertex_after_the_other_away() {
 }
 
 #[test]
-fn strong_components_are_those_of_two_searches_from_each_vertex() {
+fn strong_components_match_two_searches_from_each_vertex() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "scc", json!({}), &threads(2));
         exact(&scc(arcs), &found).expect(name);
@@ -60,7 +61,8 @@ fn strong_components_are_those_of_two_searches_from_each_vertex() {
 
 #[test]
 fn lists_that_do_not_fit_are_taken_in_ranges() {
-    // Every vertex follows the next forty: many triangles, and no few vertices that have all of them.
+    // Every vertex has edges to the next forty: many triangles, which are not those of a few
+    // vertices.
     let edges = (0..40_000u64)
         .flat_map(|vertex| (1..=40).map(move |step| (vertex, (vertex + step) % 40_000)));
     let scratch = Scratch::new();
@@ -81,7 +83,7 @@ fn lists_that_do_not_fit_are_taken_in_ranges() {
 }
 
 #[test]
-fn estimates_of_triangles_are_as_good_as_they_say() {
+fn errors_of_triangle_estimates_are_as_stated() {
     const HASHES: usize = 32;
     const SEEDS: usize = 100;
     let arcs = EdgeList::new(edges(&Rmat::new(8, 8, 4).unwrap()));
@@ -107,7 +109,8 @@ fn estimates_of_triangles_are_as_good_as_they_say() {
         None => 0.0,
     };
     let bounds: Vec<f64> = truth.iter().map(|(id, _)| bound(id)).collect();
-    // What hashes that agree by chance, once in thousands of times, add to the squares of a vertex: three of them.
+    // The most that chance adds to the squared errors of a vertex: hashes agree by chance once in
+    // thousands of times, and three such cases are allowed.
     let by_chance = |id: &u64| {
         let own = around.get(id).into_iter().flatten();
         let ends = own.map(|other| around[id].len() + around[other].len()).max().unwrap_or(0);
@@ -140,15 +143,15 @@ fn estimates_of_triangles_are_as_good_as_they_say() {
     let [error, told] = [all_squares, told_squares].map(|sum| (sum / SEEDS as f64).sqrt());
     assert!(error <= bounds.iter().sum::<f64>() / 3.0, "{error}");
     assert!((0.7..1.4).contains(&(told / error)), "{told} is said of {error}");
-    // A mean of so many is this far off, and what an estimate is wrong by on average adds to that.
+    // The mean of `SEEDS` estimates deviates by this much; the mean bias of an estimate adds to it.
     let bias = all_errors / SEEDS as f64;
     let by_chance = 3.0 * error / (SEEDS as f64).sqrt();
     assert!(bias.abs() < by_chance + 0.002 * total, "{bias} of {error}");
 }
 
-/// Every edge of a mesh has as many triangles as the others, so that little is left to chance.
+/// Every edge of the mesh has the same number of triangles, so chance has little influence.
 #[test]
-fn estimates_of_triangles_of_a_mesh_are_off_by_no_more_than_they_say() {
+fn errors_of_triangle_estimates_of_a_mesh_are_at_most_as_stated() {
     const SIDE: u64 = 150;
     let vertex = |row: u64, column: u64| (row % SIDE) * SIDE + column % SIDE;
     let steps = [(0, 1), (1, 0), (1, 1)];
@@ -197,12 +200,12 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
         let found = request.prepare(&graph, &options).unwrap().run(&graph, &options).unwrap();
         passes.push(found.statistics.iterations);
     }
-    // One finds signatures; then there is one for each block, of 8192 vertices at the least.
+    // One pass finds signatures, and one more reads each block of at least 8192 vertices.
     assert!(passes[0] == 10 && (3..10).contains(&passes[1]) && passes[2] == 2, "{passes:?}");
 }
 
 #[test]
-fn triangles_and_clustering_of_real_graphs_are_as_they_are_known() {
+fn triangles_and_clustering_of_real_graphs_are_as_known() {
     for name in ["wiki-Vote", "ca-HepPh", "email-Enron", "com-dblp.ungraph", "soc-Epinions1"] {
         let facts = Facts::of(name);
         let Some(arcs) = facts.graph() else { continue };
@@ -212,7 +215,7 @@ fn triangles_and_clustering_of_real_graphs_are_as_they_are_known() {
         let graph = open(&import_with(config, scratch.path(), name, &arcs));
         let found = counts(&graph, "triangles", json!({}), &threads(2));
         assert_eq!(found.iter().map(|row| row.1).sum::<u64>() / 3, facts.triangles, "{name}");
-        // Arcs of both directions make a directed coefficient an undirected one.
+        // Arcs in both directions make a directed coefficient an undirected one.
         if !facts.directed {
             let found = numbers(&graph, "lcc", json!({}), &threads(2));
             let average = found.iter().map(|row| row.1).sum::<f64>() / found.len() as f64;
@@ -222,7 +225,7 @@ fn triangles_and_clustering_of_real_graphs_are_as_they_are_known() {
 }
 
 #[test]
-fn components_of_real_graphs_are_as_they_are_known() {
+fn components_of_real_graphs_are_as_known() {
     for (name, components, largest) in [
         ("wiki-Vote", 5816, 1300),
         ("soc-Epinions1", 42_176, 32_223),
@@ -288,7 +291,8 @@ fn graphalytics_references_are_matched() {
                 let expected = graphalytics::reference::<u64>(output).unwrap();
                 let options = json!({ "iterations": iterations });
                 let found = counts(&graph, "cdlp", options, &threads(2));
-                // The rule for labels is that the same vertices have the same; ours are the very labels.
+                // The rule compares which vertices share a label; here even the labels themselves
+                // are equal.
                 equivalent(&expected, &found).expect(output);
                 exact(&expected, &found).expect(output);
             }

@@ -1,5 +1,5 @@
-//! Searches of a graph whose rows are open and unpacked, as a service holds it: the bits of a scan and the distances
-//! of the oracle, however far the horizon is moved.
+//! Searches on a graph whose rows are open and unpacked, as a service holds them. They give the
+//! bits of a scan and the distances of the oracle, wherever the horizon is.
 
 mod support;
 
@@ -16,10 +16,10 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::Direction;
 use tegula_testkit::{EdgeList, Scratch, Table, XorShift, small_graphs, sssp as oracle};
 
-/// Widths of a bucket: from one for each distance to one for all.
+/// Bucket widths: from one bucket for each distance to one bucket for all.
 const DELTAS: [Option<f64>; 5] = [None, Some(1e-300), Some(0.01), Some(1.0), Some(1e9)];
 
-/// All rows as plain lists.
+/// Opens all rows as plain lists.
 fn unpacked(graph: &Graph, has_weights: bool) -> RowReader {
     unpacked_of(graph, Direction::Forward, has_weights)
 }
@@ -43,8 +43,8 @@ fn distances(
     Ok(table(graph, &found.distances, |distance| distance))
 }
 
-/// Edges between all of some vertices, many times over, and a second component: most of them in long rows, and most
-/// of no use.
+/// A dense component with many parallel edges, and a second one: most edges are in long rows, and
+/// most are of no use.
 fn dense(vertices: u64, edges: usize, weight: impl Fn(u64) -> f32) -> EdgeList {
     let mut random = XorShift::new(vertices);
     let mut pick = |first| (first + random.below(vertices), first + random.below(vertices));
@@ -55,7 +55,8 @@ fn dense(vertices: u64, edges: usize, weight: impl Fn(u64) -> f32) -> EdgeList {
     EdgeList { weights: Some(weights), ..EdgeList::new(pairs) }
 }
 
-/// Searches from one vertex along unpacked rows, by every width of a bucket, against a scan and the oracle.
+/// Searches from one vertex along unpacked rows with every bucket width, against a scan and the
+/// oracle.
 fn search_in_every_way(name: &str, edges: &EdgeList, undirected: bool) {
     let scratch = Scratch::new();
     let config = with_rows(VertexOrder::Degree, undirected);
@@ -84,7 +85,7 @@ fn distances_are_those_of_a_scan_and_of_the_oracle() {
 }
 
 #[test]
-fn so_they_are_where_most_edges_are_beyond_the_horizon() {
+fn distances_are_right_where_most_edges_are_beyond_the_horizon() {
     let uniform = |number: u64| number as f32 / 1e6;
     for (name, edges) in [
         ("uniform", dense(60, 6_000, uniform)),
@@ -98,9 +99,9 @@ fn so_they_are_where_most_edges_are_beyond_the_horizon() {
     }
 }
 
-/// The vertices far away have few edges, and reach each other over a hub or by a path of their own.
+/// The distant vertices have few edges, and reach each other over a hub or along a path.
 #[test]
-fn so_they_are_where_vertices_look_for_what_was_held_back() {
+fn distances_are_right_where_vertices_pull_edges_that_were_held_back() {
     let mut pairs = Vec::new();
     let mut weights = Vec::new();
     for leaf in 1..400u64 {
@@ -159,7 +160,7 @@ fn buckets_are_wider_where_rows_do_not_stay_in_memory() {
     assert!(same == distances);
 }
 
-/// Rows that were opened with their weights do not ascend; a parent is the smallest all the same.
+/// Rows that are opened with their weights do not ascend; the parent is still the smallest.
 #[test]
 fn parents_are_those_of_a_scan() {
     let graphs = [(300, 9_000), (40, 2_000)];
@@ -190,7 +191,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn on_any_graph(edges in graphs(2..=60, 0..=60), seed in any::<u64>(), undirected: bool) {
+    fn distances_agree(edges in graphs(2..=60, 0..=60), seed in any::<u64>(), undirected: bool) {
         search_in_every_way("any", &edges.weighted(seed), undirected);
     }
 }

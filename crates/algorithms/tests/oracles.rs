@@ -1,5 +1,5 @@
-//! Every algorithm against an oracle that shares no code with it, on every odd small graph, in every
-//! vertex order; those that may follow rows with every executor and encoding.
+//! Every algorithm against an oracle that shares no code with it, on every small graph, in every
+//! vertex order. Algorithms that may follow rows run with every executor and encoding.
 
 mod support;
 
@@ -47,10 +47,10 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
                 let directory = import_with(config, scratch.path(), &name, &edges);
                 let graph = if undirected { edges.undirected() } else { edges.clone() };
                 check(&graph, &open(&directory));
-                // The next order has weights, the one behind it others.
+                // Orders after the first have weights.
                 edges = edges.weighted(seed);
             }
-            // Four steps for three orders: each encoding meets each.
+            // The fourth of four steps: each order meets the same encoding in every graph.
             encodings.next();
         }
     }
@@ -146,7 +146,7 @@ fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
         let outcome = PageRank::run(graph, config, &threads(1)).unwrap();
         let (_, rounds) = pagerank_until(edges, 0.85, 1e-4, 200);
         let found = outcome.statistics.iterations;
-        // The change may round to either side of the tolerance.
+        // The change may be rounded to either side of the tolerance.
         assert!(found.abs_diff(rounds as u64) <= 1, "{found} iterations, the oracle {rounds}");
     });
 }
@@ -172,7 +172,7 @@ fn ranks_with_a_tolerance_solve_the_equation_of_pagerank() {
     });
 }
 
-/// The first vertex, one in the middle, the last.
+/// The first vertex, one in the middle and the last.
 fn sources(edges: &EdgeList) -> Vec<u64> {
     let vertices = edges.vertices();
     let sources = [vertices.first(), vertices.get(vertices.len() / 2), vertices.last()];
@@ -222,7 +222,7 @@ fn sssp_finds_the_distances_of_the_oracle_to_the_bit_by_every_executor_and_delta
 
 #[test]
 fn sssp_refuses_a_weight_that_shortens_a_path() {
-    // 0 -> 1 -> 2 -> 1 is a cycle of negative length: without a look at weights there is no end.
+    // 0 -> 1 -> 2 -> 1 is a cycle of negative length: a search that ignores weights would not end.
     for wrong in [-2.0, -1e-30, f32::MIN] {
         let scratch = Scratch::new();
         let mut edges = EdgeList::new(vec![(0, 1), (1, 2), (2, 1), (7, 8)]);
@@ -241,7 +241,7 @@ fn sssp_refuses_a_weight_that_shortens_a_path() {
                 }
                 other => panic!("{wrong}, {executor:?}: {other:?}"),
             }
-            // No path from here leads over that edge.
+            // No path from vertex 7 leads over that edge.
             let found = table(&graph, &run(7).unwrap().distances, |distance| distance);
             assert_eq!(found[4], (8, 1.0));
         }

@@ -1,5 +1,5 @@
-//! However a graph is cut into batches and parts: the answers are those of the oracles, and the same to the
-//! bit for every number of threads and in company.
+//! Graphs cut into batches and parts in many ways. Answers are those of the oracles, with the same
+//! bits for every number of threads and beside other jobs.
 
 mod support;
 
@@ -22,10 +22,10 @@ use tegula_testkit::{
 };
 
 const ITERATIONS: u64 = 5;
-/// What hundreds of parts reserve that wait for each other; none of the graphs comes near it.
+/// What hundreds of waiting parts reserve; none of the graphs needs nearly this much.
 const MEMORY: u64 = 16 << 30;
 
-/// The answers, bit by bit.
+/// The answers as bits.
 #[derive(PartialEq)]
 struct Answers {
     ranks: Vec<f32>,
@@ -63,7 +63,7 @@ fn scans<'a>(threads: usize, part_edges: u64) -> RunOptions<'a> {
     RunOptions { memory: MEMORY, threads, executor, part_edges, ..Default::default() }
 }
 
-/// The smallest id in reach, over and over: `at` is called before each of the iterations.
+/// Propagates the smallest id in every iteration; `at` is called before each.
 struct Endless<F> {
     iterations: u64,
     at: F,
@@ -91,8 +91,8 @@ impl<F: Fn(u64) + Send + Sync> Program for Endless<F> {
     }
 }
 
-/// Alone, with any number of threads, and beside a job that joins in the middle: the right answers, and the
-/// same bits.
+/// Runs alone, with each number of threads, and beside a job that joins in the middle. Checks that
+/// the answers are right and have the same bits.
 fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads: &[usize]) {
     let source = edges.edges[0].0;
     let first = find(graph, source);
@@ -108,7 +108,7 @@ fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads:
     }
 }
 
-/// Runs all beside a job that is in the middle of its iterations, and is itself joined by them.
+/// Runs everything beside a job that is in the middle of its iterations.
 fn beside(graph: &Graph, source: VertexId, options: &RunOptions<'_>, alone: &Answers) {
     Scheduler::scope(graph, &options.resources(), |scheduler| {
         let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
@@ -131,8 +131,8 @@ fn beside(graph: &Graph, source: VertexId, options: &RunOptions<'_>, alone: &Ans
 
 #[test]
 fn a_batch_of_many_parts() {
-    // Four hubs, one in each of the first windows; each leaf sends to two of them. A slice of the leaves
-    // is just not too thin to be a tile of its own in each of the windows.
+    // Four hubs, one in each of the first windows; each leaf sends to two of them. A slice of the
+    // leaves has just enough edges to be a tile of its own in each window.
     let leaves = 1u64 << 19;
     let mut random = XorShift::new(11);
     let edges = (0..leaves).flat_map(|leaf| {
@@ -148,14 +148,15 @@ fn a_batch_of_many_parts() {
     let config = ImportConfig { batch_edges, ..with_rows(VertexOrder::Given, true) };
     let directory = import_with(config, scratch.path(), "hubs", &graph);
     let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();
-    // At the least a part a tile.
+    // There is at least one part a tile.
     let tiles_of = |batch| opened.batch_tiles(batch).map(|tiles| tiles.len()).sum::<usize>();
     let parts = (0..opened.batches().len()).map(tiles_of).max();
     assert!(parts > Some(50), "{parts:?}");
     whatever_the_parts(&graph.undirected(), &opened, 1, &[3]);
 }
 
-/// A skewed graph whose batches have up to `batch_edges` edges, in each order, on one cell and on many.
+/// Checks a skewed graph with batches of up to `batch_edges` edges, in each order, on one cell and
+/// on many.
 fn skewed(scale: u32, degree: u64, batch_edges: u64) {
     let graph = EdgeList::new(edges(&Rmat::new(scale, degree, 9).unwrap())).weighted(2);
     let scratch = Scratch::new();

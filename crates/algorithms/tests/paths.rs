@@ -1,5 +1,5 @@
-//! Dijkstra's algorithm and A*: against oracles, in every vertex order, and the same for every number of
-//! threads, budget and backend; refusals; faults.
+//! Dijkstra's algorithm and A* against oracles, in every vertex order, with the same answers for
+//! every number of threads, budget and backend; refusals; faults.
 
 mod support;
 
@@ -39,7 +39,8 @@ fn stored(edges: &EdgeList, undirected: bool) -> EdgeList {
     if undirected { edges.undirected() } else { edges.clone() }
 }
 
-/// A place for each vertex that its id decides, on a coarse lattice, so that some share one.
+/// Places for the vertices, determined by their ids, on a coarse lattice, so that some share a
+/// place.
 fn places(graph: &Graph) -> Vec<[f64; 2]> {
     let place = |id: u64| {
         let mut random = XorShift::new(id);
@@ -55,7 +56,7 @@ fn named(graph: &Graph, found: &ShortestPath) -> Vec<(u64, f64)> {
     found.steps.iter().map(|step| (ids[step.rank.0 as usize], step.distance)).collect()
 }
 
-/// Some pairs of vertices, equal ones too.
+/// Some pairs of vertices, some with equal ends.
 fn pairs(edges: &EdgeList, count: usize) -> Vec<(u64, u64)> {
     let vertices = edges.vertices();
     if vertices.is_empty() {
@@ -110,7 +111,7 @@ fn dijkstra_gives_the_bits_of_delta_stepping_and_of_the_oracle() {
 }
 
 #[test]
-fn a_vertex_that_comes_nearer_at_every_step_is_put_off_again_and_again() {
+fn a_vertex_may_come_nearer_at_every_step() {
     const STEPS: u64 = 40;
     let scratch = Scratch::new();
     let (mut edges, mut weights) = (Vec::new(), Vec::new());
@@ -133,7 +134,7 @@ fn a_vertex_that_comes_nearer_at_every_step_is_put_off_again_and_again() {
 }
 
 #[test]
-fn a_path_is_the_oracles_in_every_order_with_and_without_coordinates() {
+fn paths_match_the_oracle_in_every_order_with_and_without_coordinates() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(5) {
         for (edges, undirected) in
@@ -161,7 +162,7 @@ fn a_path_is_the_oracles_in_every_order_with_and_without_coordinates() {
     }
 }
 
-/// A grid whose weights are somewhat more than a step, so that there is a way around most edges.
+/// A grid whose weights are slightly more than a step, so that there is a detour around most edges.
 fn grid(side: u64, weigh: impl Fn(u64) -> f32) -> EdgeList {
     let edges = tegula_generators::edges(&Grid::new(side, side).unwrap());
     let weights = (0..edges.len() as u64).map(weigh).collect();
@@ -174,7 +175,7 @@ fn places_on_grid(graph: &Graph, side: u64) -> Vec<[f64; 2]> {
 }
 
 #[test]
-fn coordinates_spare_most_of_a_grid() {
+fn coordinates_save_visits_to_most_of_a_grid() {
     let scratch = Scratch::new();
     let side = 120;
     let edges = grid(side, |edge| 1.0 + XorShift::new(edge).fraction() as f32 / 4.0);
@@ -187,7 +188,7 @@ fn coordinates_spare_most_of_a_grid() {
     assert_eq!(found.steps, blind.steps);
     assert_eq!(named(&graph, &found), shortest_path(&edges.undirected(), ends.0, ends.1));
     assert!(2 * found.expanded < blind.expanded, "{} {}", found.expanded, blind.expanded);
-    // It stops before it has seen all.
+    // The search stops before it has seen all vertices.
     assert!(blind.expanded < graph.vertex_count() * 9 / 10, "{}", blind.expanded);
     assert!((1.0..1.01).contains(&found.heuristic_scale), "{}", found.heuristic_scale);
     assert_eq!((found.statistics.iterations, blind.statistics.iterations), (2, 1));
@@ -198,8 +199,8 @@ fn coordinates_spare_most_of_a_grid() {
 }
 
 #[test]
-fn roundings_lead_nobody_astray() {
-    // Sums of tenths depend on their order: here every way around is a tie, but for the last bits.
+fn rounding_does_not_change_the_path() {
+    // Sums of tenths depend on their order: here all detours are ties up to the last bits.
     let scratch = Scratch::new();
     let side = 40;
     for weigh in [|_| 0.1f32, |edge| [0.1f32, 0.3, 0.7][edge as usize % 3], |_| 0.0] {
@@ -276,7 +277,7 @@ fn a_graph_without_rows_is_refused() {
     no_rows(path(&graph, (1, 2), &BLIND, &threads(1)).map(drop));
 }
 
-/// Distances from one vertex, and paths to some others, with and without coordinates.
+/// Distances from one vertex, and paths between some pairs, with and without coordinates.
 type Answers = (Vec<(u64, f64)>, Vec<(Vec<(u64, f64)>, u64)>);
 
 fn run(way: &Way, directory: &Path, pairs: &[(u64, u64)]) -> Result<Answers> {
@@ -354,7 +355,7 @@ fn the_road_network_of_california_has_its_known_distances() {
     verify_path(&edges.undirected(), 0, 20_600, &named(&graph, &to_it)).unwrap();
 }
 
-/// Weights of which many are equal, and many 0.
+/// Adds weights of which many are equal and many 0.
 fn with_many_ties(graph: EdgeList, seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
     let weights = graph.edges.iter().map(|_| random.below(5).saturating_sub(1) as f32 * 0.1);

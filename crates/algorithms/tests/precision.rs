@@ -1,4 +1,4 @@
-//! PageRank against double precision where sums are long: hubs of millions of edges.
+//! PageRank against double precision for long sums: hubs of millions of edges.
 
 mod support;
 
@@ -15,10 +15,10 @@ use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift, match_pagerank, matching, pagerank};
 
 const DAMPING: f64 = PageRankConfig::DAMPING;
-/// What is promised is 1e-5.
+/// The documented precision is 1e-5.
 const PRECISION: f64 = 1e-6;
 
-/// Imports edges without a table of them in memory.
+/// Imports edges without holding them in memory.
 fn import_pairs(
     folder: &Path,
     order: VertexOrder,
@@ -45,7 +45,7 @@ fn after(iterations: u64) -> PageRankConfig {
     PageRankConfig { stop: Stop::Iterations(iterations), ..Default::default() }
 }
 
-/// The rank of the middle of a star whose edges lead both ways, and that of each of its leaves.
+/// The rank of the centre of a star with edges both ways, and that of each leaf.
 fn star_ranks(leaves: u32) -> (f64, f64) {
     let jump = (1.0 - DAMPING) / (f64::from(leaves) + 1.0);
     let hub = jump * (1.0 + DAMPING * f64::from(leaves)) / (1.0 - DAMPING * DAMPING);
@@ -71,7 +71,7 @@ fn the_middle_of_a_star_of_three_million_converges_to_its_rank() {
         outcome.states
     };
     converged(1e-6);
-    // What it goes on to change after the tolerance counts too.
+    // The precision includes the change after the tolerance is reached.
     let tolerance = 1e-8;
     assert!(tolerance < PRECISION * (1.0 - DAMPING));
     let ranks = converged(tolerance);
@@ -83,7 +83,8 @@ fn the_middle_of_a_star_of_three_million_converges_to_its_rank() {
 
 #[test]
 fn hubs_with_the_same_neighbours_converge_to_their_rank() {
-    // Each leaf leads to all hubs, which masks tell best, and all leaves send the same.
+    // Each leaf has edges to all hubs, which are best coded as masks, and all leaves send the same
+    // message.
     const HUBS: u32 = 16;
     const LEAVES: u32 = 300_001;
     let scratch = Scratch::new();
@@ -102,7 +103,7 @@ fn hubs_with_the_same_neighbours_converge_to_their_rank() {
 
 #[test]
 fn several_hubs_are_precise_in_every_order() {
-    // Leaf `v` is a neighbour of all hubs, of none but the first, or of every other one: rows, masks and
+    // Leaf `v` is a neighbour of all hubs, of the first only, or of every second: rows, masks and
     // strips of several targets.
     const HUBS: u32 = 12;
     const LEAVES: u32 = 200_000;
@@ -123,7 +124,7 @@ fn several_hubs_are_precise_in_every_order() {
     }
 }
 
-/// A vertex with edges from ten million others, of which every fourth has another edge.
+/// A vertex with edges from ten million others, a quarter of which have another edge.
 fn ten_million() -> impl Iterator<Item = (u32, u32)> {
     let mut random = XorShift::new(17);
     (1..=10_000_000u32).flat_map(move |vertex| {
@@ -132,7 +133,7 @@ fn ten_million() -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// Two rounds of ranks in double precision, of vertices that all have an edge but the first.
+/// Two rounds of ranks in double precision, where all vertices but the first have an edge.
 fn two_rounds(
     vertex_count: usize,
     edges: impl Fn() -> Box<dyn Iterator<Item = (u32, u32)>>,
@@ -171,7 +172,8 @@ fn a_hub_of_ten_million_edges_from_unlike_vertices_is_precise() {
 
 #[test]
 fn a_hub_whose_edges_are_thin_in_all_tiles_is_precise() {
-    // One of 64 edges leads to the hub, all others wherever they like: its sum comes edge by edge.
+    // One of 64 edges leads to the hub, all others to random vertices, so the hub's sum is added
+    // edge by edge.
     const VERTICES: u32 = 1 << 21;
     let mut random = XorShift::new(5);
     let edges: Vec<(u32, u32)> = (0..VERTICES)
@@ -193,7 +195,7 @@ fn a_hub_whose_edges_are_thin_in_all_tiles_is_precise() {
 }
 
 #[test]
-fn a_star_has_the_same_bits_whatever_the_way() {
+fn a_star_has_the_same_bits_in_every_way() {
     const LEAVES: u32 = 600_000;
     let scratch = Scratch::new();
     let edges = (1..=LEAVES).map(|leaf| (0, leaf));

@@ -1,5 +1,6 @@
-//! Any small graph, in any order and on any grid, with or without weights, with rows in any encoding, with any
-//! executor, number of threads, budget and backend: the answers of the oracles, and the same bits.
+//! Any small graph, in any order and on any grid, with or without weights, with rows in any
+//! encoding, with any executor, number of threads, budget and backend: the answers are those of the
+//! oracles, with the same bits.
 
 mod support;
 
@@ -32,8 +33,8 @@ const ITERATIONS: usize = 6;
 const CONFIG: PageRankConfig =
     PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(ITERATIONS as u64) };
 
-/// What becomes of the numbers from 0 on: ids without gaps, with a few, and all over the 64 bits with
-/// the smallest and the greatest among them.
+/// Maps from the numbers 0, 1, 2, .. to ids: without gaps, with small gaps, and spread over all 64
+/// bits with the smallest or the greatest id among them.
 const IDS: [fn(u64) -> u64; 4] = [
     |number| number,
     |number| 3 * number + 1000,
@@ -41,7 +42,7 @@ const IDS: [fn(u64) -> u64; 4] = [
     |number| u64::MAX - number.wrapping_mul(0x9E37_79B9_7F4A_7C15),
 ];
 
-/// Graphs of 0 to 200 vertices: uniform or skewed, some with loops, with some edges many times, some
+/// Graphs of 0 to 200 vertices: uniform or skewed, some with loops, some with parallel edges, some
 /// with both directions of every edge.
 fn graphs() -> impl Strategy<Value = Case> {
     let edges = edges(1..=200, 0..=4);
@@ -70,7 +71,7 @@ fn graphs() -> impl Strategy<Value = Case> {
     )
 }
 
-/// A graph, and where a search begins if it has a vertex.
+/// A graph, and the source of searches if it has a vertex.
 #[derive(Debug, Clone)]
 struct Case {
     input: EdgeList,
@@ -78,17 +79,17 @@ struct Case {
     rows: RowEncoding,
     grid: Grid,
     row_cut: ChunkCut,
-    /// What is to be made of the input: with both directions of every edge if it is undirected.
+    /// The graph expected from the input; if undirected, with both directions of every edge.
     graph: EdgeList,
     source: Option<u64>,
 }
 
-/// All answers by dense id, to the bit.
+/// All answers by dense id, as bits.
 #[derive(Debug, PartialEq)]
 struct Answers {
     ranks: Vec<u32>,
     reached: Option<Vec<Reached>>,
-    /// Of shortest paths.
+    /// The distances of shortest paths.
     lengths: Option<Vec<u64>>,
     roots: Vec<ShortId>,
     propagated: Option<Vec<ShortId>>,
@@ -105,7 +106,7 @@ struct Way {
 }
 
 impl Way {
-    /// Every combination, for a graph directory.
+    /// All combinations for a graph directory.
     fn all(directory: &Path) -> Vec<Way> {
         let backends =
             [Backend::Uring, Backend::Threads(NonZeroUsize::new(2).unwrap()), in_memory(directory)];
@@ -119,7 +120,7 @@ impl Way {
                     ways.push(Way { threads, has_least_memory, executor, arrays, backend });
                 }
             }
-            // Files of a memory backend are not the only ones that are read then.
+            // Arrays on disk read files that are not in the memory backend.
             for backend in backends.iter().take(2) {
                 for has_least_memory in [true, false] {
                     let (executor, arrays) = (Executor::Scan, Arrays::OnDisk);
@@ -136,13 +137,13 @@ impl Way {
         let memory = if self.has_least_memory { needed } else { AMPLE };
         let graph = open_graph(directory, memory, self.backend.clone()).unwrap();
         let arrays = self.arrays;
-        // Each of them with some number of threads.
+        // Each way of sending is used with some number of threads.
         let messages = [Messages::Auto, Messages::Reread, Messages::Dispatched][self.threads % 3];
         let options = with_executor(self.executor, self.threads);
         (graph, RunOptions { memory, arrays, messages, ..options })
     }
 
-    /// What a run needs that may follow rows.
+    /// Bytes for a run that may follow rows.
     fn needed<P: Program>(&self, graph: &Graph) -> u64 {
         let rows = match self.executor {
             Executor::Seek => rows_size::<P>(graph, self.threads),
@@ -151,7 +152,7 @@ impl Way {
         self.estimate::<P>(graph).needed() + rows
     }
 
-    /// What it needs where its arrays are.
+    /// The estimate for a run whose arrays are in memory or on disk.
     fn estimate<P: Program>(&self, graph: &Graph) -> Estimate {
         let estimate = estimate_anywhere::<P>(graph, self.threads);
         match self.arrays {
@@ -194,7 +195,7 @@ impl Way {
     }
 }
 
-/// Compares answers with those of programs that share no code with what gave them.
+/// Compares answers with those of programs that share no code with the algorithms.
 fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), String> {
     let ranks = table(graph, &answers.ranks, |bits| f64::from(f32::from_bits(bits)));
     match_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;

@@ -22,7 +22,7 @@ fn lengths(graph: &Graph, source: u64, executor: Executor) -> Table<f64> {
     table(graph, &found.distances, |distance| distance)
 }
 
-/// Imports with rows, in an order.
+/// Imports with rows, in a vertex order.
 fn import_with_rows(
     scratch: &Scratch,
     name: &str,
@@ -136,7 +136,7 @@ fn shortest_paths_are_those_of_the_graphalytics_references() {
 }
 
 #[test]
-fn shortest_paths_along_the_roads_of_california_are_as_long_as_they_are_known_to_be() {
+fn shortest_paths_along_the_roads_of_california_have_their_known_lengths() {
     let Some(path) = data::find("cal.weighted.txt.zst") else { return };
     let edges = data::read_edge_list(&path).unwrap().undirected();
     for rows in RowEncoding::ALL {
@@ -148,7 +148,7 @@ fn shortest_paths_along_the_roads_of_california_are_as_long_as_they_are_known_to
             assert_eq!(found.len(), 21_048);
             let (farthest, length) = *found.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
             let sum: f64 = found.iter().map(|row| row.1).sum();
-            // Weights here are of single precision, those of the known answer of double.
+            // Weights here are in single precision, those of the known answer in double.
             let is_near = |found: f64, known: f64| (found - known).abs() < 1e-6 * known;
             assert_eq!(farthest, 20_600);
             assert!(is_near(length, 14.836895) && is_near(sum, 154_519.021_677_999_35));

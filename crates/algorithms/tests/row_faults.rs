@@ -1,5 +1,5 @@
-//! Reads that fail while rows are followed, looked through or built: an error, once, nobody hangs, and the
-//! graph stays as it was.
+//! Reads that fail while rows are followed, scanned or built. The result is one error, nothing
+//! hangs, and the graph stays as it was.
 
 mod support;
 
@@ -20,7 +20,7 @@ use tegula_testkit::{EdgeList, Scratch, edit_manifest};
 
 const EIO: i32 = 5;
 
-/// Builds rows by source with ample memory.
+/// The settings to build rows by source with ample memory.
 fn config(encoding: RowEncoding, threads: usize) -> RowsConfig {
     RowsConfig {
         direction: Direction::Forward,
@@ -31,12 +31,12 @@ fn config(encoding: RowEncoding, threads: usize) -> RowsConfig {
     }
 }
 
-/// Whether it is the fault that struck, with its place.
+/// Whether an error is the injected fault, with its place.
 fn is_eio(error: &Error) -> bool {
     matches!(error, Error::Io { .. }) && error.to_string().contains("os error 5")
 }
 
-/// An undirected graph with weights, in whose rows hubs have many pieces.
+/// An undirected graph with weights, in which the rows of hubs have many pieces.
 fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(scale, 8, 5).unwrap())).weighted(1);
     let order = Some(VertexOrder::Degree);
@@ -45,7 +45,7 @@ fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
     import_with(config, scratch.path(), "g", &graph)
 }
 
-/// What is found along rows, in enough bits that every answer is told from a wrong one.
+/// The results along rows, in enough detail to tell any wrong answer.
 #[derive(Debug, PartialEq)]
 struct Found {
     hops: Vec<Option<u32>>,
@@ -53,7 +53,7 @@ struct Found {
     processes: Vec<ProcessKind>,
 }
 
-/// Searches with page after page read by itself, so that there are many reads that can fail.
+/// Searches with each page in a read of its own, so that many reads can fail.
 fn search(directory: &Path, backend: Backend) -> Result<Found, Error> {
     let graph = open_graph(directory, AMPLE, backend)?;
     let targets = Targets { request_bytes_max: 4096, gap_bytes_max: 0, ..Targets::default() };
@@ -72,8 +72,8 @@ fn search(directory: &Path, backend: Backend) -> Result<Found, Error> {
     })
 }
 
-/// Lets read after read go wrong. What is found is right nevertheless, or there is an error that
-/// `is_expected`; returns how many there were.
+/// Lets one read after another fail. The result is right, or an error accepted by `is_expected`.
+/// Returns the number of errors.
 fn strike_each(
     directory: &Path,
     fault: impl Fn(u64) -> Fault,
@@ -89,7 +89,7 @@ fn strike_each(
                 assert!(plan.struck() == 1 && is_expected(&error), "read {n}: {error}");
                 errors += 1;
             }
-            // A page that was read ahead, and never asked for.
+            // The page was read ahead and never used.
             Ok(found) => {
                 assert_eq!(
                     (found.hops, found.lengths),
@@ -147,9 +147,9 @@ fn reads_that_come_short_or_late_change_nothing() {
 }
 
 #[test]
-fn a_read_that_fails_while_rows_are_looked_through_ends_the_run() {
+fn a_read_that_fails_while_rows_are_pulled_ends_the_run() {
     let scratch = Scratch::new();
-    // Large enough that looking from the vertices that are not reached is quicker for some levels.
+    // Large enough that pulling from unreached vertices is quicker for some levels.
     let directory = import(&scratch, 15, Some(RowEncoding::Gap));
     let expected = search(&directory, Backend::Auto).unwrap();
     assert!(expected.processes.contains(&ProcessKind::Pull), "{:?}", expected.processes);
@@ -157,7 +157,7 @@ fn a_read_that_fails_while_rows_are_looked_through_ends_the_run() {
     assert!(errors > 20, "only {errors} reads");
 }
 
-/// The files of a directory and what is in them.
+/// The files of a directory and their contents.
 fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| (path.clone(), std::fs::read(path).unwrap_or_default())).collect()
@@ -184,7 +184,7 @@ fn a_read_that_fails_while_rows_are_built_leaves_the_graph_as_it_was() {
                 errors += 1;
             }
             Ok(_) if plan.struck() == 0 => break,
-            // A bit of the rest of a page: begin anew.
+            // The flipped bit was in an unused part of a page: start again.
             Ok(_) => {
                 open(&directory).verify(&Silent, &Cancel::default()).unwrap();
                 for path in files(&directory).keys().filter(|path| !before.contains_key(*path)) {
@@ -213,10 +213,10 @@ fn a_build_that_is_cancelled_leaves_the_graph_as_it_was() {
 }
 
 #[test]
-fn builds_at_once_and_one_after_the_other_build_once() {
+fn concurrent_and_repeated_builds_build_once() {
     let scratch = Scratch::new();
     let directory = import(&scratch, 13, None);
-    // Each would code them otherwise: the first that comes has it its way, whole.
+    // Each would use another encoding; the first build wins, as a whole.
     let graphs: Vec<_> = RowEncoding::ALL.map(|_| open(&directory)).into();
     let built: Vec<_> = std::thread::scope(|scope| {
         let builds: Vec<_> = graphs
@@ -240,7 +240,7 @@ fn builds_at_once_and_one_after_the_other_build_once() {
 }
 
 #[test]
-fn a_build_does_not_touch_the_graph_that_has_taken_the_place_of_its_own() {
+fn a_build_does_not_touch_a_graph_that_replaced_its_own() {
     let scratch = Scratch::new();
     let directory = import(&scratch, 10, None);
     let graph = open(&directory);
@@ -257,7 +257,8 @@ fn a_build_does_not_touch_the_graph_that_has_taken_the_place_of_its_own() {
 #[test]
 fn a_piece_of_a_row_that_leads_elsewhere_ends_the_run() {
     let scratch = Scratch::new();
-    // In both graphs the row of the first vertex has pieces of 3, 4 and 3 edges, but not to the same vertices.
+    // In both graphs the row of the first vertex has pieces of 3, 4 and 3 edges, but with different
+    // targets.
     let [own, other] = [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [4, 5, 6, 8, 9, 10, 11, 12, 13, 14]];
     let [own, other] = [("own", own), ("other", other)].map(|(name, targets)| {
         let ring = (1..16).map(|vertex| (vertex, vertex % 15 + 1));

@@ -1,5 +1,5 @@
-//! Results are the same to the bit for every number of threads, every budget, every backend, every
-//! instruction set, every executor and encoding of rows, and in company.
+//! Results have the same bits for every number of threads, budget, backend, instruction set,
+//! executor and encoding of rows, alone and beside other jobs.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn skewed(scratch: &Scratch) -> PathBuf {
     import_edges(scratch.path(), "skewed", &graph, VertexOrder::Degree)
 }
 
-/// A star has one target with most of the edges: its batch is processed in parts.
+/// A star, in which one target has all edges, so its batch is processed in parts.
 fn hub(scratch: &Scratch) -> PathBuf {
     let leaves = 1..9_000_001u64;
     let graph = EdgeList::new(leaves.map(|leaf| (leaf, 0)).collect());
@@ -49,7 +49,7 @@ fn ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
     outcome.states.iter().map(|rank| rank.to_bits()).collect()
 }
 
-/// Personalized ranks, of two seeds.
+/// Personalized ranks for two seeds.
 fn personal_ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
     let seeds = [(VertexId(1), 1.0), (VertexId(70_000), 0.5)];
     let program = PageRank::personalized(CONFIG, graph.vertex_count(), &seeds).unwrap();
@@ -58,7 +58,7 @@ fn personal_ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
 }
 
 #[test]
-fn whatever_the_seeds() {
+fn personalized_ranks_do_not_depend_on_threads_and_budget() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let expected = personal_ranks(&open(&directory), &threads(1));
@@ -77,7 +77,7 @@ fn whatever_the_seeds() {
 }
 
 #[test]
-fn whatever_the_threads() {
+fn bits_do_not_depend_on_the_threads() {
     let scratch = Scratch::new();
     for directory in [skewed(&scratch), hub(&scratch)] {
         let graph = open(&directory);
@@ -95,7 +95,7 @@ fn whatever_the_threads() {
 }
 
 #[test]
-fn whatever_the_budget_and_the_backend() {
+fn bits_do_not_depend_on_the_budget_and_the_backend() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
     let expected = ranks(&open(&directory), &threads(1));
@@ -122,7 +122,7 @@ fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncod
     let graph = if weighted { graph.weighted(3) } else { graph };
     let row_cut = match rows {
         RowEncoding::Plain | RowEncoding::Copy => ChunkCut::STANDARD,
-        // Hubs have their rows in many pieces.
+        // The rows of hubs are in many pieces.
         RowEncoding::Ceesor | RowEncoding::Gap => ChunkCut { edges_max: 500, window_log2: 8 },
     };
     let (order, rows) = (Some(VertexOrder::Degree), Some(rows));
@@ -131,7 +131,8 @@ fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncod
     import_with(config, scratch.path(), &format!("{rows:?}-{undirected}-{weighted}"), &graph)
 }
 
-/// What every way to come by edges gives alike: parents and distances, lengths of paths, components.
+/// The answers that must not depend on the executor or encoding: parents, distances, path lengths,
+/// components.
 #[derive(PartialEq)]
 struct Found {
     reached: Vec<Reached>,
@@ -152,7 +153,7 @@ fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<ProcessKind>
     (Found { reached: bfs.states, lengths, roots: wcc.map(|wcc| wcc.roots) }, processes)
 }
 
-/// Bytes without which a run along rows does not begin.
+/// The least memory in which a run along rows begins.
 fn least_to_seek(directory: &Path, threads: usize) -> u64 {
     let graph = open(directory);
     let too_little = RUN_OVERHEAD;
@@ -165,7 +166,7 @@ fn least_to_seek(directory: &Path, threads: usize) -> u64 {
 }
 
 #[test]
-fn whatever_the_executor_and_the_encoding_of_rows() {
+fn bits_do_not_depend_on_the_executor_and_the_encoding_of_rows() {
     let scratch = Scratch::new();
     for (undirected, weighted) in [(false, true), (true, false), (true, true)] {
         let mut expected: Option<Found> = None;
@@ -224,7 +225,7 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
         }
         other => panic!("{:?}", other.map(|found| found.statistics)),
     }
-    // Who leaves the choice gets what fits.
+    // With `Auto`, the run uses what fits.
     let scanned = run(needed - 1, Executor::Auto).unwrap();
     assert!(scanned.statistics.processes.iter().all(|process| *process == ProcessKind::Scan));
     assert_eq!(scanned.distances, found.distances);
@@ -233,7 +234,7 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
 #[test]
 fn a_search_of_a_directed_graph_pulls_where_there_are_rows_by_target() {
     let scratch = Scratch::new();
-    // Many edges a vertex: to look at most of them takes several times as long as to look for one.
+    // With many edges a vertex, reading most of them takes several times as long as finding one.
     let edges = EdgeList::new(edges(&Rmat::new(13, 200, 9).unwrap()));
     let encoding = Some(RowEncoding::default());
     let mut expected: Option<Vec<Reached>> = None;
@@ -257,14 +258,14 @@ fn a_search_of_a_directed_graph_pulls_where_there_are_rows_by_target() {
 }
 
 #[test]
-fn rows_that_are_asked_for_and_not_there_are_missed() {
+fn seeking_without_rows_is_an_error() {
     let scratch = Scratch::new();
     let path = EdgeList::new(vec![(0, 1), (1, 2)]);
     let graph = open(&import_edges(scratch.path(), "path", &path, VertexOrder::Given));
     let result = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Seek, 1));
     assert!(matches!(result, Err(Error::MissingLayout { layout: "rows", .. })));
     let done = Bfs::run(&graph, VertexId(0), &with_executor(Executor::Auto, 1)).unwrap();
-    // Once the last one is reached nobody is left to send to.
+    // Once the last vertex is reached, no vertex is left to send to.
     assert_eq!(done.statistics.processes, [ProcessKind::Scan; 2]);
 }
 
@@ -279,7 +280,7 @@ fn with_ample_memory_tiles_are_read_once() {
 }
 
 #[test]
-fn whatever_the_instructions() {
+fn bits_do_not_depend_on_the_instructions() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     let with = |instructions| RunOptions { instructions, ..threads(1) };
@@ -290,7 +291,7 @@ fn whatever_the_instructions() {
 }
 
 #[test]
-fn alone_or_in_company() {
+fn bits_are_the_same_alone_and_beside_another_job() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     let options = threads(2);
@@ -326,11 +327,11 @@ fn a_run_that_cannot_fit_says_so_with_both_numbers() {
 }
 
 #[test]
-fn tiles_without_an_active_source_are_passed_over() {
+fn tiles_without_an_active_source_are_skipped() {
     let scratch = Scratch::new();
     let path = EdgeList::new((0..200_000u64).map(|v| (v, v + 1)).collect());
     let graph = open(&import_edges(scratch.path(), "path", &path, VertexOrder::Given));
-    // From near the end there is one tile to look at in each of the last iterations.
+    // From near the end, only one tile is read in each of the last iterations.
     let outcome = Bfs::run(&graph, VertexId(199_900), &threads(2)).unwrap();
     assert_eq!(outcome.statistics.iterations, 101);
     let all = 101 * graph.edge_count();
@@ -339,7 +340,7 @@ fn tiles_without_an_active_source_are_passed_over() {
     assert!(outcome.statistics.tiles_skipped > 0);
 }
 
-/// What all algorithms of the catalogue answer, as text.
+/// The answers of all algorithms of the catalogue as text.
 fn answers(
     graph: &Graph,
     scratch: &Scratch,
@@ -360,7 +361,7 @@ fn answers(
         let own = samples.as_object().unwrap().iter();
         let own = own.filter(|(name, _)| entry.option_names().contains(&name.as_str()));
         let wanted = own.map(|(name, value)| (name.clone(), value.clone())).collect();
-        // A graph with a cycle has no order.
+        // A graph with a cycle has no topological order.
         let rows = tables::try_answer(graph, entry.name, Value::Object(wanted), options);
         (entry.name, rows.map_or_else(|error| error.to_string(), |rows| format!("{rows:?}")))
     };
@@ -368,7 +369,7 @@ fn answers(
 }
 
 #[test]
-fn whatever_the_algorithm() {
+fn every_algorithm_gives_the_same_bits_in_every_way() {
     let scratch = Scratch::new();
     let graph = EdgeList::new(edges(&Rmat::new(11, 8, 5).unwrap())).weighted(2);
     let grid = Grid { segment_log2: 8, column_log2: 9 };

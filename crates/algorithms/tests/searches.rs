@@ -1,4 +1,4 @@
-//! Searches from several sources, as far as a cutoff, with the vertex before each, and with the paths to targets.
+//! Searches from several sources, up to a cutoff, with parents, and with paths to targets.
 
 mod support;
 
@@ -19,7 +19,7 @@ use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
-/// A graph, some of whose edges weigh nothing or too little to count, and what is asked.
+/// A graph with some edges of weight 0 or too small to change a sum, and the options of a search.
 #[derive(Debug)]
 struct Case {
     graph: EdgeList,
@@ -39,7 +39,7 @@ fn cases() -> impl Strategy<Value = Case> {
     (edges(1..=80, 1..=3), weights, some(), some(), choices).prop_filter_map(
         "a graph with an edge",
         |(edges, weights, sources, targets, (order, grid, cutoff))| {
-            // One vertex is not where its number says, so that ids and dense ids differ.
+            // Vertex 0 gets the id 1000, so that original ids and dense ids differ.
             let id = |vertex: u64| if vertex == 0 { 1000 } else { vertex };
             let edges: Vec<_> = edges.into_iter().take(900).map(|(u, v)| (id(u), id(v))).collect();
             let weights = weights[..edges.len()].to_vec();
@@ -59,7 +59,8 @@ fn cases() -> impl Strategy<Value = Case> {
     )
 }
 
-/// How far each vertex is that is reached, with weights or by hops, by looking at all edges until nothing changes.
+/// The distances of all vertices reached, by weights or hops, from relaxing all edges until nothing
+/// changes.
 fn distances(case: &Case, has_weights: bool) -> HashMap<u64, f64> {
     let cutoff = case.cutoff.map_or(f64::INFINITY, f64::from);
     let mut distances: HashMap<u64, f64> =
@@ -87,14 +88,14 @@ fn weighted(case: &Case, has_weights: bool) -> impl Iterator<Item = (u64, u64, f
     case.graph.edges.iter().zip(weights).map(move |(&(from, to), &w)| (from, to, weight(w)))
 }
 
-/// A file with an id in each line.
+/// Writes a file with an id in each line.
 fn listed(folder: &Path, name: &str, ids: &[u64]) -> String {
     let path = folder.join(name);
     std::fs::write(&path, ids.iter().map(|id| format!("{id}\n")).collect::<String>()).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
-/// Ways to run, on none of which an answer depends.
+/// Ways to run; the answer must not depend on them.
 fn ways() -> [RunOptions<'static>; 4] {
     let scan = with_executor(Executor::Scan, 2);
     [
@@ -105,7 +106,7 @@ fn ways() -> [RunOptions<'static>; 4] {
     ]
 }
 
-/// The same rows in all ways.
+/// The rows of an answer, checked to be the same in all ways.
 #[track_caller]
 fn rows(graph: &Graph, name: &str, wanted: &Value) -> Vec<RecordBatch> {
     let mut found: Option<Vec<RecordBatch>> = None;
@@ -157,7 +158,7 @@ proptest! {
             check_parents(&case, has_weights, &expected, &parents)?;
             let asked = json!({ "sources": sources, "cutoff": case.cutoff, "targets": targets });
             check_paths(&case, has_weights, &expected, &parents, rows(&graph, name, &asked))?;
-            // Without parents, and by the other method, distances are the same.
+            // Without parents, and with Dijkstra, distances are the same.
             let plain = json!({ "sources": sources, "cutoff": case.cutoff });
             let mut methods = vec![plain.clone()];
             if has_weights {
@@ -176,7 +177,7 @@ proptest! {
     }
 }
 
-/// That each parent is one edge nearer, and leads to a source in the end.
+/// Checks that each parent is one edge nearer, and that parents lead to a source.
 fn check_parents(
     case: &Case,
     has_weights: bool,
@@ -201,7 +202,7 @@ fn check_parents(
     Ok(())
 }
 
-/// That paths are those of the parents, nearest first.
+/// Checks that paths follow the parents, nearest first.
 fn check_paths(
     case: &Case,
     has_weights: bool,
@@ -262,7 +263,7 @@ fn the_nearest_targets_come_first_and_those_without_a_path_are_counted() {
 }
 
 #[test]
-fn the_memory_that_is_told_is_enough_for_paths_and_parents() {
+fn the_estimated_memory_is_enough_for_paths_and_parents() {
     let scratch = Scratch::new();
     let chain = EdgeList::new((0..300_000u64).map(|v| (v, v + 1)).collect());
     let directory = import_with(ImportConfig::default(), scratch.path(), "chain", &chain);

@@ -1,4 +1,4 @@
-//! Similarities beside those that follow from sets of neighbours, in every way to run.
+//! Similarities against those computed from sets of neighbours, in every way to run.
 
 mod support;
 
@@ -46,7 +46,7 @@ fn similarity(all: &BTreeMap<u64, BTreeSet<u64>>, measure: &str, u: u64, v: u64)
     }
 }
 
-/// The rows, which are the same in all ways.
+/// The rows of an answer, checked to be the same in all ways.
 #[track_caller]
 fn rows(graph: &Graph, wanted: Value) -> Vec<(u64, u64, f64)> {
     let mut found = None;
@@ -76,7 +76,7 @@ fn close(found: f64, expected: f64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn similarities_are_those_of_sets_of_neighbours(
+    fn similarities_match_those_of_sets_of_neighbours(
         edges in edges(2..=60, 1..=4),
         picks in prop::collection::vec(any::<[Index; 2]>(), 1..40),
         choices in (any::<bool>(), 0..GRIDS.len(), 1usize..8, 0usize..3),
@@ -117,7 +117,8 @@ proptest! {
             for (_, value) in expected {
                 let (source, v, similar) = found.next().unwrap();
                 prop_assert_eq!(source, u);
-                // Of equal ones roundings may choose; what is told of each is its own.
+                // Rounding may decide between nearly equal vertices; each must have its own
+                // similarity.
                 prop_assert!(close(similar, value), "{} not {}", similar, value);
                 prop_assert!(close(similar, similarity(&all, measure, u, v)));
             }
@@ -127,7 +128,7 @@ proptest! {
 }
 
 #[test]
-fn of_equally_similar_ones_the_smallest_ids_come_first() {
+fn equally_similar_vertices_come_by_ascending_id() {
     let scratch = Scratch::new();
     // All leaves of a star have the same neighbour.
     let star = EdgeList::new((1..40u64).map(|leaf| (leaf * 7 % 40, 100)).collect());
@@ -143,7 +144,7 @@ fn of_equally_similar_ones_the_smallest_ids_come_first() {
 }
 
 #[test]
-fn a_pair_with_a_vertex_that_is_not_there_is_refused_with_its_line() {
+fn a_pair_with_an_unknown_vertex_is_refused_with_its_line() {
     let scratch = Scratch::new();
     let path = EdgeList::new(vec![(0, 1), (1, 2)]);
     let config = with_rows(VertexOrder::Given, true);
@@ -159,7 +160,7 @@ fn a_pair_with_a_vertex_that_is_not_there_is_refused_with_its_line() {
 }
 
 #[test]
-fn the_memory_that_is_told_is_enough() {
+fn the_estimated_memory_is_enough() {
     let scratch = Scratch::new();
     let ring = EdgeList::new((0..100_000u64).flat_map(|v| [(v, v + 1), (v, v + 2)]).collect());
     let config = with_rows(VertexOrder::Degree, true);

@@ -1,5 +1,5 @@
-//! What holds a graph together, and in which order it comes: bridges, articulation points, topological order, stable
-//! labels; against oracles, or against what they are to be.
+//! Bridges, articulation points, topological order and stable labels, against oracles or their
+//! defining properties.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn bridges(graph: &Graph, options: &RunOptions<'_>) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn bridges_and_articulation_points_are_those_without_which_there_are_more_components() {
+fn bridges_and_articulation_points_match_the_oracle() {
     on_small_graphs(|name, arcs, graph| {
         assert_eq!(bridges(graph, &threads(3)), cuts::bridges(arcs), "{name}");
         let wanted = json!({ "articulation_points": true });
@@ -43,7 +43,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn sparse_graphs_fall_apart_where_they_should(edges in graphs(1..=40, 1..=2)) {
+    fn cuts_of_sparse_graphs_match_the_oracle(edges in graphs(1..=40, 1..=2)) {
         let scratch = Scratch::new();
         let graph = open(&import_with(ImportConfig::default(), scratch.path(), "graph", &edges));
         prop_assert_eq!(bridges(&graph, &threads(2)), cuts::bridges(&edges));
@@ -53,8 +53,8 @@ proptest! {
     }
 }
 
-/// Where each vertex comes: behind those with shorter longest paths to them, of equal ones the smaller id first. None
-/// where there is a cycle.
+/// The position of each vertex: by the length of the longest path to it, then by id. `None` where
+/// there is a cycle.
 fn positions(arcs: &EdgeList) -> Option<Vec<(u64, u64)>> {
     let vertices = arcs.vertices();
     let mut lengths: BTreeMap<u64, usize> = vertices.iter().map(|&vertex| (vertex, 0)).collect();
@@ -75,11 +75,12 @@ fn positions(arcs: &EdgeList) -> Option<Vec<(u64, u64)>> {
             return Some(positions);
         }
     }
-    // The last round changed something: a path is longer than there are vertices.
+    // If the last round still changed something, there is a path longer than the number of
+    // vertices.
     vertices.is_empty().then(Vec::new)
 }
 
-/// Checks the order of a graph, or the cycle that is named.
+/// Checks the order of a graph, or the cycle that the error names.
 fn check_order(name: &str, arcs: &EdgeList, graph: &Graph) {
     let request = find("topological-order").unwrap().request(json!({})).unwrap();
     let found = request.prepare(graph, &threads(2)).unwrap().run(graph, &threads(2));
@@ -102,7 +103,7 @@ fn check_order(name: &str, arcs: &EdgeList, graph: &Graph) {
             for edge in pairs.chain(closing) {
                 assert!(arcs.edges.contains(&edge), "{name}: {edge:?} in {vertices:?}");
             }
-            // A cycle begins at its least vertex, so that this is the least of those that are named.
+            // A cycle begins at its least vertex, so that is the least of the named vertices.
             assert_eq!(ids.iter().min(), ids.first(), "{name}");
         }
         (expected, found) => panic!("{name}: {expected:?}, {:?}", found.map(|_| "an order").err()),
@@ -146,7 +147,7 @@ fn a_message_names_the_cycle() {
 }
 
 #[test]
-fn labels_rest_where_each_is_the_most_frequent_around_its_vertex() {
+fn every_final_label_is_a_most_frequent_one_around_its_vertex() {
     on_small_graphs(|name, arcs, graph| {
         let mut around: HashMap<u64, Vec<u64>> = HashMap::new();
         for &(source, target) in &arcs.edges {

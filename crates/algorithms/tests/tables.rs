@@ -1,4 +1,4 @@
-//! Tables that are made of edges: as far as they are wanted, and within the memory that there is.
+//! Tables made of edges stop when no more rows are wanted, and stay within the memory budget.
 
 mod support;
 
@@ -12,7 +12,7 @@ use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
-/// Wants one batch of rows.
+/// A sink that wants one batch of rows.
 #[derive(Default)]
 struct First {
     batches: usize,
@@ -30,9 +30,9 @@ impl RowSink for First {
 }
 
 #[test]
-fn a_table_of_edges_ends_where_no_more_are_wanted() {
+fn a_table_of_edges_ends_when_no_more_rows_are_wanted() {
     let scratch = Scratch::new();
-    // More rows than are written at a time, and less than twice as many, in one tile.
+    // More rows than one batch holds, and less than two batches, in one tile.
     let ends = || 0..220u64;
     let edges = ends().flat_map(|source| ends().map(move |target| (source, target))).collect();
     let config = ImportConfig::default();
@@ -46,13 +46,13 @@ fn a_table_of_edges_ends_where_no_more_are_wanted() {
 }
 
 #[test]
-fn a_table_of_neighbours_that_has_no_room_is_refused_before_ranks_are_read() {
+fn a_table_of_neighbours_that_does_not_fit_is_refused_before_ranks_are_read() {
     let scratch = Scratch::new();
     let path = EdgeList::new((0..1000).map(|vertex| (vertex, vertex + 1)).collect());
     let config = with_rows(VertexOrder::Degree, false);
     let graph = open(&import_with(config, scratch.path(), "path", &path));
     let vertices = || (0..graph.vertex_count()).map(VertexId).collect::<Vec<_>>();
-    // Whoever reads ranks is cancelled.
+    // Reading ranks would end as cancelled.
     let cancelled = Cancel::default();
     cancelled.cancel();
     let within = |memory| RunOptions { memory, cancel: cancelled.clone(), ..threads(1) };

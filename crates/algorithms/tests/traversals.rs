@@ -1,5 +1,5 @@
-//! The algorithms that traverse rows: against oracles and verifiers, in both vertex orders, and the same for
-//! every number of threads, budget and backend; refusals; faults.
+//! Algorithms that traverse rows, against oracles and verifiers, in both vertex orders, with the
+//! same answers for every number of threads, budget and backend; refusals; faults.
 
 mod support;
 
@@ -29,14 +29,14 @@ use tegula_testkit::{
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
 const WCC: WccOptions = WccOptions { method: Method::Traversal };
 
-/// The graph with weights: few different ones, some below 0, so that many are equal.
+/// The graph with few different weights, some below 0, so that many are equal.
 fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
     let weights = graph.edges.iter().map(|_| random.below(7) as f32 - 2.0).collect();
     EdgeList { weights: Some(weights), ..graph.clone() }
 }
 
-/// How many sets there are.
+/// The number of sets.
 const SETS: u32 = 4;
 
 /// Original ids in some of the sets: most in one, many in two or three, some in none.
@@ -49,7 +49,7 @@ fn sets_of(vertices: &[u64]) -> Vec<(u64, u64)> {
     sets
 }
 
-/// Sets of some vertices, which are given by original ids.
+/// The sets by dense id, from members given by original ids.
 fn memberships(graph: &Graph, sets: &[(u64, u64)]) -> Memberships {
     let originals = original_of(graph);
     let dense_of: HashMap<u64, ShortId> = originals.into_iter().zip((0..).map(ShortId)).collect();
@@ -58,13 +58,13 @@ fn memberships(graph: &Graph, sets: &[(u64, u64)]) -> Memberships {
     Memberships::new(graph.short_vertex_count().unwrap(), SETS, members.collect()).unwrap()
 }
 
-/// All that traversals find, in original ids.
+/// The results of all traversals, in original ids.
 #[derive(Debug, PartialEq)]
 struct Answers {
     components: Vec<(u64, u64)>,
     members: Vec<(u64, bool)>,
     forest: Vec<(u64, u64, f32)>,
-    /// That of greatest weight.
+    /// The forest of greatest weight.
     greatest: Vec<(u64, u64, f32)>,
     sets: Vec<(u64, u64, u64, u64)>,
 }
@@ -99,7 +99,7 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
     Ok(rows.map(|(number, set)| (number, set.vertices, set.volume, set.cut)).collect())
 }
 
-/// Edges of a forest in original ids.
+/// The edges of a forest in original ids.
 fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     let mut ids = original_of(graph);
     ids.sort_unstable();
@@ -107,7 +107,7 @@ fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
 }
 
-/// The same graph with weights of the other sign.
+/// The same graph with negated weights.
 fn negated(edges: &EdgeList) -> EdgeList {
     let weights = edges.weights.clone().unwrap_or_else(|| vec![1.0; edges.edges.len()]);
     let weights = Some(weights.into_iter().map(|weight| 0.0 - weight).collect());
@@ -168,7 +168,7 @@ fn conductance_counts_both_directions_of_a_directed_graph() {
     }
 }
 
-/// Weights of any size, and 0.
+/// Weights of any size, some 0.
 fn of_any_weight(edges: &EdgeList, seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
     let mut weigh = || match random.below(6) {
@@ -181,7 +181,7 @@ fn of_any_weight(edges: &EdgeList, seed: u64) -> EdgeList {
     EdgeList { weights: Some(weights), ..edges.clone() }
 }
 
-/// What is found of each set by weights, as bits: its volume, its cut, its conductance.
+/// The volume, cut and conductance of each set, by weights.
 fn weighed(way: &Way, directory: &Path) -> Result<Vec<(u64, f64, f64, Option<f64>)>> {
     let probe = open(directory);
     let mut vertices = original_of(&probe);
@@ -198,7 +198,7 @@ fn weighed(way: &Way, directory: &Path) -> Result<Vec<(u64, f64, f64, Option<f64
 }
 
 #[test]
-fn edges_count_as_much_as_they_weigh_in_every_way() {
+fn weighted_conductance_matches_the_oracle_in_every_way() {
     let is_close = |expected: f64, found: f64| (expected - found).abs() <= 1e-13 * expected.abs();
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(7) {
@@ -226,9 +226,9 @@ fn edges_count_as_much_as_they_weigh_in_every_way() {
 }
 
 #[test]
-fn a_set_is_weighed_against_what_little_is_left() {
+fn conductance_is_exact_where_the_rest_weighs_almost_nothing() {
     let scratch = Scratch::new();
-    // The rest weighs less than the last digit of all.
+    // The rest weighs less than the last digit of the sum of all.
     let weights = Some(vec![1e30, 2e-5, 1e-5]);
     let edges = EdgeList { weights, ..EdgeList::new(vec![(0, 1), (1, 2), (2, 3)]) };
     let config = with_rows(VertexOrder::Given, true);
@@ -261,7 +261,7 @@ fn a_set_without_edges_or_with_all_of_them_has_no_conductance() {
 }
 
 #[test]
-fn what_leaves_the_sets_of_a_vertex_is_counted_for_each_thread() {
+fn the_estimate_of_conductance_grows_with_the_threads() {
     let scratch = Scratch::new();
     let edges = EdgeList::new(vec![(0, 1)]);
     let config = with_rows(VertexOrder::Given, true);

@@ -1,4 +1,4 @@
-//! Random walks: along edges, as likely as they should be, and the same whatever the threads.
+//! Random walks follow edges with the right probabilities, and do not depend on the threads.
 
 mod support;
 
@@ -66,7 +66,7 @@ fn walks_go_along_edges_until_there_is_none() {
     });
 }
 
-/// How often walks step from two vertices in a row to each third.
+/// How often walks step from two consecutive vertices to each third.
 fn frequencies(walks: &[Vec<u64>]) -> BTreeMap<(u64, u64), BTreeMap<u64, f64>> {
     let mut counts: BTreeMap<(u64, u64), BTreeMap<u64, f64>> = BTreeMap::new();
     for step in walks.iter().flat_map(|walk| walk.windows(3)) {
@@ -76,7 +76,7 @@ fn frequencies(walks: &[Vec<u64>]) -> BTreeMap<(u64, u64), BTreeMap<u64, f64>> {
 }
 
 #[test]
-fn steps_are_as_likely_as_weights_and_the_step_before_say() {
+fn steps_have_the_probabilities_of_node2vec() {
     let edges = vec![(1, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 5), (2, 6)];
     let weights = vec![1.0f32, 2.0, 0.5, 3.0, 1.0, 1.0, 4.0];
     let weighted = EdgeList { weights: Some(weights), ..EdgeList::new(edges) };
@@ -92,7 +92,7 @@ fn steps_are_as_likely_as_weights_and_the_step_before_say() {
             .zip(arcs.weights.unwrap())
             .map(|(edge, weight)| (edge, f64::from(weight)))
             .collect();
-        // The last two are drawn exactly, after as many attempts as there are.
+        // The last two are drawn exactly, after the maximum number of draws.
         for (p, q) in [(1.0, 1.0), (0.25, 4.0), (3.0, 0.5), (500.0, 300.0), (400.0, 0.001)] {
             let wanted = json!({ "length": 60, "walks": 500, "p": p, "q": q, "seed": 8 });
             let found = walks(&graph, wanted, &threads(2));
@@ -145,7 +145,7 @@ fn more_walks_than_any_memory_holds_are_refused() {
 }
 
 #[test]
-fn walks_begin_where_they_are_told() {
+fn walks_begin_at_the_given_sources() {
     let scratch = Scratch::new();
     let edges = EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (3, 9)]);
     let config = ImportConfig { rows: Some(RowEncoding::Gap), ..Default::default() };

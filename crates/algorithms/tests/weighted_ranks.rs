@@ -1,4 +1,4 @@
-//! PageRank by the weights of edges: against double precision, the same bits in all ways, and what is refused.
+//! PageRank by weights: precision against double, the same bits in all ways, and refusals.
 
 mod support;
 
@@ -25,7 +25,7 @@ fn config() -> PageRankConfig {
     PageRankConfig { stop: Stop::Iterations(ITERATIONS), ..Default::default() }
 }
 
-/// Any weights that there are, from the least above 0 to the greatest, and 0.
+/// Weights from the least above 0 to the greatest, and 0.
 fn extreme(edges: &EdgeList, seed: u64) -> EdgeList {
     let mut random = XorShift::new(seed);
     let mut weigh = || match random.below(8) {
@@ -38,7 +38,8 @@ fn extreme(edges: &EdgeList, seed: u64) -> EdgeList {
     EdgeList { weights: Some(weights), ..edges.clone() }
 }
 
-/// Every small graph with weights, directed or not, in every order and on each grid in turn.
+/// Runs a check on every small graph with weights, directed or not, in every order and on each grid
+/// in turn.
 fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
     let mut grids = GRIDS.into_iter().cycle();
     let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs];
@@ -70,7 +71,7 @@ fn ranks(graph: &Graph, walk: PageRank, options: &RunOptions<'_>) -> Vec<f32> {
 }
 
 #[test]
-fn ranks_are_within_1e_5_of_double_precision_whatever_the_weights() {
+fn ranks_are_within_1e_5_of_double_precision_for_any_weights() {
     on_small_graphs(|edges, graph| {
         let walk = PageRank::new(config(), graph.vertex_count());
         let found = ranks(graph, walk.clone(), &threads(2));
@@ -81,7 +82,7 @@ fn ranks_are_within_1e_5_of_double_precision_whatever_the_weights() {
 }
 
 #[test]
-fn personalized_ranks_are_too_where_an_f32_has_them() {
+fn personalized_ranks_are_within_1e_5_where_an_f32_can_hold_them() {
     on_small_graphs(|edges, graph| {
         let vertices = edges.vertices();
         let Some((&first, &last)) = vertices.first().zip(vertices.last()) else { return };
@@ -89,7 +90,7 @@ fn personalized_ranks_are_too_where_an_f32_has_them() {
         let dense = seeds.map(|(id, weight)| (find(graph, id), weight));
         let walk = PageRank::personalized(config(), graph.vertex_count(), &dense).unwrap();
         let found = table(graph, &ranks(graph, walk, &threads(2)), f64::from);
-        // Far from any seed ranks may be products of weights that hardly anybody follows.
+        // Far from any seed, ranks may be products of tiny weights.
         let is_normal = |rank: f64| rank >= f64::from(f32::MIN_POSITIVE);
         let expected = weighted_pagerank(edges, 0.85, 20, &seeds);
         let (normal, rest): (Vec<_>, Vec<_>) =
@@ -109,7 +110,7 @@ fn skewed(scratch: &Scratch) -> std::path::PathBuf {
     import_with(config, scratch.path(), "skewed", &extreme(&EdgeList::new(skewed), 5))
 }
 
-/// An answer as its rows, of a run that was asked for by name.
+/// Runs `pagerank` by name and returns its rows as text.
 fn rows(graph: &Graph, wanted: &Value, options: &RunOptions<'_>) -> Result<String, Error> {
     let request = tegula_algorithms::find("pagerank").unwrap().request(wanted.clone()).unwrap();
     let found = request.prepare(graph, options)?.run(graph, options)?;
@@ -159,7 +160,7 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
 }
 
 #[test]
-fn what_is_needed_is_enough_on_the_smallest_graphs() {
+fn the_estimated_memory_is_enough_on_the_smallest_graphs() {
     let wanted = json!({ "iterations": 3, "weighted": true });
     let request = tegula_algorithms::find("pagerank").unwrap().request(wanted.clone()).unwrap();
     on_small_graphs(|_, graph| {
@@ -212,6 +213,6 @@ fn a_weight_below_0_is_refused_with_its_edge() {
             assert!(message.contains(&named), "{message}");
         }
     }
-    // Nobody minds who does not look.
+    // A run that ignores weights does not check them.
     rows(&open(&directory), &json!({}), &threads(1)).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Ids beyond 32 bits: graphs of few edges and so many vertices that most of them have none.
+//! Ids beyond 32 bits: graphs with few edges and so many vertices that most have no edge.
 
 mod support;
 
@@ -21,7 +21,7 @@ use tegula_testkit::{EdgeList, Scratch};
 /// Bytes of memory: a few segments.
 const MEMORY: u64 = 512 << 20;
 
-/// A cycle through a few vertices, the last among them, and an edge that leads away from it.
+/// A cycle through a few vertices, the last vertex among them, and one edge that leaves it.
 fn cycle(vertices: u64) -> (EdgeList, [u64; 5]) {
     let last = vertices - 1;
     let on_cycle = [0, 5 << 28, last - (1 << 26), last, 1 << 31];
@@ -44,7 +44,7 @@ fn import_cycle(scratch: &Scratch, vertices: u64, order: VertexOrder) -> (PathBu
     )
 }
 
-/// Whether the disk has room for arrays of so many bytes; says so loudly where it has not.
+/// Whether the disk has room for arrays of `bytes` bytes; prints a notice if not.
 fn has_room(folder: &Path, bytes: u64) -> bool {
     let disk = statvfs(folder).unwrap();
     let has_room = disk.f_bavail * disk.f_frsize > bytes;
@@ -86,7 +86,7 @@ fn a_search_goes_around_a_cycle_on_both_sides_of_32_bits() {
 }
 
 #[test]
-fn what_needs_arrays_in_memory_says_so() {
+fn runs_that_need_arrays_in_memory_say_so() {
     let scratch = Scratch::new();
     let (directory, _) = import_cycle(&scratch, (1 << 32) + 1, VertexOrder::Degree);
     let graph = tegula_engine::open_graph(&directory, MEMORY, Backend::Auto).unwrap();
@@ -100,7 +100,7 @@ fn what_needs_arrays_in_memory_says_so() {
     assert_eq!((import.option, set.option), ("undirected", "method"));
 }
 
-/// The same graph with short ids, for programs that are told to use long ones.
+/// A small graph with short ids, for programs that are told to use long ids.
 fn small(scratch: &Scratch) -> Graph {
     let edges = (0..4000u64).map(|number| (number * 7919 % 1500, number * number % 1500));
     let mut graph = EdgeList::new(edges.collect());

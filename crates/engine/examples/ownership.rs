@@ -237,7 +237,7 @@ impl Adder for Locks<'_> {
 /// Adds the messages of a tile.
 struct AddTile<'a, A> {
     tile: Tile<'a>,
-    /// First target of its window.
+    /// First target of the tile's window.
     window: usize,
     /// Messages of the sources of its segment.
     messages: &'a [f32],

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tegula_engine::{Backend, Error, Next, Or, Relaxation, RunOptions, VertexId};
 
-/// States and messages are sets of the first vertices, a bit for each.
+/// States and messages are sets of the first 32 vertices, with a bit for each.
 struct ReachedWithin(u64);
 
 impl Relaxation for ReachedWithin {

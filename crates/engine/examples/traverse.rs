@@ -1,5 +1,5 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Times a part of a traversal of rows on disk, with run-ahead or without, on one thread.
+//! Times a part of a traversal of rows on disk, with or without run-ahead, on one thread.
 //!
 //! ```sh
 //! cargo run --release -p tegula-engine --example traverse -- \

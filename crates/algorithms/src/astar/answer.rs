@@ -1,4 +1,4 @@
-//! The path, as a table and in sum.
+//! The path as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// The path.
+/// The path found.
 pub(super) struct Path {
     pub(super) found: ShortestPath,
-    /// The budget.
+    /// The memory budget in bytes.
     pub(super) memory: u64,
 }
 
-/// What is said of the path.
+/// The summary of the path.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Its length; none where there is no path.
+    /// Its length; `None` where there is no path.
     length: Option<f64>,
-    /// Edges on it; none where there is no path.
+    /// Number of its edges; `None` where there is no path.
     edges: Option<u64>,
-    /// Vertices whose edges were looked at.
+    /// Number of vertices whose edges were looked at.
     expanded: u64,
-    /// What straight lines were multiplied by; 0 without coordinates.
+    /// The scale of the heuristic; 0 without coordinates.
     heuristic_scale: f64,
     /// The first vertices on it.
     top: Vec<Stop>,

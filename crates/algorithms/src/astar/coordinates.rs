@@ -1,4 +1,4 @@
-//! Files that say where vertices lie.
+//! Reads files with the coordinates of vertices.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use tegula_store::graph::OriginalIds;
 use crate::algorithm::SideFiles;
 use crate::side_table::{Missing, Row, RowVisitor, Tables, bad};
 
-/// Where each vertex lies, by dense id.
+/// The coordinates of each vertex, by dense id.
 #[derive(Debug)]
 pub struct Coordinates {
     places: Vec<[f64; 2]>,
@@ -20,13 +20,12 @@ pub struct Coordinates {
 }
 
 impl Coordinates {
-    /// Reads a row `id x y` for each vertex, or a DIMACS coordinates file (`v id x y`, and lines that begin
-    /// with `c` or `p`). Unless the options say otherwise, rows of vertices that
-    /// the graph does not have are skipped, as a file may be of a larger map.
+    /// Reads a row `id x y` for each vertex, or a DIMACS coordinates file (`v id x y`, and lines
+    /// that begin with `c` or `p`). Unless the options say otherwise, rows of vertices that are not
+    /// in the graph are skipped, as a file may cover a larger map.
     ///
     /// # Errors
-    /// Those of [`Tables::read`]; [`Error::BadInput`] for a row that says something else than one before,
-    /// or when a vertex is left out.
+    /// [`Error::BadInput`] for a row that contradicts an earlier one, or when a vertex has no row.
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Coordinates> {
         let (graph, memory) = (tables.graph, tables.run.memory);
         let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
@@ -41,7 +40,7 @@ impl Coordinates {
         Ok(coordinates)
     }
 
-    /// All of them.
+    /// The coordinates of all vertices.
     pub fn as_slice(&self) -> &[[f64; 2]] {
         &self.places
     }
@@ -89,7 +88,7 @@ impl RowVisitor for Coordinates {
     }
 }
 
-/// A number whose squares and roots are as exact as floats are.
+/// Parses a number whose square and square root are as exact as floats are.
 fn coordinate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number == 0.0 || (1e-100..=1e100).contains(&number.abs()) => Ok(number),
@@ -97,7 +96,7 @@ fn coordinate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Refuses a file that leaves a vertex out.
+/// Refuses a file without a row for every vertex.
 fn check_all(path: &Path, ids: &OriginalIds, places: &[[f64; 2]]) -> Result<()> {
     let Some(missing) = places.iter().position(|place| place[0].is_nan()) else { return Ok(()) };
     let walk = ids.for_each_chunk(|ids, vertices| {
@@ -116,7 +115,7 @@ fn check_all(path: &Path, ids: &OriginalIds, places: &[[f64; 2]]) -> Result<()> 
     }
 }
 
-/// Why a walk over ids ends before its end.
+/// Why a walk over ids stops early.
 enum End {
     Found(OriginalId),
     Failed(Error),

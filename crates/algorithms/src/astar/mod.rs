@@ -1,26 +1,28 @@
 //! A shortest path between two vertices.
 //!
-//! A* (Hart, Nilsson, Raphael, *IEEE Transactions on Systems Science and Cybernetics* 4, 1968): vertices are
-//! visited by ascending `distance so far + heuristic`, the heuristic being no more than what is left to the
-//! target. Where vertices have coordinates it is the straight line to the target, times a scale: the largest
-//! with which no edge is shorter than its straight line, found in one pass over all rows unless it is given.
-//! Without coordinates it is 0, and this is Dijkstra's algorithm (*Numerische Mathematik* 1959). The search
-//! reads the rows of the vertices that it visits, with those at the top of its heap on their way, and stops
-//! when nothing that waits can be part of a shortest path.
+//! A* (Hart, Nilsson, Raphael, *IEEE Transactions on Systems Science and Cybernetics* 4, 1968)
+//! visits vertices by ascending `distance so far + heuristic`. The heuristic is at most the
+//! distance left to the target. Where vertices have coordinates it is the length of the straight
+//! line to the target, times a scale. Unless the scale is given, it is the largest with which no
+//! edge is shorter than its straight line, found in one pass over all rows. Without coordinates the
+//! heuristic is 0, and this is Dijkstra's algorithm (*Numerische Mathematik* 1959). The search
+//! reads the rows of the vertices that it visits, reads ahead those at the top of its heap, and
+//! stops when no waiting vertex can be part of a shortest path.
 //!
-//! Distances are sums of `f64` from the source onwards, the same bits as those of [`sssp`](crate::sssp).
-//! Roundings may make the heuristic a little too large for them. So the search goes on for as much beyond
-//! the distance of the target as roundings may amount to, and a vertex whose distance becomes smaller is
-//! visited again.
+//! Distances are sums of `f64` from the source onwards, the same bits as those of
+//! [`sssp`](crate::sssp). Rounding may make the heuristic slightly too large. So the search goes on
+//! beyond the distance of the target by the most that rounding may add up to, and visits a vertex
+//! again when its distance becomes smaller.
 //!
-//! Of several shortest paths it finds the one on which each vertex is reached from the vertex with the
-//! smallest original id that will do, seen from the target; over an edge that adds nothing only where there
-//! is no other way, and over as few of these in a row as there can be. A vertex has the label (distance,
-//! edges since the distance has grown), which is smaller for no longer path, and greater with every edge.
-//! So there is one such path, whatever the coordinates, the vertex order and the order of the search.
+//! Of several shortest paths it finds one that does not depend on the coordinates, the vertex order
+//! or the order of the search. The label of a vertex is (distance, edges since the distance last
+//! grew). A label is never greater for a shorter path, and grows with every edge. Among the edges
+//! that give a vertex its smallest label, the parent with the smallest original id wins. So an edge
+//! that adds nothing to the distance is taken only where there is no other way, and as few of them
+//! in a row as possible.
 //!
-//! Memory: 53 bytes a vertex, 16 more with coordinates, 4 more where the vertices have an order, and the
-//! index of the rows. One thread; the pass for the scale has all.
+//! Memory: 53 bytes a vertex, 16 more with coordinates, 4 more where the vertices have an order,
+//! and the index of the rows. The search uses one thread, the pass for the scale all.
 
 mod answer;
 mod coordinates;
@@ -57,15 +59,15 @@ pub struct AstarOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[schemars(extend("format" = "vertex"))]
     pub target: String,
-    /// A table with a row for every vertex, its id, x and y, or a DIMACS coordinates file (.co): the search
-    /// heads for the target along the straight line. The path does not depend on it. Tables are read as
-    /// inputs are: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex`, `x` and `y`, or
-    /// `lon` and `lat`.
+    /// A table with a row for every vertex, its id, x and y, or a DIMACS coordinates file (.co).
+    /// The search then heads for the target along the straight line; the path does not depend on
+    /// it. Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`. A header may
+    /// name `vertex`, `x` and `y`, or `lon` and `lat`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub coordinates: Option<PathBuf>,
-    /// What a straight line is multiplied by to be no longer than any path [default: the most that will do,
-    /// found in a pass over all edges]. More than that is refused when the search comes by an edge that is
-    /// too short for it; as long as it does not, the path may be a detour.
+    /// The factor that makes a straight line no longer than any path [default: the greatest such
+    /// factor, found in a pass over all edges]. A greater factor is an error when the search meets
+    /// an edge that is too short for it; if it meets none, the path may be a detour.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FACTOR", requires = "coordinates"))]
     pub heuristic_scale: Option<Factor>,
 }

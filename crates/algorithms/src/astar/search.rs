@@ -14,14 +14,15 @@ use tegula_engine::{
 use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
 use crate::original_ids::{Rank, Ranks};
 
-/// What a search may choose.
+/// The settings of a search.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AstarConfig<'c> {
-    /// For each dense id where the vertex lies. Each number is 0 or between 1e-100 and 1e100 in size.
+    /// The coordinates of each vertex, by dense id. The absolute value of each is 0 or between
+    /// 1e-100 and 1e100.
     pub coordinates: Option<&'c [[f64; 2]]>,
-    /// What a straight line is multiplied by, at least 0; found from the edges unless it is given. One that
-    /// is given is believed until the search looks at an edge that is too short for it: with one that is too
-    /// large there is an error, or the path may not be a shortest one.
+    /// The factor for straight lines, at least 0; found from the edges unless it is given. A given
+    /// factor is trusted until the search looks at an edge that is too short for it. If it is too
+    /// large, there is an error or the path may not be a shortest one.
     pub heuristic_scale: Option<f64>,
 }
 
@@ -37,13 +38,13 @@ pub struct Step {
 /// A shortest path.
 #[derive(Debug, Clone)]
 pub struct ShortestPath {
-    /// The vertices on it, from the source to the target; none where there is no path.
+    /// The vertices on it, from the source to the target; empty where there is no path.
     pub steps: Vec<Step>,
-    /// Vertices whose edges were looked at, one that was visited again counted again.
+    /// Number of vertices whose edges were looked at; each visit of a vertex counts.
     pub expanded: u64,
-    /// The scale of the heuristic; 0 where there was none.
+    /// The scale of the heuristic; 0 without a heuristic.
     pub heuristic_scale: f64,
-    /// What the run did: the pass for the scale, if it was made, and the search.
+    /// Statistics of the run: the pass for the scale, if it was made, and the search.
     pub statistics: RunStatistics,
 }
 
@@ -53,12 +54,11 @@ const NONE: u32 = u32::MAX;
 /// Finds a shortest path. In an unweighted graph every edge has weight 1.
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading; [`Error::NegativeWeight`] when an edge that was looked at has a
-/// weight below 0, or none that is a number; [`Error::Overestimate`] when one is shorter than the given
-/// scale says.
+/// [`Error::NegativeWeight`] when an edge that was looked at has a weight below 0 or NaN;
+/// [`Error::Overestimate`] when an edge is too short for the given scale.
 ///
 /// # Panics
-/// When there are coordinates, but not of every vertex.
+/// When there are coordinates, but not for every vertex.
 pub fn run(
     graph: &Graph,
     source: VertexId,
@@ -76,7 +76,7 @@ pub fn run(
     })
 }
 
-/// Measures the scale unless it is given, and searches.
+/// Measures the scale unless it is given, then searches.
 fn find(
     graph: &Graph,
     (source, target): (ShortId, ShortId),
@@ -107,10 +107,7 @@ fn find(
     Ok(ShortestPath { steps, expanded, heuristic_scale: scale, statistics })
 }
 
-/// What a run needs of memory; that of coordinates is counted.
-///
-/// # Errors
-/// Those of reading.
+/// Memory that a run needs, with that of the coordinates.
 pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
     Ok(estimate_rows(
         graph,
@@ -119,7 +116,7 @@ pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
     ))
 }
 
-/// Bytes held beside the rows: coordinates, labels, which vertices are open, the queue, and ranks.
+/// Bytes held beside the rows: coordinates, labels, the set of open vertices, the queue, and ranks.
 fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
     let count = graph.vertex_count();
     let coordinates = if has_coordinates { size_of::<[f64; 2]>() } else { 0 };
@@ -129,20 +126,21 @@ fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
     Ok(each * count + VertexSet::size(count) + queue + ranks)
 }
 
-/// The length of a straight line. A root is the same on every machine.
+/// The length of a straight line. Square roots are the same on every machine.
 fn straight(one: [f64; 2], other: [f64; 2]) -> f64 {
     let [x, y] = [one[0] - other[0], one[1] - other[1]];
     (x * x + y * y).sqrt()
 }
 
-/// The largest scale with which no edge is shorter than its straight line; 0 where any would do.
+/// The largest scale with which no edge is shorter than its straight line; 0 where any scale would
+/// do.
 fn scale_max(
     graph: &Graph,
     job: &RowsJob<'_>,
     coordinates: &[[f64; 2]],
     options: &RunOptions<'_>,
 ) -> Result<f64> {
-    // Numbers of at least 0 are in the order of their bits.
+    // Numbers of at least 0 have the order of their bits.
     let least = AtomicU64::new(f64::INFINITY.to_bits());
     let has_negative = AtomicBool::new(false);
     options.progress.begin("measuring", Some(graph.edge_count()), Unit::Edges);
@@ -157,7 +155,7 @@ fn scale_max(
                 }
                 let length = straight(from, coordinates[target.index()]);
                 if length > 0.0 {
-                    // There is one zero.
+                    // Adding 0.0 turns -0.0 into 0.0.
                     scale = scale.min(f64::from(weight) / length + 0.0);
                 }
             })?;
@@ -175,14 +173,14 @@ fn scale_max(
     Ok(if scale.is_finite() { scale } else { 0.0 })
 }
 
-/// What is left to the target, at the least.
+/// A lower bound of the distance to the target.
 struct Heuristic<'c> {
-    /// None where it is 0.
+    /// `None` where the heuristic is 0.
     coordinates: Option<&'c [[f64; 2]]>,
     scale: f64,
     target: [f64; 2],
-    /// How much a sum of roundings may come to, relative to a distance: a rounding for each edge of a path,
-    /// and some for the straight line.
+    /// The most that a sum of roundings may add up to, relative to a distance: one rounding for
+    /// each edge of a path, and some for the straight line.
     slack: f64,
 }
 
@@ -210,39 +208,40 @@ impl<'c> Heuristic<'c> {
         self.coordinates.map_or(0.0, from)
     }
 
-    /// The greatest sum of distance and heuristic with which a vertex can be on the path, when this is the
+    /// The greatest sum of distance and heuristic with which a vertex can be on the path, given the
     /// label of the target.
     fn bound(&self, label: Label) -> f64 {
         match self.coordinates {
             Some(_) => label.distance * (1.0 + self.slack),
-            // Vertices as far away as the target count only if no nearer one leads to it.
+            // Vertices as far away as the target count only if no nearer vertex leads to it.
             None if label.level == 0 => label.distance.next_down(),
             None => label.distance,
         }
     }
 }
 
-/// What is known of the way to a vertex.
+/// The best known path to a vertex.
 #[derive(Debug, Clone, Copy)]
 struct Label {
-    /// The smallest sum of weights so far; infinite where no way was found.
+    /// The smallest sum of weights so far; infinite where no path was found.
     distance: f64,
-    /// Edges since the distance has grown last.
+    /// Edges since the distance last grew.
     level: u32,
-    /// Where the vertex is reached from.
+    /// The vertex before it on the path.
     parent: u32,
 }
 
-/// The order of visits: by estimates, whose bits are in their order since none is below 0, and by levels.
+/// The order of visits: by estimates, which have the order of their bits as none is below 0, then
+/// by levels.
 type Key = (u64, u32);
 
-/// What a search did.
+/// What a search counts.
 struct Done {
     expanded: u64,
     edges: u64,
 }
 
-/// A search. The order of visits looks at what the visits change, hence the cells.
+/// A search. The order of visits reads what the visits change, hence the cells.
 struct Search<'c> {
     graph: &'c Graph,
     source: ShortId,
@@ -250,7 +249,7 @@ struct Search<'c> {
     heuristic: Heuristic<'c>,
     ranks: Ranks,
     labels: Vec<Cell<Label>>,
-    /// Vertices whose label has become smaller since they were visited.
+    /// Vertices whose label has become smaller since their last visit.
     open: VertexSet,
     /// See [`Heuristic::bound`].
     bound: Cell<f64>,
@@ -273,7 +272,7 @@ impl<'c> Search<'c> {
         Search { graph, source, target, heuristic, ranks, labels, open, bound }
     }
 
-    /// Visits vertices until nothing that waits can be on the path.
+    /// Visits vertices until no waiting vertex can be on the path.
     fn run(&self, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Done> {
         let mut queue = BestFirst::for_vertices(self.labels.len() as u32);
         self.update(self.source, Label { distance: 0.0, level: 0, parent: NONE }, &mut queue);
@@ -291,8 +290,8 @@ impl<'c> Search<'c> {
         Ok(done)
     }
 
-    /// Whether a vertex waits that may be on the path, the target apart. What is out of bounds stays so
-    /// until it has another label, and then it waits anew.
+    /// Whether a vertex other than the target waits and may be on the path. A vertex out of bounds
+    /// stays so until it gets another label, and then it waits anew.
     #[inline]
     fn is_wanted(&self, vertex: ShortId) -> bool {
         self.open.contains(vertex)
@@ -306,7 +305,7 @@ impl<'c> Search<'c> {
         (self.estimate(vertex).to_bits(), self.label(vertex).level)
     }
 
-    /// What a path through a vertex comes to, at the least.
+    /// A lower bound of the length of a path through a vertex.
     #[inline]
     fn estimate(&self, vertex: ShortId) -> f64 {
         self.label(vertex).distance + self.heuristic.of(vertex)
@@ -333,7 +332,7 @@ impl<'c> Search<'c> {
                 && known.parent != NONE
                 && self.rank(source.0) < self.rank(known.parent)
             {
-                // As short a path; those that go on from here are no shorter for it.
+                // The path is equally long, so the paths that go on from here become no shorter.
                 self.labels[target.index()].set(Label { parent: source.0, ..known });
             }
         })?;
@@ -346,7 +345,8 @@ impl<'c> Search<'c> {
         Ok(edges as u64)
     }
 
-    /// Gives a vertex a smaller label, and has it visited if that may be of use. Returns its estimate.
+    /// Gives a vertex a smaller label, and queues it if a visit may be of use. Returns its
+    /// estimate.
     fn update(&self, vertex: ShortId, label: Label, queue: &mut BestFirst<Key>) -> f64 {
         let before = self.key(vertex);
         self.labels[vertex.index()].set(label);
@@ -363,7 +363,8 @@ impl<'c> Search<'c> {
         f64::from_bits(key.0)
     }
 
-    /// The way to the target, along parents. Each has a smaller label than its child, so it ends.
+    /// The path to the target, along parents. Each parent has a smaller label than its child, so it
+    /// ends.
     fn path(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut vertex = self.target;

@@ -1,4 +1,4 @@
-//! What depends on each vertex, for one source, where a path is as long as it has edges.
+//! Dependencies of the vertices for one source, with path lengths in hops.
 
 use tegula_engine::traverse::{Listed, Neighbourhoods, RowsJob, Sequential};
 use tegula_engine::{Result, ShortId};
@@ -7,17 +7,17 @@ use tegula_store::rows::Direction;
 use super::path_counts::{PathCount, PathCounts};
 use super::sources::Search;
 
-/// No level.
+/// Level of a vertex that is not reached.
 const NONE: u32 = u32::MAX;
 
 /// A search from a source, level by level.
 pub(super) struct ByHops {
-    /// In which level each vertex was reached.
+    /// The level in which each vertex was reached.
     levels: Vec<u32>,
     counts: PathCounts,
-    /// The vertices that were reached, by level, ascending within each.
+    /// The vertices reached, by level, ascending within each level.
     reached: Vec<ShortId>,
-    /// Where each level begins among them, and the last ends.
+    /// The start of each level in `reached`, and the end of the last level.
     starts: Vec<usize>,
     edges: u64,
 }
@@ -37,7 +37,7 @@ impl Search for ByHops {
     }
 
     fn size(vertex_count: u64, edges_max: u64) -> u64 {
-        // A path has as many levels as vertices.
+        // A path has at most as many levels as vertices.
         let vertices = (4 + 4 + 8) * vertex_count + PathCounts::size(vertex_count);
         vertices + Neighbourhoods::<Sequential>::size(edges_max)
     }
@@ -72,7 +72,7 @@ impl Search for ByHops {
 }
 
 impl ByHops {
-    /// Finds the vertices behind the last level, and the paths to them.
+    /// Finds the vertices behind the last level and counts the paths to them.
     fn search_level(&mut self, job: &RowsJob<'_>) -> Result<()> {
         let (start, end) = (self.starts[self.starts.len() - 2], self.reached.len());
         let next = self.starts.len() as u32 - 1;
@@ -99,7 +99,7 @@ impl ByHops {
         Ok(())
     }
 
-    /// Finds what depends on the vertices of a level, where that is known of those behind them.
+    /// Finds the dependencies of the vertices of a level from those of the next level.
     fn come_back(&mut self, level: usize, job: &RowsJob<'_>) -> Result<()> {
         let vertices = &self.reached[self.starts[level]..self.starts[level + 1]];
         let next = level as u32 + 1;

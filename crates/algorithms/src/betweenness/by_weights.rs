@@ -1,4 +1,4 @@
-//! What depends on each vertex, for one source, where a path is as long as the weights of its edges add up to.
+//! Dependencies of the vertices for one source, with path lengths as sums of weights.
 
 use tegula_engine::traverse::{BestFirst, Filter, Listed, RowsJob, VertexSet};
 use tegula_engine::{Result, Row, ShortId};
@@ -7,16 +7,16 @@ use super::path_counts::{PathCount, PathCounts};
 use super::sources::Search;
 use crate::error::is_positive;
 
-/// A search from a source, nearest first (Dijkstra).
+/// A search from a source, nearest vertex first (Dijkstra).
 pub(super) struct ByWeights {
     distances: Vec<f64>,
     counts: PathCounts,
-    /// The vertices of which the distance is known; on the way back those that are left.
+    /// The vertices whose distance is known; on the way back those that are still to be visited.
     settled: VertexSet,
-    /// The vertices that were reached, in the order in which they were settled; on the way back the other way round.
+    /// The vertices reached, in the order in which they were settled; on the way back in reverse.
     reached: Vec<ShortId>,
     queue: BestFirst<u64>,
-    /// The lightest edge to each target of a vertex, by target.
+    /// The lightest edge to each neighbour of a vertex, by target.
     lightest: Vec<(ShortId, f32)>,
     edges: u64,
 }
@@ -70,12 +70,12 @@ impl Search for ByWeights {
 }
 
 impl ByWeights {
-    /// Finds the distances, and the paths. False where a weight is not above 0.
+    /// Finds the distances and counts the paths. Returns false if a weight is not above 0.
     fn search(&mut self, source: ShortId, job: &RowsJob<'_>) -> Result<bool> {
         let ByWeights { distances, counts, settled, reached, queue, lightest, edges } = self;
         distances[source.index()] = 0.0;
         counts.set(source.index(), PathCount::ONE);
-        // Distances are not below 0, so they are in the order of their bits.
+        // Distances are at least 0, so they have the order of their bits.
         queue.push(source, 0);
         let settled = &*settled;
         let order = Filter::new(std::mem::take(queue), |vertex| !settled.contains(vertex));
@@ -107,7 +107,7 @@ impl ByWeights {
         Ok(true)
     }
 
-    /// Finds what depends on each vertex, the farthest first.
+    /// Finds the dependency of each vertex, the farthest first.
     fn come_back(&mut self, job: &RowsJob<'_>) -> Result<()> {
         let ByWeights { distances, counts, settled, reached, lightest, edges, .. } = self;
         let mut traversal = job.traversal(Listed::new(reached));
@@ -119,7 +119,8 @@ impl ByWeights {
             let mut each_path = 0.0;
             for &(target, weight) in &*lightest {
                 let behind = target.index();
-                // Where a weight is too small to make a difference, those that were settled later are behind it.
+                // If a weight is too small to change the sum, the vertices settled later are behind
+                // it.
                 if !settled.contains(target) && distance + f64::from(weight) == distances[behind] {
                     each_path += counts.for_each_path(own, behind);
                 }
@@ -131,7 +132,7 @@ impl ByWeights {
     }
 }
 
-/// Lists the lightest edge to each other vertex, by target; returns how many edges there are.
+/// Lists the lightest edge to each other vertex, by target. Returns the number of all edges.
 fn list_lightest(row: &Row<'_>, lightest: &mut Vec<(ShortId, f32)>) -> Result<u64> {
     lightest.clear();
     let source = row.source();

@@ -1,22 +1,26 @@
-//! Betweenness: on how many shortest paths a vertex lies.
+//! Betweenness: the number of shortest paths on which a vertex lies.
 //!
 //! ```text
-//!  betweenness(v) = sum over s, t of the part of the shortest paths from s to t that lead through v
+//!  betweenness(v) = sum over s, t of the fraction of the shortest paths from s to t through v
 //! ```
 //!
-//! over all pairs of other vertices, in an undirected graph each pair once (Freeman, *A Set of Measures of Centrality
-//! Based on Betweenness*, Sociometry 40, 1977). Normalized it is divided by the number of pairs. Paths are those of the
-//! simple graph: of several edges from one vertex to another one counts, and loops do not. Weighted, a path is as long
-//! as the weights of its edges add up to, and of several edges the lightest counts.
+//! over all pairs of other vertices, in an undirected graph each pair once (Freeman, *A Set of
+//! Measures of Centrality Based on Betweenness*, Sociometry 40, 1977). The normalized value is
+//! divided by the number of pairs. Paths are those of the simple graph: several edges from one
+//! vertex to another count as one, and loops do not count. If weighted, the length of a path is the
+//! sum of the weights of its edges, and of several edges the lightest counts.
 //!
-//! From each source a search counts paths level by level, weighted the nearest vertex first, and the way back adds up
-//! what depends on each vertex (Brandes, *A Faster Algorithm for Betweenness Centrality*, Journal of Mathematical
-//! Sociology 25, 2001). Rows of a level are read in the order in which they lie, on both ways. Each worker has a source
-//! of its own, and what the sources find is added in the order of their ids, so the bits do not depend on the number of
-//! workers. Numbers of paths have an exponent of their own where `f64` would not hold them. With samples the sum over
-//! some sources stands for that over all (Brandes, Pich, *Centrality Estimation in Large Networks*, International
-//! Journal of Bifurcation and Chaos 17, 2007); over sources that are given it stands for itself, in an undirected graph
-//! halved as well. Memory: 8 bytes a vertex, 36 for each thread, weighted 57, 16 for a source that is drawn or given,
+//! From each source a search counts paths, level by level or, if weighted, nearest vertex first.
+//! The way back adds up the dependencies of each vertex (Brandes, *A Faster Algorithm for
+//! Betweenness Centrality*, Journal of Mathematical Sociology 25, 2001). Both ways read the rows of
+//! a level in disk order. Each worker has its own source, and the results of the sources are added
+//! in the order of their ids, so the bits do not depend on the number of workers. Path counts have
+//! an exponent of their own, as they may exceed `f64`.
+//!
+//! With samples, the sum over some sources estimates the sum over all (Brandes, Pich, *Centrality
+//! Estimation in Large Networks*, International Journal of Bifurcation and Chaos 17, 2007). The sum
+//! over given sources is not scaled up, but is also halved in an undirected graph. Memory: 8 bytes
+//! a vertex, 36 more for each thread (57 if weighted), 16 for each source that is drawn or given,
 //! and the index of the rows.
 
 mod by_hops;
@@ -47,22 +51,22 @@ pub use sources::{Betweenness, Length, Start, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BetweennessOptions {
-    /// Estimate from so many sources, drawn at random; exact from all of them otherwise. In an undirected graph each
-    /// pair of ends counts once: what is found from both of them is halved.
+    /// Estimate from K sources drawn at random [default: exact, from all]. In an undirected graph
+    /// each pair of ends counts once: the sum over both directions is halved.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub samples: Option<NonZeroU64>,
-    /// Count the paths from these vertices alone: a table with an id in each row. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`. In an undirected graph each path counts one half, so that all vertices as
-    /// sources make what is exact.
+    /// Count only the paths from these vertices: a table with an id in each row. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`. In an undirected graph each path
+    /// counts one half, so with all vertices as sources the result is exact.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "samples"))]
     pub sources: Option<PathBuf>,
-    /// What the samples are drawn by.
+    /// Seed of the random samples.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
     /// Divide by the number of pairs of other vertices.
     #[cfg_attr(feature = "clap", arg(long))]
     pub normalized: bool,
-    /// Take the weights of edges, all above 0, for their lengths.
+    /// Use the weights of edges, all above 0, as their lengths.
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
 }
@@ -76,12 +80,12 @@ impl BetweennessOptions {
         }
     }
 
-    /// How long a path is.
+    /// The length of a path.
     fn length(&self) -> Length {
         if self.weighted { Length::Weights } else { Length::Hops }
     }
 
-    /// By what the sum over sources is multiplied.
+    /// The factor for the sum over sources.
     fn scale(&self, graph: &Graph, sources: u64) -> f64 {
         let vertices = graph.vertex_count() as f64;
         let of_all = match &self.sources {
@@ -89,10 +93,10 @@ impl BetweennessOptions {
             None => vertices / sources.max(1) as f64,
         };
         if self.normalized {
-            // Where there are fewer than three vertices the sum is 0.
+            // With fewer than three vertices the sum is 0.
             of_all / ((vertices - 1.0) * (vertices - 2.0)).max(1.0)
         } else if graph.manifest().undirected {
-            // Each pair was seen from both ends.
+            // Each pair was counted from both ends.
             of_all / 2.0
         } else {
             of_all

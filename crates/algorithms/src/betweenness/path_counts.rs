@@ -1,8 +1,8 @@
-//! Numbers of shortest paths, and what depends on the vertices that they lead through.
+//! Numbers of shortest paths, and the dependencies of the vertices on them.
 
-/// Numbers of paths have a power of this as a factor, so that they may be any.
+/// Base of the exponent of path counts, which may exceed `f64`.
 const BASE: f64 = f64::from_bits((1023 + 500) << 52);
-/// A power of two, so nothing is rounded.
+/// A power of two, so scaling rounds nothing.
 const SCALE: f64 = 1.0 / BASE;
 
 /// A number of paths: `factor * BASE^power`, with a factor from 1 to below [`BASE`].
@@ -27,7 +27,7 @@ impl PathCount {
     }
 }
 
-/// `BASE^-power`; 0 where what is multiplied by it counts for nothing.
+/// `BASE^-power`; 0 where a product with it would be negligible.
 #[inline]
 fn base_to_minus(power: u32) -> f64 {
     match power {
@@ -38,19 +38,20 @@ fn base_to_minus(power: u32) -> f64 {
     }
 }
 
-/// The paths from a source to each vertex, and what depends on it.
+/// The number of paths from a source to each vertex, and the dependency of each vertex.
 pub(super) struct PathCounts {
-    /// How many shortest paths lead to it, without the power. Once what depends on it is known: that and 1, for each
-    /// path, to be divided by the power.
+    /// The factor of the number of shortest paths to it. Once its dependency is known: (1 +
+    /// dependency) / factor, still to be divided by the power of [`BASE`].
     paths: Vec<f64>,
-    /// The powers of [`BASE`] in these numbers.
+    /// The powers of [`BASE`] of these counts.
     powers: Vec<u32>,
-    /// The sum over all vertices of the part of the paths to them that leads through it.
+    /// The dependency: the fraction of the paths to a vertex that lead through it, summed over all
+    /// vertices.
     dependencies: Vec<f64>,
 }
 
 impl PathCounts {
-    /// No paths.
+    /// Starts with no paths.
     pub(super) fn new(vertex_count: usize) -> PathCounts {
         PathCounts {
             paths: vec![0.0; vertex_count],
@@ -59,44 +60,44 @@ impl PathCounts {
         }
     }
 
-    /// Bytes that they hold.
+    /// Bytes held.
     pub(super) fn size(vertex_count: u64) -> u64 {
         (8 + 4 + 8) * vertex_count
     }
 
-    /// How many paths lead to a vertex.
+    /// The number of paths to a vertex.
     #[inline]
     pub(super) fn get(&self, index: usize) -> PathCount {
         PathCount { factor: self.paths[index], power: self.powers[index] }
     }
 
-    /// So many paths lead to a vertex, and no others.
+    /// Replaces the paths to a vertex by `count` paths.
     #[inline]
     pub(super) fn set(&mut self, index: usize, count: PathCount) {
         (self.paths[index], self.powers[index]) = (count.factor, count.power);
     }
 
-    /// So many further paths lead to a vertex.
+    /// Adds `count` paths to a vertex.
     #[inline]
     pub(super) fn add(&mut self, index: usize, count: PathCount) {
         self.set(index, self.get(index).plus(count));
     }
 
-    /// What depends on a vertex with `own` paths for each of these, by way of one behind it for which that is known.
+    /// The dependency that a vertex behind, whose own is known, adds for each of `own` paths.
     #[inline]
     pub(super) fn for_each_path(&self, own: PathCount, behind: usize) -> f64 {
-        // No fewer paths lead to it than to what is before it.
+        // At least as many paths lead to it as to the vertex before it.
         self.paths[behind] * base_to_minus(self.powers[behind] - own.power)
     }
 
-    /// So much depends on a vertex for each path that leads to it.
+    /// Sets the dependency of a vertex to `each_path` for each path to it.
     #[inline]
     pub(super) fn depend(&mut self, index: usize, each_path: f64) {
         self.dependencies[index] = self.paths[index] * each_path;
         self.paths[index] = (1.0 + self.dependencies[index]) / self.paths[index];
     }
 
-    /// What depends on a vertex, which then has no paths.
+    /// Returns the dependency of a vertex and removes its paths.
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> f64 {
         (self.paths[index], self.powers[index]) = (0.0, 0);

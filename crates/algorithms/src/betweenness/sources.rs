@@ -1,4 +1,4 @@
-//! The sources, several at a time.
+//! Runs the sources, several at a time.
 
 use std::num::NonZeroU64;
 use std::sync::Mutex;
@@ -15,28 +15,29 @@ use super::by_weights::ByWeights;
 use crate::error::{Error, Result};
 use crate::samples::Sample;
 
-/// What the sources found together.
+/// The sums over all sources.
 #[derive(Debug, Clone)]
 pub struct Betweenness {
-    /// For each dense id the part of the shortest paths that lead through it, over all sources and targets.
+    /// For each dense id, the fraction of the shortest paths that lead through it, summed over all
+    /// sources and targets.
     pub sums: Vec<f64>,
-    /// How many sources there were.
+    /// Number of sources.
     pub sources: u64,
-    /// What the run did; an iteration is a source for each worker.
+    /// Statistics of the run; an iteration is one source for each worker.
     pub statistics: RunStatistics,
 }
 
-/// Which the sources are.
+/// The choice of sources.
 #[derive(Debug, Clone, Copy)]
 pub enum Start<'s> {
-    /// All, or so many that are drawn at random.
+    /// All vertices, or some drawn at random.
     Drawn {
-        /// How many, where not all.
+        /// Number of sources; `None` for all.
         samples: Option<NonZeroU64>,
-        /// What they are drawn by.
+        /// Seed of the random draw.
         seed: u64,
     },
-    /// These, each once.
+    /// The given vertices, each once.
     Given(&'s [VertexId]),
 }
 
@@ -58,38 +59,39 @@ impl Start<'_> {
     }
 }
 
-/// How long a path is.
+/// The length of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// As many edges as it has.
+    /// The number of its edges.
     Hops,
     /// The sum of the weights of its edges, each above 0.
     Weights,
 }
 
-/// Searches from one source after another, and what depends on the vertices that they reach.
+/// Searches from one source after another, and finds the dependencies of the vertices reached.
 pub(super) trait Search: Send {
-    /// Whether it looks at weights.
+    /// Whether it reads weights.
     const NEEDS_WEIGHTS: bool;
 
-    /// One that has found nothing.
+    /// Creates a search that has reached nothing.
     fn new(vertex_count: u32) -> Self;
 
-    /// Bytes that it holds, where no vertex has more edges.
+    /// Bytes that it holds if no vertex has more than `edges_max` edges.
     fn size(vertex_count: u64, edges_max: u64) -> u64;
 
-    /// Searches from a source, and comes back. False where it cannot, as an edge has a weight that is not above 0.
+    /// Searches from a source, then goes back over the vertices reached. Returns false if an edge
+    /// has a weight that is not above 0.
     fn find(&mut self, source: ShortId, job: &RowsJob<'_>) -> tegula_engine::Result<bool>;
 
-    /// Adds what depends on each vertex, but for the source, and is ready for another one. Returns the edges that were
-    /// followed.
+    /// Adds the dependency of each vertex but the source to `sums`, and resets itself for the next
+    /// source. Returns the number of edges followed.
     fn add_to(&mut self, sums: &mut [f64]) -> u64;
 }
 
-/// Adds up what depends on each vertex.
+/// Adds up the dependencies of each vertex over all sources.
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading; [`Error::NotPositiveWeight`].
+/// [`Error::NotPositiveWeight`] when an edge that was followed has a weight that is not above 0.
 pub fn run(
     graph: &Graph,
     start: Start<'_>,
@@ -113,7 +115,7 @@ fn run_by<S: Search>(
     traverse::run(graph, wanted, held, options, |job| add_up::<S>(graph, &sample, job, options))
 }
 
-/// Bytes that a run holds beside the rows.
+/// Bytes held beside the rows.
 pub(super) fn size(graph: &Graph, start: Start<'_>, length: Length, threads: usize) -> Result<u64> {
     match length {
         Length::Hops => size_by::<ByHops>(graph, start, threads),

@@ -1,4 +1,4 @@
-//! The levels of a search, as a table and in sum.
+//! The levels of a search as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values}
 use crate::error::Result;
 use crate::paths::Parents;
 
-/// What the search found.
+/// The levels found, with parents if they are wanted.
 pub(super) struct Levels<P> {
     reached: Values<Reached<P>>,
     parents: Option<Parents>,
 }
 
 impl<P: Parent> Levels<P> {
-    /// What is known of each vertex. `has_parents` says whether parents are to be named, which takes
-    /// 4 bytes a vertex: those that the run has given back.
+    /// Prepares the answer. `has_parents` says whether the answer names parents, which takes 4
+    /// bytes a vertex; the run has freed that memory.
     pub(super) fn new(
         reached: States<Reached<P>>,
         has_parents: bool,
@@ -32,14 +32,14 @@ impl<P: Parent> Levels<P> {
     }
 }
 
-/// What is said of the whole search.
+/// The summary of the search.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Vertices that there is a path to, the source included.
+    /// Vertices that have a path from a source, sources included.
     reached: u64,
     /// The greatest distance.
     depth: u32,
-    /// How many vertices each of the first levels has.
+    /// Number of vertices of each of the first levels.
     levels: Vec<u64>,
 }
 

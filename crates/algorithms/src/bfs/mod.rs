@@ -1,18 +1,24 @@
-//! Breadth-first search: how many hops each vertex is from a source, or from the nearest of several, along the edges,
-//! against them or both ways.
+//! Breadth-first search: the number of hops from a source, or from the nearest of several, to each
+//! vertex, along the edges, against them or both ways.
 //!
-//! An iteration is a level. Each vertex of the frontier sends its own id; a vertex that was not reached before takes
-//! the smallest id that it is sent as its parent and the number of the level as its distance. It reads the tiles that
-//! hold a source in the frontier and a target that was not reached; or, where the graph has rows and that is quicker,
-//! the rows of the frontier; or, in an undirected graph or one with rows by target, the beginnings of those of what was
-//! not reached, which is the choice of directions of Beamer, Asanovic, Patterson (SC 2012). It stops when the frontier
-//! is empty, all vertices are reached, or with the level of the cutoff. Memory: 8 bytes a vertex, up to 8 more with
-//! rows, and 4 for parents; 8 in a graph of 2^32 vertices and more. Paths to targets take 16 bytes a vertex more.
+//! An iteration is a level. Each vertex of the frontier sends its own id. A vertex that is not yet
+//! reached takes the smallest id that it receives as its parent, and the number of the level as its
+//! distance. An iteration reads one of three things, whichever is quicker:
 //!
-//! Against the edges of a directed graph, or both ways, it follows rows in every iteration, and its arrays stay in memory.
+//! * the tiles with a source in the frontier and a target that is not yet reached;
+//! * the rows of the frontier, if the graph has rows;
+//! * in an undirected graph or one with rows by target, the beginnings of the rows of unreached
+//!   vertices. This is the choice of directions of Beamer, Asanovic, Patterson (SC 2012).
 //!
-//! Distances are those of LDBC Graphalytics; parents are the smallest possible ones in the vertex
-//! order of the graph directory, so they too are the same on every machine.
+//! It stops when the frontier is empty, when all vertices are reached, or after the level of the
+//! cutoff. Memory: 8 bytes a vertex, up to 8 more with rows, and 4 for parents, or 8 in a graph of
+//! at least 2^32 vertices. Paths to targets take 16 bytes a vertex more.
+//!
+//! Against the edges of a directed graph, or both ways, it follows rows in every iteration and
+//! keeps its arrays in memory.
+//!
+//! Distances are those of LDBC Graphalytics. A parent is the smallest possible one in the vertex
+//! order of the graph directory, so parents too are the same on every machine.
 
 mod answer;
 mod program;
@@ -46,26 +52,26 @@ pub struct BfsOptions {
     #[serde(default)]
     #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`.
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference in an undirected
-    /// graph. In a directed graph, `in` needs rows by target and `both` needs rows by source too; either keeps all arrays
-    /// in memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
+    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
+    /// by source too; either keeps all arrays in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,
-    /// How many hops to go, at the most. What is farther is not reached.
+    /// The greatest number of hops to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOPS"))]
     #[serde(default)]
     pub cutoff: Option<u32>,
-    /// Also find the vertex before each on a shortest path.
+    /// Also find the vertex before each vertex on a shortest path.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long))]
     pub parents: bool,
-    /// Tell the shortest paths to these vertices alone: a table with an id in each row.
+    /// Output the shortest paths to these vertices only: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
     #[serde(default)]
     pub targets: Option<PathBuf>,
@@ -77,8 +83,8 @@ impl BfsOptions {
         self.parents || self.targets.is_some()
     }
 
-    /// Whether what is kept must stay in memory: naming the parents takes the rank of every vertex, in the memory that
-    /// the arrays of the run had, and paths lead anywhere.
+    /// Whether the states must stay in memory. Naming parents puts the rank of every vertex into
+    /// the memory that the arrays of the run had; paths look up states at random.
     fn stays_in_memory(&self, graph: &Graph) -> bool {
         self.targets.is_some() || self.parents && has_order(graph)
     }

@@ -1,4 +1,4 @@
-//! The search as a program: a level an iteration.
+//! The search as a program: each iteration is a level.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::sources::Sources;
 
-/// No distance.
+/// Distance of a vertex that is not reached.
 const NONE: u32 = u32::MAX;
 
-/// What a search keeps of the vertex before each: nothing, or its id in as many bits as the graph calls for.
+/// What a search keeps of a parent: nothing, or its id in the width that the graph needs.
 pub trait Parent: Value + PartialEq + fmt::Debug {
-    /// What a vertex sends: its id, where that is kept.
+    /// What a vertex sends: its id, if parents are kept.
     type Message: Number;
-    /// Of a vertex that was not reached.
+    /// The parent of a vertex that is not reached.
     const NONE: Self;
 
     /// The message of a vertex.
     fn message(vertex: VertexId) -> Self::Message;
 
-    /// What is kept of the message that has come.
+    /// The parent that a message names.
     fn of(message: Self::Message) -> Self;
 
-    /// The vertex, where its id is kept.
+    /// The vertex, if its id is kept.
     fn vertex(self) -> Option<VertexId>;
 }
 
@@ -73,7 +73,7 @@ macro_rules! ids {
 
 ids!(u32, u64);
 
-/// What is known of a vertex.
+/// The state of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C, packed)]
 pub struct Reached<P = u32> {
@@ -89,13 +89,13 @@ impl<P: Parent> Reached<P> {
         (distance != NONE).then_some(distance)
     }
 
-    /// The vertex before it on a shortest path, if it is kept; a source's own is itself.
+    /// The vertex before it on a shortest path, if parents are kept; a source is its own parent.
     pub fn parent(&self) -> Option<VertexId> {
         { self.parent }.vertex()
     }
 }
 
-/// The program.
+/// Breadth-first search.
 #[derive(Debug, Clone)]
 pub struct Bfs<P = u32> {
     sources: Sources,
@@ -107,18 +107,18 @@ pub struct Bfs<P = u32> {
 }
 
 impl<P: Parent> Bfs<P> {
-    /// A search from a vertex, or from several at once.
+    /// A search from one or several vertices.
     pub fn new(sources: impl Into<Sources>) -> Bfs<P> {
         let (sources, parent) = (sources.into(), std::marker::PhantomData);
         Bfs { sources, cutoff: u32::MAX, directions: Directions::Forward, level: 0, parent }
     }
 
-    /// The same, as far as so many hops.
+    /// The same search up to `cutoff` hops.
     pub fn within(self, cutoff: u32) -> Bfs<P> {
         Bfs { cutoff, ..self }
     }
 
-    /// The same along edges in these directions.
+    /// The same search along edges in these directions.
     pub fn following(self, directions: Directions) -> Bfs<P> {
         Bfs { directions, ..self }
     }
@@ -126,9 +126,6 @@ impl<P: Parent> Bfs<P> {
 
 impl Bfs {
     /// Runs the search, in memory.
-    ///
-    /// # Errors
-    /// Those of [`tegula_engine::run`].
     pub fn run(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Result<Outcome<Bfs>> {
         tegula_engine::run(graph, Bfs::new(source), options)
     }

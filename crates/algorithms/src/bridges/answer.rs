@@ -1,4 +1,4 @@
-//! Bridges and articulation points, as tables and in sum.
+//! Bridges and articulation points as tables and as a summary.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks, ShortRank};
 
-/// What a graph falls apart without.
+/// The edges and vertices whose removal splits a component.
 pub(super) struct Cuts {
-    /// Ascending, and so are the ends of each.
+    /// In ascending order, and so are the two ends of each.
     bridges: Vec<(ShortRank, ShortRank)>,
-    /// With the number of blocks that meet in each.
+    /// With the number of blocks that meet in each point.
     articulation_points: Listing<u32>,
-    /// The budget.
+    /// The memory budget in bytes.
     memory: u64,
 }
 
@@ -31,14 +31,14 @@ pub(super) struct Bridges(pub(super) Cuts);
 /// The articulation points as a table.
 pub(super) struct ArticulationPoints(pub(super) Cuts);
 
-/// What is said of all of them.
+/// The summary of bridges and articulation points.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// How many bridges there are.
+    /// Number of bridges.
     bridges: u64,
-    /// How many articulation points.
+    /// Number of articulation points.
     articulation_points: u64,
-    /// Those in which most blocks meet.
+    /// The points in which most blocks meet.
     top: Vec<Point>,
 }
 
@@ -50,14 +50,14 @@ pub struct Point {
 }
 
 impl Cuts {
-    /// Names what was found by ranks.
+    /// Replaces dense ids by ranks.
     pub(super) fn new(found: Blocks, graph: &Graph, options: &RunOptions<'_>) -> Result<Cuts> {
         let ranks = Ranks::read(graph, &options.cancel)?;
         let ends = |(a, b)| {
             let (a, b) = (ranks.of(a), ranks.of(b));
             (a.min(b), a.max(b))
         };
-        // In the same memory.
+        // Reuses the allocation.
         let mut bridges: Vec<_> = found.bridges.into_iter().map(ends).collect();
         bridges.sort_unstable();
         let points = found.articulation_points.into_iter();
@@ -101,7 +101,7 @@ impl Table for Bridges {
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
-        // Two columns of ids are looked up.
+        // Half as many rows, as each row looks up two ids.
         for bridges in self.0.bridges.chunks(GroupSize::within(self.0.memory).rows / 2) {
             if !out.wants_more() {
                 break;

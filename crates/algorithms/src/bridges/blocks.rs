@@ -1,4 +1,4 @@
-//! Bridges, articulation points, and the blocks that these hold together.
+//! Finds bridges, articulation points, and the blocks between them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,21 +8,19 @@ use super::forest::Forest;
 use crate::error::Result;
 use crate::union_find::DisjointSets;
 
-/// What holds a graph together.
+/// The bridges and articulation points of a graph.
 #[derive(Debug, Clone)]
 pub struct Blocks {
     /// The bridges, in no particular order.
     pub bridges: Vec<(ShortId, ShortId)>,
-    /// The articulation points and how many blocks meet in each, in no particular order.
+    /// The articulation points, each with the number of blocks that meet in it, in no particular
+    /// order.
     pub articulation_points: Vec<(ShortId, u32)>,
-    /// What the run did; an iteration is a scan.
+    /// Statistics of the run; an iteration is a scan.
     pub statistics: RunStatistics,
 }
 
-/// Finds them.
-///
-/// # Errors
-/// Those of [`visit_edges`]; cancellation.
+/// Finds bridges and articulation points.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Blocks> {
     let held = size(graph);
     let (forest, mut statistics) = Forest::find(graph, held, options)?;
@@ -37,20 +35,21 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Blocks> {
     })
 }
 
-/// Bytes that a run holds, with what it finds: every edge of the forest may be a bridge, and nearly every vertex an
-/// articulation point.
+/// Bytes that a run holds, its result included: every edge of the forest may be a bridge, and
+/// nearly every vertex an articulation point.
 pub(super) fn size(graph: &Graph) -> u64 {
     48 * graph.vertex_count()
 }
 
-/// How far the edges beside those of the forest lead; all by number.
+/// How far the edges outside the forest lead; all by number.
 struct Reaches {
     forest: Forest,
-    /// The least number that such edges lead to, from a vertex or, once it is summed up, from below it.
+    /// The least number that such edges lead to, from a vertex or, once summed up, from its
+    /// subtree.
     least: Vec<AtomicU32>,
-    /// The greatest.
+    /// The greatest such number.
     greatest: Vec<AtomicU32>,
-    /// Edges of the forest that lie on a common cycle; each by its lower end.
+    /// Sets of forest edges that lie on common cycles; a child stands for the edge to its parent.
     blocks: DisjointSets,
 }
 
@@ -65,7 +64,7 @@ impl Reaches {
         values[number as usize].load(Ordering::Relaxed)
     }
 
-    /// From the leaves on, to what is below each vertex, and blocks of it.
+    /// Sums up from the leaves to the reaches of each subtree, and joins the blocks.
     fn summed_up(mut self) -> Reaches {
         for number in (0..self.forest.parents.len() as u32).rev() {
             let parent = self.forest.parents[number as usize];
@@ -81,13 +80,13 @@ impl Reaches {
         self
     }
 
-    /// Whether the edges from below a vertex lead to nothing but what is below one that is above it.
+    /// Whether all edges from the subtree of a vertex stay in the subtree of `above`.
     fn is_within(&self, number: u32, above: u32) -> bool {
         self.forest.is_above(above, Self::get(&self.least, number))
             && self.forest.is_above(above, Self::get(&self.greatest, number))
     }
 
-    /// Numbers of all vertices that have one above them.
+    /// Numbers of all vertices with a parent; each stands for the edge to it.
     fn edges(&self) -> impl Iterator<Item = u32> {
         let numbers = 0..self.forest.parents.len() as u32;
         numbers.filter(|&number| !self.forest.is_root(number))
@@ -96,7 +95,7 @@ impl Reaches {
     fn bridges(&self) -> Vec<(ShortId, ShortId)> {
         let is_bridge = |&number: &u32| self.is_within(number, number);
         let vertex = |number: u32| self.forest.vertices[number as usize];
-        // As much room as is needed, not twice as much.
+        // Reserves exactly what is needed, as growing may take twice as much.
         let mut bridges = Vec::with_capacity(self.edges().filter(is_bridge).count());
         bridges.extend(
             self.edges()
@@ -107,12 +106,12 @@ impl Reaches {
     }
 
     fn articulation_points(&self) -> Vec<(ShortId, u32)> {
-        // A block hangs from the vertex above the least of its edges.
+        // A block hangs from the parent of its least number.
         let mut blocks = vec![0u32; self.forest.parents.len()];
         for number in self.edges().filter(|&number| self.blocks.root(number) == number) {
             blocks[self.forest.parents[number as usize] as usize] += 1;
         }
-        // And is itself in the one that its own edge upwards is in.
+        // A vertex with a parent is also in the block of the edge to it.
         for (number, blocks) in (0..).zip(&mut blocks) {
             *blocks += u32::from(!self.forest.is_root(number));
         }
@@ -131,7 +130,7 @@ impl EdgeVisitor for Reaches {
         let number = |vertex: ShortId| self.forest.numbers[vertex.index()];
         let (one, other) = (number(source), number(target));
         let (low, high) = (one.min(other), one.max(other));
-        // Loops do not count, nor do edges beside one of the forest.
+        // Skips loops, and edges between a vertex and its parent.
         if low == high || self.forest.parents[high as usize] == low {
             return;
         }
@@ -143,16 +142,16 @@ impl EdgeVisitor for Reaches {
     }
 }
 
-/// Makes a value no greater than this.
+/// Lowers a value to at most `bound`.
 #[inline(always)]
 fn lower(value: &AtomicU32, bound: u32) {
-    // Most are low enough soon.
+    // Most values are soon low enough.
     if value.load(Ordering::Relaxed) > bound {
         value.fetch_min(bound, Ordering::Relaxed);
     }
 }
 
-/// Makes a value no less than this.
+/// Raises a value to at least `bound`.
 #[inline(always)]
 fn raise(value: &AtomicU32, bound: u32) {
     if value.load(Ordering::Relaxed) < bound {

@@ -6,24 +6,21 @@ use tegula_engine::{Graph, Result, RunOptions, RunStatistics, ShortId, visit_edg
 
 use crate::union_find::{DisjointSets, UnsettledEdges};
 
-/// A spanning forest. Its vertices have numbers in preorder: those below a vertex are as many as its size, itself
-/// included, and have the numbers from its own on.
+/// A spanning forest. Its vertices are numbered in preorder, so the subtree of a vertex is a range
+/// of numbers, which starts at its own and is as long as its size.
 pub(super) struct Forest {
     /// The number of each dense id.
     pub(super) numbers: Vec<u32>,
     /// The dense id of each number.
     pub(super) vertices: Vec<ShortId>,
-    /// By number, that of the vertex above; of a root its own.
+    /// By number, the number of the parent; a root is its own parent.
     pub(super) parents: Vec<u32>,
-    /// By number, how many vertices are below, itself included.
+    /// By number, the number of vertices in its subtree, itself included.
     pub(super) sizes: Vec<u32>,
 }
 
 impl Forest {
-    /// Finds one, for a run that holds `held` bytes.
-    ///
-    /// # Errors
-    /// Those of [`visit_edges`]; cancellation.
+    /// Finds a forest, for a run that holds `held` bytes.
     pub(super) fn find(
         graph: &Graph,
         held: u64,
@@ -41,8 +38,8 @@ impl Forest {
         Ok((Forest::numbered(&parents, &order), statistics))
     }
 
-    /// Numbers the vertices of a forest, given by the parent of each, of a root itself, and an order in which children
-    /// come before their parents.
+    /// Numbers the vertices of a forest. A root is its own parent, and `order` has children before
+    /// their parents.
     fn numbered(parents: &[u32], order: &[u32]) -> Forest {
         let count = parents.len();
         let mut sizes = vec![1; count];
@@ -53,7 +50,7 @@ impl Forest {
             }
         }
         let mut numbers = vec![0; count];
-        // The first number below a vertex that is free.
+        // The first free number in the subtree of a vertex.
         let mut next = vec![0; count];
         let mut next_root = 0;
         let mut forest = Forest {
@@ -76,7 +73,7 @@ impl Forest {
         Forest { numbers, ..forest }
     }
 
-    /// Whether a vertex is above another, or the same; by number.
+    /// Whether a vertex is an ancestor of another, or the same; by number.
     #[inline]
     pub(super) fn is_above(&self, above: u32, number: u32) -> bool {
         number.wrapping_sub(above) < self.sizes[above as usize]
@@ -89,12 +86,12 @@ impl Forest {
     }
 }
 
-/// The edges of a forest, as little of them as it takes to root it: what is known of the other ends of a leaf is its
-/// only neighbour.
+/// The edges of a forest, in two words a vertex: its degree, and the exclusive or of its
+/// neighbours, which for a leaf is its only neighbour.
 struct Ends {
-    /// How many edges each vertex has.
+    /// The degree of each vertex.
     counts: Vec<AtomicU32>,
-    /// Their other ends, by exclusive or.
+    /// The exclusive or of its neighbours.
     combined: Vec<AtomicU32>,
 }
 
@@ -107,8 +104,8 @@ impl Ends {
         }
     }
 
-    /// The parent of each vertex, of a root itself, and an order in which children come before their parents. Takes
-    /// leaf after leaf away; what is left of a tree in the end is its root.
+    /// The parent of each vertex (a root is its own), and an order in which children come before
+    /// their parents. Removes leaf after leaf; the last vertex of a tree is its root.
     fn rooted(self) -> (Vec<u32>, Vec<u32>) {
         let plain = |atomics: Vec<AtomicU32>| -> Vec<u32> {
             atomics.into_iter().map(AtomicU32::into_inner).collect()
@@ -121,7 +118,7 @@ impl Ends {
         }
         for first in 0..counts.len() as u32 {
             let mut vertex = first;
-            // Leaves further on come along by themselves.
+            // The outer loop comes to later leaves by itself.
             while vertex <= first && counts[vertex as usize] == 1 {
                 let parent = parents[vertex as usize];
                 order.push(vertex);
@@ -129,7 +126,7 @@ impl Ends {
                 counts[parent as usize] -= 1;
                 parents[parent as usize] ^= vertex;
                 if counts[parent as usize] == 0 {
-                    // Nothing is left of the tree.
+                    // The tree has no other vertex left.
                     order.push(parent);
                     parents[parent as usize] = parent;
                     break;

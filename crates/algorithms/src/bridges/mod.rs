@@ -1,21 +1,24 @@
-//! Bridges and articulation points: edges and vertices without which a component falls apart.
+//! Bridges and articulation points: edges and vertices whose removal splits a component.
 //!
-//! Those of the simple undirected graph beneath the stored one: the direction of edges, loops, and edges beyond the
-//! first between two vertices do not count.
+//! They are those of the simple undirected graph: directions, loops, and parallel edges do not
+//! count.
 //!
-//! No depth-first search, whose reads would come one by one: any spanning forest will do (Tarjan, Vishkin, *An
-//! Efficient Parallel Biconnectivity Algorithm*, SIAM Journal on Computing 14, 1985).
+//! A depth-first search would read rows one by one. Instead, any spanning forest will do (Tarjan,
+//! Vishkin, *An Efficient Parallel Biconnectivity Algorithm*, SIAM Journal on Computing 14, 1985).
 //!
-//! 1. One scan of the tiles joins components by union-find; the edges that join two are a spanning forest. In memory it
-//!    is rooted, and vertices are numbered in preorder, so that those below a vertex are a range of numbers.
-//! 2. A second scan finds for each vertex the least and the greatest number that its other edges lead to. Summed up
-//!    from the leaves, they tell how far the edges from below a vertex lead. Where they do not leave that range, the edge
-//!    above it is a bridge. Where they do not leave the range of the vertex above, or the edge is one between two
-//!    branches, that says which edges of the forest lie on a common cycle; union-find makes blocks of them.
-//! 3. A vertex in which several blocks meet is an articulation point, of as many parts.
+//! 1. One scan of the tiles joins components by union-find; the edges that join two form a spanning
+//!    forest. The forest is rooted in memory, and its vertices are numbered in preorder, so a
+//!    subtree is a range of numbers.
+//! 2. A second scan finds for each vertex the least and the greatest number that its other edges
+//!    lead to. Summed up from the leaves, they tell how far the edges of each subtree lead. If they
+//!    all stay in the subtree, the edge above it is a bridge. If they leave the subtree of its
+//!    parent, the edges above both lie on a common cycle, and so do the edges above both ends of an
+//!    edge between two branches. Union-find joins such edges to blocks.
+//! 3. A vertex in which several blocks meet is an articulation point; its removal leaves one part
+//!    for each block.
 //!
-//! Which forest it is depends on the order in which edges are seen, and what is found does not. Memory: 48 bytes a
-//! vertex.
+//! The forest depends on the order in which edges are seen, but the result does not. Memory: 48
+//! bytes a vertex.
 
 mod answer;
 mod blocks;
@@ -37,7 +40,8 @@ pub use blocks::{Blocks, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BridgesOptions {
-    /// Answer with the articulation points and the number of blocks that meet in each, in the place of the bridges.
+    /// Output the articulation points and the number of blocks that meet in each, instead of the
+    /// bridges.
     #[cfg_attr(feature = "clap", arg(long))]
     pub articulation_points: bool,
 }
@@ -77,7 +81,7 @@ impl Algorithm for BridgesOptions {
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, options)?;
-        // What is named needs memory of its own, and no tiles.
+        // Names need memory of their own, and no tiles.
         graph.reader().pool().trim();
         let statistics = found.statistics.clone();
         let cuts = Cuts::new(found, graph, options)?;

@@ -1,19 +1,20 @@
-//! Closeness: how few hops it takes on average to come to a vertex.
+//! Closeness: the inverse of the average number of hops to a vertex.
 //!
 //! ```text
-//!  closeness(v) = r / s * r / (V - 1),  r the other vertices from which there is a path to v, s the sum of their
-//!                                       distances
+//!  closeness(v) = r / s * r / (V - 1),  r the number of other vertices with a path to v,
+//!                                       s the sum of their distances
 //! ```
 //!
-//! That is the inverse of the average distance, times the part of the vertices that come there, so that vertices of
-//! small components do not seem central (Wasserman, Faust, *Social Network Analysis*, 1994). It is 0 where nobody
-//! comes.
+//! The first factor is the inverse of the average distance. The second is the fraction of vertices
+//! that reach v, so vertices of small components do not seem central (Wasserman, Faust, *Social
+//! Network Analysis*, 1994). Closeness is 0 if no vertex reaches v.
 //!
-//! One breadth-first search from each vertex, 64 at a time along the rows: see [`searches`]. With samples only from
-//! some: r and s stand for those then, and V - 1 for as many as can come (Eppstein, Wang, *Fast Approximation of
-//! Centrality*, Journal of Graph Algorithms and Applications 8, 2004: with log V / e^2 samples averages are off by no
-//! more than e times the diameter in all likelihood). Weights are ignored. Memory: 44 bytes a vertex, 16 for a sample,
-//! and the index of the rows.
+//! It runs a breadth-first search from each vertex, 64 at a time along the rows: see [`searches`].
+//! With samples, it searches from the sampled vertices only. Then r and s are taken over the
+//! samples, and V - 1 becomes the number of samples other than v (Eppstein, Wang, *Fast
+//! Approximation of Centrality*, Journal of Graph Algorithms and Applications 8, 2004: with log V /
+//! e^2 samples the averages are off by at most e times the diameter, with high probability).
+//! Weights are ignored. Memory: 44 bytes a vertex, 16 for a sample, and the index of the rows.
 
 use std::num::NonZeroU64;
 
@@ -35,10 +36,10 @@ use crate::searches::{self, Searches};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ClosenessOptions {
-    /// Estimate from so many vertices, drawn at random; exact from all of them otherwise.
+    /// Estimate from K vertices drawn at random [default: exact, from all].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub samples: Option<NonZeroU64>,
-    /// What the samples are drawn by.
+    /// Seed of the random samples.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }
@@ -96,24 +97,24 @@ impl Algorithm for ClosenessOptions {
 }
 
 impl ClosenessOptions {
-    /// Bytes that a run holds beside the rows.
+    /// Bytes held beside the rows.
     fn size(&self, graph: &Graph) -> u64 {
         let distances = size_of::<Distances>() as u64 * graph.vertex_count();
         Sample::size(graph, self.samples) + Searches::size(graph.vertex_count()) + distances
     }
 }
 
-/// What is known of the distances to a vertex.
+/// The distances to a vertex.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, packed(4))]
 struct Distances {
     sum: u64,
-    /// From how many others.
+    /// Number of other vertices with a path to it.
     count: u32,
 }
 
 impl Distances {
-    /// Searches, a bit each, have come to it in a level.
+    /// Counts the searches, a bit each, that reach the vertex in a level.
     fn add(&mut self, level: u32, searches: u64) {
         if level > 0 {
             self.count += searches.count_ones();
@@ -121,7 +122,7 @@ impl Distances {
         }
     }
 
-    /// Where so many others could have come.
+    /// The closeness if `others` other vertices were searched from.
     fn closeness(self, others: usize) -> f64 {
         if self.sum == 0 {
             return 0.0;

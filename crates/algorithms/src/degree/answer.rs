@@ -1,4 +1,4 @@
-//! The degrees, as a table and in sum.
+//! The degrees as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::answer::{self, Answer, Columns, Facts, List, Rows, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// By dense id.
+/// The degrees of all vertices, by dense id.
 pub(super) struct Degrees {
     pub(super) into: Vec<u32>,
     pub(super) out: Vec<u32>,
 }
 
-/// What is said of all degrees.
+/// The summary of all degrees.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     /// The greatest number of edges that enter a vertex.
     in_degree_max: u32,
     /// The greatest number of edges that leave a vertex.
     out_degree_max: u32,
-    /// Edges to a vertex, and from one, on average; none of none.
+    /// The mean in-degree, which is also the mean out-degree; `None` without vertices.
     average: Option<f64>,
     /// Vertices without an edge.
     isolated: u64,
-    /// Those with most edges of both directions together.
+    /// The vertices with the greatest sum of both degrees.
     top: Vec<Entry>,
 }
 

@@ -1,7 +1,7 @@
-//! Degrees: how many stored edges enter and leave each vertex.
+//! Degrees: the number of stored edges that enter and leave each vertex.
 //!
-//! They stand in the graph directory, so that no edge is read. An undirected edge leaves and enters both of its ends;
-//! duplicates count, a loop once each way. Memory: 8 bytes a vertex.
+//! The graph directory stores them, so no edge is read. An undirected edge leaves and enters both
+//! of its ends; duplicates count, and a loop counts once each way. Memory: 8 bytes a vertex.
 
 mod answer;
 
@@ -15,7 +15,7 @@ use crate::original_ids::with_order_streamed;
 
 use answer::Degrees;
 
-/// Options of the degrees: there are none.
+/// Options of the degrees; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]

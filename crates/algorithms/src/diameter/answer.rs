@@ -1,4 +1,4 @@
-//! The bounds, and the ends of a path.
+//! The bounds, and the ends of a longest path found.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::answer::{self, Answer, Facts, List, RowSink, Table, find_ids, id_type
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
 
-/// What is known of the diameter.
+/// The result of the search for the diameter.
 pub(super) struct Diameter {
     bounds: Bounds,
-    /// The two ends of a longest path that was seen, the smaller first.
+    /// The ends of the longest shortest path that was found, the smaller first.
     ends: Option<(Rank, Rank)>,
 }
 
-/// What is said of it.
+/// The summary of the search.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// It is no less than this.
+    /// Lower bound of the diameter.
     lower: u32,
-    /// It is no more.
+    /// Upper bound of the diameter.
     upper: u32,
-    /// Whether these are equal.
+    /// Whether the bounds are equal.
     exact: bool,
-    /// The vertices of the largest component.
+    /// Number of vertices of the largest component.
     vertices: u64,
-    /// How many searches there were.
+    /// Number of searches.
     searches: u64,
     /// The ends of a path of `lower` hops.
     source: Option<Name>,
@@ -49,7 +49,7 @@ impl Diameter {
     }
 }
 
-/// A row for the path, if there is a vertex.
+/// One row for the path, none in a graph without vertices.
 impl Table for Diameter {
     fn schema(&self, graph: &Graph) -> SchemaRef {
         let id = |name| Field::new(name, id_type(graph), false);

@@ -1,4 +1,4 @@
-//! Searches from the fringe inwards.
+//! Searches from the vertices farthest from the middle, then ever nearer ones.
 
 use std::cmp::Reverse;
 use std::time::Instant;
@@ -11,27 +11,24 @@ use crate::error::Result;
 use crate::searches::{Searches, WIDTH};
 use crate::wcc::{self, WccOptions};
 
-/// What is known of the diameter.
+/// Bounds of the diameter.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    /// Two vertices that are `lower` hops apart; none without vertices.
+    /// Two vertices that are `lower` hops apart; `None` in a graph without vertices.
     pub ends: Option<(ShortId, ShortId)>,
-    /// No less than this.
+    /// Lower bound of the diameter.
     pub lower: u32,
-    /// No more.
+    /// Upper bound of the diameter.
     pub upper: u32,
-    /// The vertices of the largest component.
+    /// Number of vertices of the largest component.
     pub vertices: u64,
-    /// How many searches there were.
+    /// Number of searches.
     pub searches: u64,
-    /// What the run did; an iteration is up to 64 searches.
+    /// Statistics of the run; an iteration is up to 64 searches.
     pub statistics: RunStatistics,
 }
 
-/// Finds the diameter, or bounds by `searches_max` searches at the most; one there is in any case.
-///
-/// # Errors
-/// Those of [`wcc::run`], of [`traverse::run`] and of reading.
+/// Finds the diameter, or bounds from at most `searches_max` searches; at least one is made.
 pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result<Bounds> {
     let Some((first, vertices)) = hub(graph, options)? else {
         let statistics = RunStatistics::default();
@@ -62,12 +59,14 @@ pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result
     })
 }
 
-/// Bytes that a run holds beside the rows: searches, levels, and the vertices of one. Components are found before.
+/// Bytes held beside the rows: searches, levels, and the vertices of one level. Components are
+/// found before.
 pub(super) fn size(graph: &Graph) -> u64 {
     Searches::size(graph.vertex_count()) + (4 + 4 + 4) * graph.vertex_count()
 }
 
-/// The vertex with most edges of the largest component, and how many vertices that has; none without vertices.
+/// The vertex of the largest component with the most edges, and the size of that component; `None`
+/// without vertices.
 fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>> {
     let components = wcc::run(graph, WccOptions::default(), options)?;
     let sizes = components.sizes();
@@ -86,7 +85,8 @@ fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>
     Ok(Some((most.1, size.into())))
 }
 
-/// The first vertex half-way on a shortest path between two that are so far apart, by the distances from each.
+/// The first vertex halfway on a shortest path between two vertices `distance` hops apart, from the
+/// distances to each.
 fn halfway(from_one: &[u32], from_other: &[u32], distance: u32) -> ShortId {
     let half = distance / 2;
     let is_halfway =
@@ -95,13 +95,13 @@ fn halfway(from_one: &[u32], from_other: &[u32], distance: u32) -> ShortId {
     both.filter(is_halfway).map(|(vertex, _)| ShortId(vertex)).next().unwrap_or(ShortId(0))
 }
 
-/// No level.
+/// Level of a vertex that is not reached.
 const NONE: u32 = u32::MAX;
 
 /// Searches that narrow the bounds.
 struct Fringe<'s> {
     searches: Searches<'s>,
-    /// The distance of each vertex from the last single search.
+    /// The distance of each vertex from the source of the last single search.
     levels: Vec<u32>,
     bounds: Bounds,
     times: IterationTimes,
@@ -120,7 +120,7 @@ impl Fringe<'_> {
         Ok(())
     }
 
-    /// Searches until the bounds meet, or there may be no more searches.
+    /// Searches until the bounds meet or `searches_max` searches are made.
     fn narrow(
         &mut self,
         first: ShortId,
@@ -160,13 +160,13 @@ impl Fringe<'_> {
                 self.search_together(together)?;
             }
             level -= 1;
-            // Whatever is left is this near to the middle.
+            // All vertices left are at most `level` hops from the middle.
             self.bounds.upper = self.bounds.upper.min((2 * level).max(self.bounds.lower));
         }
         Ok(())
     }
 
-    /// Searches from a vertex, and returns the first of those that are farthest.
+    /// Searches from a vertex. Returns the first of the farthest vertices.
     fn search_from(&mut self, source: ShortId) -> Result<ShortId> {
         let started = Instant::now();
         self.levels.fill(NONE);
@@ -184,10 +184,10 @@ impl Fringe<'_> {
         Ok(farthest.1)
     }
 
-    /// Searches from several vertices, for the distances of those that are farthest from each.
+    /// Searches from up to 64 vertices for the distance of the farthest vertex from each.
     fn search_together(&mut self, sources: &[ShortId]) -> Result<()> {
         let started = Instant::now();
-        // The first vertex of the last level in which each search has reached one.
+        // For each search, the first vertex of the last level that it has reached.
         let mut farthest = [(0, ShortId(0)); WIDTH];
         let mut last = (0, 0u64);
         self.searches.run(sources, |level, vertex, searches| {
@@ -209,7 +209,7 @@ impl Fringe<'_> {
         Ok(())
     }
 
-    /// Two vertices are so far apart.
+    /// Notes that two vertices are `distance` hops apart.
     fn note(&mut self, distance: u32, ends: (ShortId, ShortId)) {
         if distance > self.bounds.lower {
             (self.bounds.lower, self.bounds.ends) = (distance, Some(ends));

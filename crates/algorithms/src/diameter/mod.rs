@@ -1,15 +1,17 @@
 //! The diameter: the greatest distance between two vertices of the largest component.
 //!
-//! Distances are hops whatever the direction of edges. Two searches, each from the farthest vertex of the one before,
-//! begin with a lower bound. From the middle of the path between their ends, vertices are taken by descending distance:
-//! once all at the distances from `i` on have been searched from, any other two vertices are at most `2 (i - 1)` hops
-//! apart. Where that is no more than the greatest distance that was seen, this is the diameter (iFUB: Crescenzi, Grossi,
-//! Habib, Lanzi, Marino, *On Computing the Diameter of Real-World Undirected Graphs*, Theoretical Computer Science 514,
-//! 2013). In most real graphs that takes some dozens of searches; 64 go at a time: see [`searches`](crate::searches).
-//! After the most searches what is known by then are bounds.
+//! Distances are hops, regardless of the direction of edges. Two searches, each from the farthest
+//! vertex of the one before, give a lower bound. Then vertices are taken by descending distance
+//! from the middle of the path between the two ends. Once all vertices at distance `i` or more were
+//! searched from, any two others are at most `2 (i - 1)` hops apart. When that is no more than the
+//! greatest distance seen, the latter is the diameter (iFUB: Crescenzi, Grossi, Habib, Lanzi,
+//! Marino, *On Computing the Diameter of Real-World Undirected Graphs*, Theoretical Computer
+//! Science 514, 2013). Most real graphs take some dozens of searches; 64 run at a time: see
+//! [`searches`](crate::searches). After the maximum number of searches, the result is a pair of
+//! bounds.
 //!
-//! The table has the two ends of a longest shortest path, of those that were seen. Memory: 44 bytes a vertex, and the
-//! index of the rows of both directions.
+//! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
+//! vertex, and the index of the rows of both directions.
 
 mod answer;
 mod bounds;
@@ -34,7 +36,7 @@ pub use bounds::{Bounds, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct DiameterOptions {
-    /// The most searches, after which there are bounds.
+    /// The maximum number of searches; if it is reached, the result is bounds.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::SEARCHES_MAX))]
     pub max_searches: NonZeroU64,
 }

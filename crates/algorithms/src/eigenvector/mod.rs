@@ -1,13 +1,14 @@
-//! Eigenvector centrality: a vertex is as central as those that lead to it together.
+//! Eigenvector centrality: a vertex is as central as the sum of its in-neighbours.
 //!
 //! ```text
 //!  x(v) = 1/l * sum over edges u -> v of x(u),  l the greatest eigenvalue
 //! ```
 //!
-//! (Bonacich, *Power and Centrality*, American Journal of Sociology 92, 1987.) The power method on the matrix with 1
-//! added to its diagonal, which has the same eigenvectors and comes to rest on bipartite graphs, too. Values have the
-//! Euclidean norm 1. It stops when they change by no more than the tolerance in an iteration, in the Euclidean norm.
-//! Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12 bytes a vertex.
+//! (Bonacich, *Power and Centrality*, American Journal of Sociology 92, 1987.) It runs the power
+//! method on the matrix with 1 added to its diagonal, which has the same eigenvectors and also
+//! converges on bipartite graphs. Values have the Euclidean norm 1. It stops when an iteration
+//! changes them by at most the tolerance, in the Euclidean norm. Weights are ignored. Values and
+//! messages are `f32`, sums are `f64`. Memory: 12 bytes a vertex.
 
 mod program;
 
@@ -29,11 +30,11 @@ pub use program::Eigenvector;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct EigenvectorOptions {
-    /// Stop when an iteration changes the values, whose Euclidean norm is 1, by no more than this. If that is never
-    /// so, there is a warning.
+    /// Stop when an iteration changes the values, whose Euclidean norm is 1, by at most T. If that
+    /// never happens, there is a warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
     pub tolerance: NotNegative,
-    /// The most iterations towards the tolerance.
+    /// The maximum number of iterations.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
     pub max_iterations: u64,
 }

@@ -3,26 +3,26 @@
 use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// The program; the states are the values times a number that is the same for all.
+/// The power method; the states are the values times one common factor.
 #[derive(Debug, Clone)]
 pub struct Eigenvector {
     tolerance: f64,
     iterations_max: u64,
     start: f32,
-    /// By what states are multiplied to have the norm 1.
+    /// The factor that gives the states the norm 1.
     scale: f32,
     change: f64,
 }
 
-/// Sums over all vertices.
+/// Sums of products over all vertices.
 #[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Products {
-    /// Of each state with itself.
+    /// Each state times itself.
     squares: f64,
-    /// Of each state with the value before.
+    /// Each state times the value before.
     with_before: f64,
-    /// Of each value before with itself: 1 but for rounding.
+    /// Each value before times itself: 1 but for rounding.
     before: f64,
 }
 
@@ -43,20 +43,20 @@ impl Aggregate for Products {
 }
 
 impl Eigenvector {
-    /// The program for a graph of so many vertices.
+    /// Creates the program for a graph of `vertex_count` vertices.
     pub fn new(vertex_count: u64, tolerance: f64, iterations_max: u64) -> Eigenvector {
         let start = 1.0 / (vertex_count.max(1) as f64).sqrt() as f32;
-        // Where there are no values, none changes.
+        // Without values, nothing changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
         Eigenvector { tolerance, iterations_max, start, scale: 1.0, change }
     }
 
-    /// By what the states are to be multiplied.
+    /// The factor that gives the states the norm 1.
     pub fn scale(&self) -> f32 {
         self.scale
     }
 
-    /// By how much the last iteration changed the values (L2); infinite before the first.
+    /// The change of the values in the last iteration (L2); infinite before the first.
     pub fn change(&self) -> f64 {
         self.change
     }

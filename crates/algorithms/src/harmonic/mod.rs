@@ -1,12 +1,13 @@
 //! Harmonic centrality: the sum of the inverse distances to a vertex.
 //!
 //! ```text
-//!  harmonic(v) = sum of 1 / d(u, v) over all u from which there is a path to v, but for v itself
+//!  harmonic(v) = sum of 1 / d(u, v) over all u with a path to v, without v itself
 //! ```
 //!
-//! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) One breadth-first search from each vertex,
-//! 64 at a time along the rows: see [`searches`]. With samples only from some, and the sum stands for all V - 1 others.
-//! Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
+//! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) It runs a breadth-first
+//! search from each vertex, 64 at a time along the rows: see [`searches`]. With samples, it
+//! searches from the sampled vertices only, and scales the sum up to all V - 1 others. Weights are
+//! ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
 
 use std::num::NonZeroU64;
 
@@ -28,10 +29,10 @@ use crate::searches::{self, Searches};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct HarmonicOptions {
-    /// Estimate from so many vertices, drawn at random; exact from all of them otherwise.
+    /// Estimate from K vertices drawn at random [default: exact, from all].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub samples: Option<NonZeroU64>,
-    /// What the samples are drawn by.
+    /// Seed of the random samples.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }
@@ -79,7 +80,7 @@ impl Algorithm for HarmonicOptions {
         })?;
         let others = graph.vertex_count().saturating_sub(1) as f64;
         for (sum, vertex) in sums.iter_mut().zip((0..).map(ShortId)) {
-            // Of no others the sum is 0.
+            // Without others the sum is 0.
             *sum *= others / sample.others(vertex).max(1) as f64;
         }
         let figures = Sources::of(graph, self.samples);
@@ -89,7 +90,7 @@ impl Algorithm for HarmonicOptions {
 }
 
 impl HarmonicOptions {
-    /// Bytes that a run holds beside the rows.
+    /// Bytes held beside the rows.
     fn size(&self, graph: &Graph) -> u64 {
         let sums = size_of::<f64>() as u64 * graph.vertex_count();
         Sample::size(graph, self.samples) + Searches::size(graph.vertex_count()) + sums

@@ -1,4 +1,4 @@
-//! Hubs and authorities, as a table and in sum.
+//! Hubs and authorities as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -14,32 +14,32 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// Both values of each vertex.
+/// The hub and authority value of each vertex.
 pub(super) struct HubsAndAuthorities {
     pub(super) hubs: Vec<f64>,
     pub(super) authorities: Vec<f64>,
     pub(super) figures: Convergence,
 }
 
-/// What is said of all of them.
+/// The summary of both values.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     #[serde(flatten)]
     figures: Convergence,
-    /// The greatest hubs.
+    /// The vertices with the greatest hub values.
     top_hubs: Vec<Hub>,
-    /// The greatest authorities.
+    /// The vertices with the greatest authority values.
     top_authorities: Vec<Authority>,
 }
 
-/// A vertex and how much it is a hub.
+/// A vertex and its hub value.
 #[derive(Debug, Serialize)]
 pub struct Hub {
     vertex: Name,
     hub: f64,
 }
 
-/// A vertex and how much it is an authority.
+/// A vertex and its authority value.
 #[derive(Debug, Serialize)]
 pub struct Authority {
     vertex: Name,

@@ -1,4 +1,4 @@
-//! The power method, along rows.
+//! The power method along rows.
 
 use std::time::Instant;
 
@@ -9,23 +9,20 @@ use tegula_store::rows::Direction;
 use super::HitsOptions;
 use crate::error::Result;
 
-/// Hubs and authorities.
+/// The result of the iterations.
 #[derive(Debug, Clone)]
 pub struct Hits {
-    /// By dense id; their sum is 1, or 0 without edges.
+    /// The hub value of each dense id; the sum is 1, or 0 without edges.
     pub hubs: Vec<f64>,
-    /// The same of authorities.
+    /// The authority value of each dense id; the sum is 1, or 0 without edges.
     pub authorities: Vec<f64>,
-    /// By how much the last iteration changed the hubs (L1); infinite where there was none.
+    /// The change of the hubs in the last iteration (L1); infinite without an iteration.
     pub change: f64,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
-/// Iterates.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
+/// Iterates until the hubs change by at most the tolerance.
 pub fn run(graph: &Graph, wanted: HitsOptions, options: &RunOptions<'_>) -> Result<Hits> {
     let held = size(graph, options.threads)?;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
@@ -33,7 +30,7 @@ pub fn run(graph: &Graph, wanted: HitsOptions, options: &RunOptions<'_>) -> Resu
     })
 }
 
-/// Bytes that a run holds beside the rows: hubs before and after, and authorities.
+/// Bytes held beside the rows: hubs before and after, and authorities.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends);
@@ -51,7 +48,7 @@ fn iterate(
     let mut before = vec![0.0; count];
     let mut authorities = vec![0.0; count];
     let mut times = IterationTimes::default();
-    // Of no values none changes.
+    // Without values, nothing changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     options.progress.begin("iterating", None, Unit::Iterations);
     while times.count() < wanted.max_iterations
@@ -71,19 +68,19 @@ fn iterate(
     Ok(Hits { hubs, authorities, change, statistics: job.statistics(times, edges) })
 }
 
-/// The sums of what the edges from, or to, each vertex lead to, scaled to the sum 1.
+/// Sums `values` over the neighbours of each vertex in a direction, and scales the sums to total 1.
 fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f64]) -> Result<()> {
     job.for_each_range_of(sums, |sums, ids| {
         let mut neighbourhoods = Neighbourhoods::along(job, direction, Sequential::new(ids));
         for sum in sums {
             let neighbours = neighbourhoods.next_vertex()?;
             let ends = neighbours.iter().flat_map(|neighbours| neighbours.ends());
-            // The sum of none would be -0.
+            // An empty `sum()` would be -0.
             *sum = ends.fold(0.0, |sum, end| sum + values[end.index()]);
         }
         Ok(())
     })?;
-    // One after the other, so that rounding does not depend on the workers.
+    // Sequential, so that rounding does not depend on the workers.
     let sum: f64 = sums.iter().sum();
     let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
     sums.iter_mut().for_each(|value| *value *= scale);

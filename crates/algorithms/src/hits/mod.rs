@@ -1,16 +1,19 @@
-//! Hubs and authorities: a good hub leads to good authorities, and a good authority is led to by good hubs.
+//! Hubs and authorities: a good hub leads to good authorities, and good hubs lead to a good
+//! authority.
 //!
 //! ```text
 //!  authority(v) = sum over edges u -> v of hub(u),   hub(u) = sum over edges u -> v of authority(v)
 //! ```
 //!
-//! each scaled to the sum 1 (Kleinberg, *Authoritative Sources in a Hyperlinked Environment*, Journal of the ACM 46,
-//! 1999). All begin equal; it stops when an iteration changes the hubs by no more than the tolerance (L1). Every edge
-//! counts once; weights are ignored. In a graph without edges all are 0.
+//! Each is scaled to the sum 1 (Kleinberg, *Authoritative Sources in a Hyperlinked Environment*,
+//! Journal of the ACM 46, 1999). All vertices begin with equal values. It stops when an iteration
+//! changes the hubs by at most the tolerance (L1). Every edge counts once; weights are ignored. In
+//! a graph without edges all values are 0.
 //!
-//! Authorities are summed up along the rows by target and hubs along those by source, so both directions of rows are
-//! read in an iteration, in order, and each vertex adds up what it sees by ascending id. Memory: 24 bytes a vertex, the
-//! index of the rows of both directions, and for each thread 8 bytes for each edge of the vertex that has most.
+//! Authorities are summed along the rows by target and hubs along the rows by source. So an
+//! iteration reads the rows of both directions in order, and each vertex adds up its neighbours by
+//! ascending id. Memory: 24 bytes a vertex, the index of the rows of both directions, and for each
+//! thread 8 bytes for each edge of the vertex with the most edges.
 
 mod answer;
 mod iterations;
@@ -35,11 +38,11 @@ pub use iterations::{Hits, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct HitsOptions {
-    /// Stop when an iteration changes the hubs, whose sum is 1, by no more than this in sum. If that is never so, there
-    /// is a warning.
+    /// Stop when an iteration changes the hubs, whose sum is 1, by at most T in sum. If that never
+    /// happens, there is a warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
     pub tolerance: NotNegative,
-    /// The most iterations towards the tolerance.
+    /// The maximum number of iterations.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
     pub max_iterations: u64,
 }

@@ -1,8 +1,9 @@
-//! The vertices within so many hops of one, or of any of several.
+//! The vertices within `hops` hops of a vertex, or of any of several.
 //!
-//! A search level by level, along the edges, against them or both ways. It ends after the last hop, so only the rows of
-//! near vertices are read, in the order in which they lie, by several workers at a time. Memory: 24 bytes a vertex at
-//! the most, 4 more where the vertices have an order, and the index of the rows.
+//! It searches level by level, along the edges, against them or both ways, and ends after the last
+//! hop. So it reads only the rows of near vertices, in disk order, by several workers at a time.
+//! Memory: at most 24 bytes a vertex, 4 more where the vertices have an order, and the index of the
+//! rows.
 
 mod search;
 
@@ -35,16 +36,17 @@ pub struct KHopOptions {
     #[serde(default)]
     #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
-    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are: text, also as .gz and
-    /// .zst, Parquet, `-`.
+    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are:
+    /// text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// How many hops to go, at the most.
+    /// The greatest number of hops to go.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub hops: u32,
-    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph it makes no
-    /// difference. In a directed one `in` and `both` need rows by target, and `both` rows by source too.
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph
+    /// it makes no difference. In a directed one `in` and `both` need rows by target, and `both`
+    /// rows by source too.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,

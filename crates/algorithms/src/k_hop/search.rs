@@ -1,4 +1,4 @@
-//! The search, and what it found.
+//! The search and its result.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -15,19 +15,16 @@ use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
 use crate::error::Result;
 use crate::original_ids::Ranks;
 
-/// The vertices that are near.
+/// The vertices within some hops of the sources.
 #[derive(Debug, Clone)]
 pub struct Neighbourhood {
-    /// Each with its distance, by ascending distance and then by dense id.
+    /// The vertices with their distances, by ascending distance and then by dense id.
     pub vertices: Vec<(ShortId, u32)>,
-    /// What the run did; an iteration is a hop.
+    /// Statistics of the run; an iteration is a hop.
     pub statistics: RunStatistics,
 }
 
 /// Finds the vertices within `hops` hops of any of the sources, along edges of this direction.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
 pub fn run(
     graph: &Graph,
     sources: &[VertexId],
@@ -71,8 +68,8 @@ pub fn run(
     })
 }
 
-/// Bytes that a run of so many hops holds beside the rows: who was reached, two levels, what was found, which grows by
-/// doubling, and how many there are in each level.
+/// Bytes that a run of `hops` hops holds beside the rows: the set of reached vertices, two levels,
+/// the result, which grows by doubling, and the size of each level.
 pub(super) fn size(graph: &Graph, hops: u32) -> Result<u64> {
     let vertices = graph.vertex_count();
     let levels = vertices.min(u64::from(hops) + 1);
@@ -80,7 +77,7 @@ pub(super) fn size(graph: &Graph, hops: u32) -> Result<u64> {
 }
 
 impl Neighbourhood {
-    /// What was found, by original ids.
+    /// Replaces dense ids by ranks.
     pub(super) fn named(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Near> {
         let mut levels: Vec<u64> = Vec::new();
         for &(_, hop) in &self.vertices {
@@ -88,7 +85,7 @@ impl Neighbourhood {
             levels[hop as usize] += 1;
         }
         let ranks = Ranks::read(graph, &options.cancel)?;
-        // In the same memory.
+        // Reuses the allocation.
         let vertices = self.vertices.into_iter();
         let mut rows: Vec<_> = vertices.map(|(vertex, hop)| (ranks.of(vertex), hop)).collect();
         rows.sort_unstable();
@@ -96,19 +93,19 @@ impl Neighbourhood {
     }
 }
 
-/// A row for every vertex that is near, in the order of the original ids.
+/// A row for every vertex found, in the order of the original ids.
 pub(super) struct Near {
     listing: Listing<u32>,
-    /// How many vertices there are after each number of hops.
+    /// Number of vertices at each number of hops.
     levels: Vec<u64>,
 }
 
-/// What is said of all of them.
+/// The summary of the vertices found.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// How many there are, the sources included.
+    /// Number of vertices, the sources included.
     vertices: u64,
-    /// How many of them after each number of hops.
+    /// Number of vertices at each number of hops.
     levels: Vec<u64>,
 }
 

@@ -1,15 +1,15 @@
-//! Katz centrality: walks that end at a vertex, of which longer ones count less.
+//! Katz centrality: the number of walks that end at a vertex, where longer walks count less.
 //!
 //! ```text
 //!  x(v) = 1 + alpha * sum over edges u -> v of x(u)
 //! ```
 //!
-//! (Katz, *A New Status Index Derived from Sociometric Analysis*, Psychometrika 18, 1953.) It comes to rest where alpha
-//! is below 1 over the greatest eigenvalue, which it is at 0.85 over the greatest in-degree, the default: then a
-//! hundred iterations leave less than a millionth of a change. Where values grow without bound, that is an error. In
-//! the end values are scaled to the Euclidean norm 1. It stops when an iteration changes the values by no more than the
-//! tolerance, as a part of their sum. Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12
-//! bytes a vertex.
+//! (Katz, *A New Status Index Derived from Sociometric Analysis*, Psychometrika 18, 1953.) It
+//! converges if alpha is below 1 over the greatest eigenvalue. The default, 0.85 over the greatest
+//! in-degree, always is; then the change after a hundred iterations is below a millionth. Values
+//! that grow without bound are an error. In the end values are scaled to the Euclidean norm 1. It
+//! stops when an iteration changes the values by at most the tolerance, as a fraction of their sum.
+//! Weights are ignored. Values and messages are `f32`, sums are `f64`. Memory: 12 bytes a vertex.
 
 mod program;
 
@@ -31,20 +31,20 @@ pub use program::Katz;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct KatzOptions {
-    /// How much a walk of one edge more counts; by default 0.85 over the greatest in-degree, with which the values
-    /// always come to rest.
+    /// The factor by which each further edge of a walk counts less [default: 0.85 over the greatest
+    /// in-degree, with which the values always converge].
     #[cfg_attr(feature = "clap", arg(long, value_name = "A"))]
     pub alpha: Option<Factor>,
-    /// Stop when an iteration changes the values by no more than this part of their sum. If that is never so, there is
-    /// a warning.
+    /// Stop when an iteration changes the values by at most this fraction of their sum. If that
+    /// never happens, there is a warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
     pub tolerance: NotNegative,
-    /// The most iterations towards the tolerance.
+    /// The maximum number of iterations.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
     pub max_iterations: u64,
 }
 
-/// The default of alpha, for the greatest in-degree 1.
+/// The default of alpha where the greatest in-degree is 1.
 const DAMPING: f64 = 0.85;
 
 impl KatzOptions {

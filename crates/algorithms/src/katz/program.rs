@@ -3,13 +3,13 @@
 use tegula_engine::{Activity, Aggregate, ApplyTo, Next, Program, Sum, VertexId};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// The program; the states are the values before they are scaled.
+/// Katz centrality; the states are the values before they are scaled.
 #[derive(Debug, Clone)]
 pub struct Katz {
     alpha: f64,
     tolerance: f64,
     iterations_max: u64,
-    /// By what values are multiplied to have the norm 1.
+    /// The factor that gives the values the norm 1.
     scale: f32,
     change: f64,
 }
@@ -48,17 +48,18 @@ impl Sums {
 }
 
 impl Katz {
-    /// The program for an alpha of at least 0.
+    /// Creates the program for an alpha of at least 0.
     pub fn new(alpha: f64, tolerance: f64, iterations_max: u64) -> Katz {
         Katz { alpha, tolerance, iterations_max, scale: 1.0, change: f64::INFINITY }
     }
 
-    /// By what the states are to be multiplied.
+    /// The factor that gives the states the norm 1.
     pub fn scale(&self) -> f32 {
         self.scale
     }
 
-    /// The change of the values in the last iteration, as a part of their sum; infinite before the first.
+    /// The change of the values in the last iteration, as a fraction of their sum; infinite before
+    /// the first.
     pub fn change(&self) -> f64 {
         self.change
     }
@@ -80,7 +81,7 @@ impl Program for Katz {
     fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
         self.scale = (1.0 / sums.squares.sqrt()) as f32;
         if iteration > 0 || sums.values == 0.0 {
-            // Of no values none changes.
+            // Without values, nothing changes.
             self.change = sums.change / sums.values.max(f64::MIN_POSITIVE);
         }
         let has_bound = sums.squares.is_finite() && (iteration == 0 || self.change.is_finite());

@@ -1,13 +1,15 @@
-//! Core numbers: the largest k for which a vertex is in a subgraph where every vertex has at least k neighbours.
+//! Core numbers: the largest k for which a vertex is in a subgraph whose vertices all have at least
+//! k neighbours.
 //!
-//! Those of the simple undirected graph beneath the stored one (Seidman, Social Networks 5, 1983): the direction of
-//! edges, loops, and edges beyond the first between two vertices do not count.
+//! They are those of the simple undirected graph (Seidman, Social Networks 5, 1983): directions,
+//! loops, and parallel edges do not count.
 //!
-//! Vertices are peeled off (Batagelj, Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003): all
-//! that have at most k neighbours left have the core number k, and each leaves one fewer to its neighbours. Those that
-//! fall are a frontier, whose rows are followed by several workers at a time (Dasari, Ranjan, Zubair, *ParK*, IEEE Big
-//! Data 2014); what is left is passed over once for each k that occurs. Every row is read twice, once for its number of
-//! neighbours. Memory: 16 bytes a vertex, and the index of the rows.
+//! Vertices are peeled off (Batagelj, Zaversnik, *An O(m) Algorithm for Cores Decomposition of
+//! Networks*, 2003): all vertices that have at most k neighbours left get the core number k, and
+//! each of their neighbours then has one less. The peeled vertices are a frontier, whose rows
+//! several workers follow at a time (Dasari, Ranjan, Zubair, *ParK*, IEEE Big Data 2014). The
+//! vertices left are scanned once for each k that occurs. Every row is read twice, once to count
+//! its neighbours. Memory: 16 bytes a vertex, and the index of the rows.
 
 mod peeling;
 
@@ -23,18 +25,18 @@ use crate::original_ids::with_order_streamed;
 
 pub use peeling::{Cores, run};
 
-/// Options of the core numbers: there are none.
+/// Options of the core numbers; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct KcoreOptions {}
 
-/// What is said of all core numbers.
+/// The summary of the core numbers.
 #[derive(Debug, Clone, Serialize)]
 struct CoreFigures {
     /// The greatest core number.
     degeneracy: u32,
-    /// Vertices that have it.
+    /// Number of vertices that have it.
     innermost: u64,
 }
 

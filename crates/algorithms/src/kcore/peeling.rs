@@ -1,4 +1,4 @@
-//! Peels vertices off.
+//! Peels off vertices with few neighbours.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -11,22 +11,20 @@ use crate::error::Result;
 /// The core numbers.
 #[derive(Debug, Clone)]
 pub struct Cores {
-    /// By dense id.
+    /// The core number of each dense id.
     pub cores: Vec<u32>,
-    /// What the run did; an iteration is a number that is a core number.
+    /// Statistics of the run; an iteration is one core number that occurs.
     pub statistics: RunStatistics,
 }
 
 /// Finds the core numbers.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     let held = size(graph, options.threads)?;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| peel(graph, job, options))
 }
 
-/// Bytes that a run holds beside the rows: neighbours left, who is left, and two frontiers.
+/// Bytes held beside the rows: numbers of neighbours left, the list of vertices left, and two
+/// frontiers.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends);
@@ -42,7 +40,7 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
     while !left.is_empty() {
         options.cancel.check()?;
         let started = Instant::now();
-        // No vertex that is left has fewer neighbours, so the numbers between are no core numbers.
+        // No vertex left has fewer neighbours, so the numbers in between are no core numbers.
         let core = left.iter().map(|&vertex| peeling.degree(vertex)).min().unwrap_or(0);
         let mut frontier: Vec<ShortId> =
             left.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
@@ -59,10 +57,10 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
     Ok(Cores { cores, statistics })
 }
 
-/// What the workers share.
+/// State that the workers share.
 struct Peeling<'p> {
     job: &'p RowsJob<'p>,
-    /// Neighbours that are left; of a vertex that was peeled off its core number.
+    /// The number of neighbours left; the core number of a vertex that is peeled off.
     degrees: Vec<AtomicU32>,
     edges: AtomicU64,
 }
@@ -92,12 +90,13 @@ impl<'p> Peeling<'p> {
         self.degrees[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Takes a frontier from its neighbours; returns those that have `core` neighbours left now.
+    /// Removes a frontier from its neighbours. Returns those that now have `core` neighbours left.
     fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
         let next = self.job.follow_neighbours(frontier, |neighbours, fallen| {
             self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
             neighbours.for_each(|neighbour| {
-                // Whoever has at most `core` left was peeled off, or is about to be.
+                // A vertex with at most `core` neighbours left is already in a frontier, or peeled
+                // off.
                 let degree = &self.degrees[neighbour.id.index()];
                 let one_less = |left: u32| (left > core).then(|| left - 1);
                 let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);

@@ -1,14 +1,16 @@
-//! Local clustering coefficient: how many of the edges that could be between the neighbours of a vertex there are.
+//! Local clustering coefficient: the fraction of the possible edges between the neighbours of a
+//! vertex that exist.
 //!
 //! ```text
 //!  lcc(v) = edges between neighbours of v / (d (d - 1)),  d the number of neighbours
 //! ```
 //!
-//! As LDBC Graphalytics defines it (Iosup et al., VLDB 2016): a neighbour is one whatever the direction of the edge,
-//! and between two neighbours each direction counts as an edge; an undirected edge counts as two. It is 0 for fewer
-//! than two neighbours. Loops, and edges beyond the first from one vertex to another, do not count.
+//! This is the definition of LDBC Graphalytics (Iosup et al., VLDB 2016). Neighbours are counted
+//! regardless of the direction of the edge. Between two neighbours each direction counts as an
+//! edge, so an undirected edge counts as two. The coefficient is 0 with fewer than two neighbours.
+//! Loops and parallel edges do not count.
 //!
-//! Edges between neighbours close triangles, so it is found as these are: see [`triangles`].
+//! An edge between neighbours closes a triangle, so it is found with [`triangles`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,16 +23,16 @@ use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::triangles::{self, Closing};
 
-/// Options of the coefficient: there are none.
+/// Options of the coefficient; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LccOptions {}
 
-/// What is said of all coefficients.
+/// The summary of the coefficients.
 #[derive(Debug, Clone, Serialize)]
 struct CoefficientFigures {
-    /// The average; none of none.
+    /// The mean; `None` without vertices.
     average: Option<f64>,
 }
 
@@ -83,7 +85,7 @@ impl Algorithm for LccOptions {
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let what = if graph.manifest().undirected { Closing::Triangles } else { Closing::Edges };
         let found = triangles::run(graph, what, options)?;
-        // Of an undirected triangle both directions of an edge count.
+        // In an undirected triangle both directions of an edge count.
         let directions = if what == Closing::Triangles { 2 } else { 1 };
         let coefficient = |(closed, neighbours): (u64, u32)| {
             let possible = u64::from(neighbours) * u64::from(neighbours.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! The set, as a table and in sum.
+//! The set as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::original_ids::Name;
 /// For each dense id whether it is in the set.
 pub(super) struct Members(pub(super) Vec<bool>);
 
-/// What is said of the set.
+/// The summary of the set.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Vertices in it.
+    /// Number of vertices in it.
     size: u64,
-    /// The first of them.
+    /// The first vertices in it.
     top: Vec<Name>,
 }
 

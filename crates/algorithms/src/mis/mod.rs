@@ -1,17 +1,20 @@
-//! Maximal independent set: vertices no two of which are neighbours, and to which none can be added.
+//! Maximal independent set: no two of its vertices are neighbours, and no vertex can be added to
+//! it.
 //!
-//! Every vertex has a random priority. A vertex is in the set exactly if none of its neighbours with a
-//! smaller priority is, which is what a greedy pass over all vertices by ascending priority gives. It is
-//! found in rounds, as by Luby (*A Simple Parallel Algorithm for the Maximal Independent Set Problem*,
-//! STOC 1985), but with the priorities of the first round kept (Blelloch, Fineman, Shun, SPAA 2012):
-//! then the set does not depend on who is looked at when. Priorities are SplitMix64 (Steele, Lea, Flood,
-//! OOPSLA 2014) of the seed and of the position of a vertex among the original ids, so the set is the
-//! same in every vertex order, for every number of threads.
+//! Every vertex has a random priority. A vertex is in the set if and only if none of its neighbours
+//! with a smaller priority is. This is the result of a greedy pass over all vertices by ascending
+//! priority. It is found in rounds, as by Luby (*A Simple Parallel Algorithm for the Maximal
+//! Independent Set Problem*, STOC 1985), but every round keeps the priorities of the first
+//! (Blelloch, Fineman, Shun, SPAA 2012). So the set does not depend on the order in which vertices
+//! are visited. A priority is SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) of the seed and of the
+//! position of the vertex among the original ids. So the set is the same in every vertex order and
+//! for every number of threads.
 //!
-//! A round passes over the rows of the vertices that are undecided. One whose smaller neighbours are all
-//! out joins, and its neighbours are out. It stops when nothing is undecided: after O(log^2 V) rounds in
-//! all likelihood, in practice about ten. Loops are ignored. Both directions of every edge are needed.
-//! Memory: 2 bytes a vertex, 4 more where the vertices have an order, and the index of the rows.
+//! A round passes over the rows of the undecided vertices. A vertex joins if all its neighbours
+//! with smaller priorities are out; then its neighbours are out. It stops when no vertex is
+//! undecided: after O(log^2 V) rounds with high probability, in practice after about ten. Loops are
+//! ignored. Both directions of every edge are needed. Memory: 2 bytes a vertex, 4 more where the
+//! vertices have an order, and the index of the rows.
 
 mod answer;
 mod rounds;
@@ -28,18 +31,18 @@ use crate::original_ids::with_order_streamed;
 use answer::Members;
 pub use rounds::{IndependentSet, check, estimate, run};
 
-/// What a run may choose.
+/// Options of the independent set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct MisOptions {
-    /// What the priorities of the vertices are drawn from: another seed, another set.
+    /// Seed of the vertex priorities; another seed gives another set.
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED", default_value_t = Self::SEED))]
     pub seed: u64,
 }
 
 impl MisOptions {
-    /// The seed unless another is given.
+    /// The default seed.
     pub const SEED: u64 = 1;
 }
 

@@ -1,4 +1,4 @@
-//! The rounds in which vertices join the set or are out.
+//! The rounds in which vertices join the set or drop out.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::random;
 pub struct IndependentSet {
     /// For each dense id whether it is in the set.
     pub members: Vec<bool>,
-    /// What the run did; an iteration is a round.
+    /// Statistics of the run; an iteration is a round.
     pub statistics: RunStatistics,
 }
 
@@ -27,10 +27,10 @@ const UNDECIDED: u8 = 0;
 const IN: u8 = 1;
 const OUT: u8 = 2;
 
-/// What the workers share.
+/// State that the workers share.
 struct Rounds<'r> {
     job: &'r RowsJob<'r>,
-    /// What is known of each vertex. A verdict is final, and follows from verdicts alone.
+    /// The state of each vertex. A decision is final, and follows from final decisions alone.
     states: Vec<AtomicU8>,
     ranks: Ranks,
     seed: u64,
@@ -46,10 +46,7 @@ pub fn check(graph: &Graph) -> Result<()> {
     check_both_directions(graph, "an independent set", None)
 }
 
-/// Finds a set.
-///
-/// # Errors
-/// Those of [`check`], of [`traverse::run`] and of reading.
+/// Finds a maximal independent set. It refuses what [`check`] refuses.
 pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Result<IndependentSet> {
     check(graph)?;
     let held = size(graph)?;
@@ -58,7 +55,7 @@ pub fn run(graph: &Graph, config: MisOptions, options: &RunOptions<'_>) -> Resul
     })
 }
 
-/// Decides on all vertices, in rounds.
+/// Decides all vertices, in rounds.
 fn decide_all(
     graph: &Graph,
     config: MisOptions,
@@ -88,21 +85,18 @@ fn decide_all(
     Ok(IndependentSet { members, statistics })
 }
 
-/// What a run needs of memory.
-///
-/// # Errors
-/// Those of reading.
+/// Memory that a run needs.
 pub fn estimate(graph: &Graph) -> Result<Estimate> {
     Ok(estimate_rows(graph, RowsWanted::forward(false), size(graph)?))
 }
 
-/// Bytes that a run holds beside the rows: its answer takes the place of what it is made of.
+/// Bytes held beside the rows; the result reuses the memory of the states.
 fn size(graph: &Graph) -> Result<u64> {
     Ok(2 * graph.vertex_count() + Ranks::size(graph)?)
 }
 
 impl Rounds<'_> {
-    /// Looks at the undecided vertices of a range.
+    /// Decides vertices of a range that are still undecided, where possible.
     fn decide(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
         let is_open = |vertex: ShortId| self.state(vertex) == UNDECIDED;
         let order = Filter::new(Sequential::new(ids), is_open);
@@ -119,7 +113,8 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// What the neighbours of a vertex make of it. Where it joins, they are out.
+    /// The verdict on a vertex, from the states of its neighbours. If it joins, its neighbours are
+    /// out.
     fn verdict(&self, row: &Row<'_>, edges: &mut u64) -> tegula_engine::Result<u8> {
         let priority = self.priority(row.source());
         let (verdict, looked_at) = row.try_fold((IN, 0), |(verdict, edge), target| {
@@ -147,7 +142,7 @@ impl Rounds<'_> {
         self.states[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// No two vertices have the same.
+    /// The priority of a vertex; no two vertices have the same.
     fn priority(&self, vertex: ShortId) -> u64 {
         random::number(self.seed, self.ranks.of(vertex).0.into())
     }

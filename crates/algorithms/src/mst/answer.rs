@@ -1,4 +1,4 @@
-//! The forest, as a table and in sum.
+//! The forest as a table and as a summary.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,21 +17,21 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, ShortRank};
 
-/// The forest.
+/// The forest found.
 pub(super) struct Forest {
     pub(super) edges: Vec<ForestEdge>,
     /// The sum of all weights.
     pub(super) weight: f64,
-    /// The budget.
+    /// The memory budget in bytes.
     pub(super) memory: u64,
 }
 
-/// What is said of the forest.
+/// The summary of the forest.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Edges in it.
+    /// Number of its edges.
     edges: u64,
-    /// Its trees; a vertex without neighbours is one.
+    /// Number of its trees; a vertex without neighbours is one.
     trees: u64,
     /// The sum of all weights.
     weight: f64,
@@ -64,7 +64,7 @@ impl Table for Forest {
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
-        // Two columns of ids are looked up.
+        // Half as many rows, as each row looks up two ids.
         for edges in self.edges.chunks(GroupSize::within(self.memory).rows / 2) {
             if !out.wants_more() {
                 break;
@@ -85,7 +85,8 @@ impl Answer for Forest {
         top: usize,
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
-        // The heaviest so far, the least of them on top: of equal ones the first by its ends stays.
+        // The heaviest edges so far, the lightest of them on top. Of equal edges, the first by its
+        // ends stays.
         let mut heaviest = BinaryHeap::new();
         for chunk in self.edges.chunks(CHUNK) {
             cancel.check()?;

@@ -1,18 +1,19 @@
-//! Minimum spanning forest: edges of least weight in all that connect what can be connected. A maximum one has the
-//! greatest weight.
+//! Minimum spanning forest: the edges of least total weight that connect every component. A maximum
+//! one has the greatest weight.
 //!
-//! Boruvka's algorithm (*O jistem problemu minimalnim*, 1926; Nesetril, Milkova, Nesetrilova, Discrete
-//! Mathematics 233, 2001). Edges are ordered by (weight, smaller end, greater end), the ends by their
-//! positions among the original ids, so no two are equal, and there is one forest whatever the vertex
-//! order and the number of threads. A round finds for each component the least edge that leaves it, and
-//! joins components along these edges; it stops when no edge leaves a component. There are at most
-//! log2 V rounds.
+//! It uses Boruvka's algorithm (*O jistem problemu minimalnim*, 1926; Nesetril, Milkova,
+//! Nesetrilova, Discrete Mathematics 233, 2001). Edges are ordered by (weight, smaller end, greater
+//! end), where an end is the position of its original id. So no two edges are equal, and the forest
+//! does not depend on the vertex order or the number of threads. A round finds for each component
+//! the least edge that leaves it, and joins components along these edges. It stops when no edge
+//! leaves a component, after at most log2 V rounds.
 //!
-//! A vertex remembers its least edge that leaves its component. While that edge still does, its row need
-//! not be read again; nor once none leaves. So after the first round, which passes over all rows, few
-//! are. Loops never count; of parallel edges the lightest does. Graphs without weights have a weight of 1
-//! on every edge. Both directions of every edge are needed. Memory: 28 bytes a vertex, 4 more where the
-//! vertices have an order, and the index of the rows.
+//! A vertex remembers the least edge that left its component. Its row is read again only when that
+//! edge no longer leaves the component, and never again once no edge does. So after the first
+//! round, which passes over all rows, few rows are read. Loops never count; of parallel edges the
+//! lightest counts. In a graph without weights every edge has weight 1. Both directions of every
+//! edge are needed. Memory: 28 bytes a vertex, 4 more where the vertices have an order, and the
+//! index of the rows.
 
 mod answer;
 mod rounds;

@@ -14,7 +14,7 @@ use super::MstOptions;
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::{Ranks, ShortRank};
 
-/// No vertex.
+/// The target of a vertex without an edge out of its component.
 const NONE: u32 = u32::MAX;
 
 /// An edge of the forest.
@@ -33,20 +33,20 @@ pub struct ForestEdge {
 pub struct SpanningForest {
     /// Its edges, ascending by their ends.
     pub edges: Vec<ForestEdge>,
-    /// What the run did; an iteration is a round.
+    /// Statistics of the run; an iteration is a round.
     pub statistics: RunStatistics,
 }
 
 impl SpanningForest {
     /// The sum of all weights.
     pub fn weight(&self) -> f64 {
-        // The sum of none would be -0.
+        // An empty `sum()` would be -0.
         self.edges.iter().fold(0.0, |sum, edge| sum + f64::from(edge.weight))
     }
 }
 
-/// The least edge of a vertex that left its component when last looked at. One without, at first, is a
-/// loop; one that can never have any leads to no vertex.
+/// The least edge that left the component of a vertex when its row was last read. Before the first
+/// reading it is a loop. If no edge leaves the component, the target is [`NONE`].
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     target: u32,
@@ -61,10 +61,7 @@ pub fn check(graph: &Graph) -> Result<()> {
     check_both_directions(graph, "a spanning forest", None)
 }
 
-/// Finds the forest.
-///
-/// # Errors
-/// Those of [`check`], of [`traverse::run`] and of reading.
+/// Finds the forest. It refuses what [`check`] refuses.
 pub fn run(
     graph: &Graph,
     MstOptions { maximum }: MstOptions,
@@ -72,7 +69,7 @@ pub fn run(
 ) -> Result<SpanningForest> {
     check(graph)?;
     let held = size(graph)?;
-    // The greatest weights are the least ones below zero.
+    // The greatest weights are the least ones when negated.
     let sign = if maximum { -1.0 } else { 1.0 };
     traverse::run(graph, RowsWanted::forward(graph.is_weighted()), held, options, |job| {
         grow(graph, sign, job, options)
@@ -102,17 +99,14 @@ fn grow(
     }
     options.progress.end();
     let mut edges = forest.edges;
-    // There is one zero.
+    // Adding 0.0 turns -0.0 into 0.0.
     edges.iter_mut().for_each(|edge| edge.weight = sign * edge.weight + 0.0);
     edges.sort_unstable_by_key(|edge| (edge.source, edge.target));
     let statistics = job.statistics(times, edges_seen.into_inner());
     Ok(SpanningForest { edges, statistics })
 }
 
-/// What a run needs of memory.
-///
-/// # Errors
-/// Those of reading.
+/// Memory that a run needs.
 pub fn estimate(graph: &Graph) -> Result<Estimate> {
     Ok(estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), size(graph)?))
 }
@@ -123,19 +117,19 @@ fn size(graph: &Graph) -> Result<u64> {
 
 /// A forest that grows.
 struct Growing {
-    /// What weights are multiplied by.
+    /// The factor of the weights: 1 or -1.
     sign: f32,
     ranks: Ranks,
-    /// The smallest vertex of the component of each.
+    /// For each vertex, the smallest vertex of its component.
     components: Vec<u32>,
     candidates: Vec<Candidate>,
-    /// The vertex with the least candidate of a component, by its smallest vertex.
+    /// For each component, by its smallest vertex, the vertex with the least candidate.
     least: Vec<u32>,
     edges: Vec<ForestEdge>,
 }
 
 impl Growing {
-    /// Every vertex alone.
+    /// Starts with every vertex as a component.
     fn new(graph: &Graph, sign: f32, cancel: &Cancel) -> tegula_engine::Result<Growing> {
         let count = graph.short_vertex_count()?;
         let mut components = huge::with_capacity(count as usize);
@@ -150,7 +144,7 @@ impl Growing {
         })
     }
 
-    /// Looks for another candidate of every vertex whose own has become an edge within a component.
+    /// Finds a new candidate for every vertex whose candidate lies within a component now.
     fn find_candidates(
         &mut self,
         job: &RowsJob<'_>,
@@ -166,7 +160,7 @@ impl Growing {
         result
     }
 
-    /// Finds the candidates of a range; returns the edges that it saw.
+    /// Finds the candidates of a range. Returns the number of edges seen.
     fn look_at(
         &self,
         job: &RowsJob<'_>,
@@ -186,7 +180,7 @@ impl Growing {
             let source = row.source().0;
             let mut least = Candidate { target: NONE, weight: f32::INFINITY };
             let count = row.for_each_weighted(|target, weight| {
-                // There is one zero.
+                // Adding 0.0 turns -0.0 into 0.0.
                 let weight = self.sign * weight + 0.0;
                 let candidate = Candidate { target: target.0, weight };
                 if self.component(target.0) != self.component(source)
@@ -201,7 +195,7 @@ impl Growing {
         Ok(edges)
     }
 
-    /// Adds the least edge that leaves each component; tells whether there was any.
+    /// Adds the least edge that leaves each component. Returns whether there was one.
     fn join(&mut self, cancel: &Cancel) -> tegula_engine::Result<bool> {
         cancel.check()?;
         self.least.fill(NONE);
@@ -232,14 +226,14 @@ impl Growing {
                 self.edges.push(ForestEdge { source, target, weight });
             }
         }
-        // Links lead to smaller vertices, whose own components are known by then.
+        // Links lead to smaller vertices, whose component is already final here.
         for vertex in 0..self.components.len() {
             self.components[vertex] = self.components[self.components[vertex] as usize];
         }
         Ok(self.edges.len() > before)
     }
 
-    /// Makes one component of those of two vertices; tells whether they were two.
+    /// Joins the components of two vertices. Returns whether they were different.
     fn unite(&mut self, one: u32, other: u32) -> bool {
         let (one, other) = (self.root(one), self.root(other));
         self.components[one.max(other) as usize] = one.min(other);
@@ -263,7 +257,7 @@ impl Growing {
         self.ranks.of(ShortId(vertex))
     }
 
-    /// Whether one edge comes before another: by weight, and only of equal ones by their ends.
+    /// Whether one edge comes before another: by weight, then by their ends.
     fn is_less(&self, one: u32, edge: Candidate, other: u32, than: Candidate) -> bool {
         let ends = |vertex: u32, edge: Candidate| {
             let (one, other) = (self.rank(vertex), self.rank(edge.target));

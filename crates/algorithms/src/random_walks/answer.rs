@@ -1,4 +1,4 @@
-//! The walks, as a table and in sum.
+//! The walks as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -15,28 +15,28 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks, ShortRank};
 
-/// Vertices of a walk that are listed.
+/// The maximum number of vertices listed for a walk.
 const LISTED_MAX: usize = 10;
 
-/// The walks, by rank.
+/// The walks, with vertices named by rank.
 pub(super) struct Walks {
     trajectories: Trajectories,
-    /// Vertices of all walks.
+    /// Number of vertices of all walks.
     vertices: u64,
-    /// The budget.
+    /// The memory budget in bytes.
     memory: u64,
 }
 
-/// What is said of all walks.
+/// The summary of the walks.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of walks.
     walks: u64,
-    /// Steps of all of them.
+    /// Number of steps of all walks.
     steps: u64,
-    /// Walks that ended where no edge leads on.
+    /// Number of walks that ended at a vertex without an edge onwards.
     ended_early: u64,
-    /// The first walks, and the first vertices of each.
+    /// The first walks, each with its first vertices.
     top: Vec<Walk>,
 }
 
@@ -48,7 +48,7 @@ pub struct Walk {
 }
 
 impl Walks {
-    /// Names vertices by ranks, in place.
+    /// Replaces dense ids by ranks, in place.
     pub(super) fn new(
         mut trajectories: Trajectories,
         graph: &Graph,
@@ -63,7 +63,7 @@ impl Walks {
         Ok(Walks { trajectories, vertices, memory: options.memory })
     }
 
-    /// Each walk, as long as it is.
+    /// The vertices of each walk, up to its end.
     fn walks(&self) -> impl Iterator<Item = &[ShortId]> {
         self.trajectories.vertices.chunks(self.trajectories.length).map(|walk| {
             let end = walk.iter().position(|&vertex| vertex == NONE).unwrap_or(walk.len());

@@ -1,16 +1,19 @@
-//! Random walks, as node2vec takes them to learn of a graph.
+//! Random walks, as node2vec uses them to learn features of vertices.
 //!
-//! A walk goes along the edges from where it stands, each as likely as its weight says; it ends after its length, or
-//! where no edge leads on. With `p` and `q` a step depends on the one before (Grover, Leskovec, *node2vec: Scalable
-//! Feature Learning for Networks*, KDD 2016): from `t` over `v` to `x` it is `1/p` times as likely where `x` is `t`, as
-//! likely as its weight where there is an edge from `t` to `x`, and `1/q` times otherwise.
+//! A walk follows edges at random, each with a probability proportional to its weight. It ends
+//! after its length, or at a vertex without an edge onwards. With `p` and `q` a step depends on the
+//! one before (Grover, Leskovec, *node2vec: Scalable Feature Learning for Networks*, KDD 2016). For
+//! a step from `v` to `x` after a step from `t` to `v`, the weight is multiplied by `1/p` if `x` is
+//! `t`, by 1 if there is an edge from `t` to `x`, and by `1/q` otherwise.
 //!
-//! All walks take a step together: those at the same vertex are served by one look at its row, and rows are read in the
-//! order in which they lie, by several workers. A step that depends on the one before is drawn without that, and taken
-//! as often as it should be (Yang, Zhang, Chen, Ma, Bai, Chen, *KnightKing: A Fast Distributed Graph Random Walk Engine*,
-//! SOSP 2019); which needs the row of `t` only where that decides. Every draw follows from the seed, the walk and the
-//! step, so walks are the same whatever the threads. They are kept in memory: 4 bytes for each vertex of each, and 144
-//! for each walk; 4 bytes a vertex where the vertices have an order, and the index of the rows.
+//! All walks take a step together, so a row is read once for all walks at its vertex. Several
+//! workers read rows in disk order. A step that depends on the one before is drawn by weight alone,
+//! and accepted with the probability that corrects for that (Yang, Zhang, Chen, Ma, Bai, Chen,
+//! *KnightKing: A Fast Distributed Graph Random Walk Engine*, SOSP 2019). The row of `t` is read
+//! only where it decides the acceptance. Every draw follows from the seed, the walk and the step,
+//! so walks do not depend on the threads. Walks are kept in memory: 4 bytes for each vertex of a
+//! walk, and 144 for each walk; 4 bytes a vertex where the vertices have an order, and the index of
+//! the rows.
 
 mod answer;
 mod steps;
@@ -40,23 +43,24 @@ pub use steps::{Trajectories, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct RandomWalksOptions {
-    /// How many steps a walk has.
+    /// Number of steps of a walk.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::LENGTH))]
     pub length: u32,
-    /// How many walks begin at each vertex.
+    /// Number of walks from each vertex.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::WALKS))]
     pub walks: NonZeroU64,
-    /// The greater, the less likely is a step back.
+    /// The greater P is, the less likely is a step back.
     #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value_t = Self::NEUTRAL))]
     pub p: Bias,
-    /// The greater, the less likely is a step to where no edge leads from the vertex before.
+    /// The greater Q is, the less likely is a step to a vertex that has no edge from the vertex
+    /// before.
     #[cfg_attr(feature = "clap", arg(long, value_name = "Q", default_value_t = Self::NEUTRAL))]
     pub q: Bias,
-    /// What walks are drawn by.
+    /// Seed of the random walks.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
-    /// Where walks begin: a table with an id in each row; at every vertex otherwise. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`.
+    /// The vertices where walks begin: a table with an id in each row [default: every vertex].
+    /// Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sources: Option<PathBuf>,
 }
@@ -66,7 +70,8 @@ impl RandomWalksOptions {
     const WALKS: NonZeroU64 = NonZeroU64::new(10).unwrap();
     const NEUTRAL: Bias = Bias::new(1.0);
 
-    /// Where walks begin: at the vertices of a file in its order, or at all by ascending original id.
+    /// The vertices where walks begin: those of a file in its order, or all by ascending original
+    /// id.
     fn sources(
         &self,
         graph: &Graph,
@@ -79,7 +84,7 @@ impl RandomWalksOptions {
         }
     }
 
-    /// Bytes that a run holds beside the rows.
+    /// Bytes held beside the rows.
     fn size(&self, graph: &Graph, files: &VertexList) -> Result<u64> {
         let sources = match self.sources {
             Some(_) => files.vertices.len() as u64,
@@ -147,7 +152,7 @@ impl Algorithm for RandomWalksOptions {
             Some(_) => files.vertices.len() as u64,
             None => graph.vertex_count(),
         };
-        // Each step looks at the row of a vertex.
+        // Each step reads the row of a vertex.
         let steps = f64::from(self.length) * self.walks.get() as f64 * sources as f64;
         let vertices = graph.vertex_count().max(1) as f64;
         Ok(Work::of(Self::NAME, graph, steps / vertices))

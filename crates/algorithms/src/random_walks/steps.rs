@@ -1,4 +1,4 @@
-//! The steps, of all walks together.
+//! The steps of all walks together.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -14,29 +14,30 @@ use crate::random;
 
 /// No vertex: the walk has ended.
 pub(super) const NONE: ShortId = ShortId(u32::MAX);
-/// Walks that one worker serves at a time.
+/// Number of walks that one worker serves at a time.
 const PIECE: usize = 1 << 12;
-/// Draws after which a walk is told what is left of its weights: where `p` or `q` leave little to most targets.
+/// Number of draws after which a step is drawn exactly, from its biased weights. Only a `p` or `q`
+/// that rejects most draws leads there.
 const ATTEMPTS_MAX: u64 = 32;
 
-/// Where walks have been.
+/// The vertices of all walks.
 #[derive(Debug, Clone)]
 pub struct Trajectories {
-    /// For each walk the vertices one behind the other, and [none](ShortId) behind its end.
+    /// For each walk its vertices in order, padded with [none](ShortId) after its end.
     pub vertices: Vec<ShortId>,
-    /// The vertices of a walk that has not ended early.
+    /// Number of vertices of a walk that has not ended early.
     pub length: usize,
-    /// What the run did; an iteration is a step.
+    /// Statistics of the run; an iteration is a step.
     pub statistics: RunStatistics,
 }
 
-/// A walk that is to take a step.
+/// A walk that is about to take a step.
 #[derive(Debug, Clone, Copy)]
 struct Walker {
     walk: u64,
-    /// Where it is, or was.
+    /// Its vertex, or the one before it while [`Steps::decide`] asks about that.
     at: ShortId,
-    /// Where it may go.
+    /// The proposed next vertex.
     next: ShortId,
     /// Whether it can go nowhere else.
     is_forced: bool,
@@ -45,7 +46,8 @@ struct Walker {
 /// Walks from each of the sources, in a run that holds `held` bytes.
 ///
 /// # Errors
-/// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`traverse::run`] and of reading.
+/// [`NegativeWeight`](crate::Error::NegativeWeight) when an edge that was looked at has a weight
+/// below 0 or NaN.
 pub fn run(
     graph: &Graph,
     sources: &[ShortId],
@@ -79,13 +81,14 @@ pub fn run(
     })
 }
 
-/// Vertices of all walks at the most: more than any memory holds, and few enough to reckon with.
+/// The maximum number of vertices of all walks: more than any memory holds, and so small that sizes
+/// do not overflow.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// Bytes of walks from so many sources.
+/// Bytes held by walks from `sources` sources.
 ///
 /// # Errors
-/// [`Error::Limit`] for more walks than any memory holds; those of reading.
+/// [`Error::Limit`] for more walks than any memory holds.
 pub(super) fn size(graph: &Graph, sources: u64, wanted: &RandomWalksOptions) -> Result<u64> {
     let walks = sources.saturating_mul(wanted.walks.get());
     let visits = walks.saturating_mul(u64::from(wanted.length) + 1);
@@ -93,17 +96,17 @@ pub(super) fn size(graph: &Graph, sources: u64, wanted: &RandomWalksOptions) -> 
         let what = "the number of vertices of all walks";
         return Err(Error::Limit { what, found: visits, limit: VISITS_MAX }.into());
     }
-    // Walkers that wait, that may step and that are in doubt, in lists that grow by doubling.
+    // The walkers that wait, that step and that are in doubt, in lists that grow by doubling.
     let walkers = walks * 6 * size_of::<Walker>() as u64;
     Ok(4 * visits + walkers + Ranks::size(graph)?)
 }
 
-/// Bytes that a worker takes: a row, with sums of weights.
+/// Bytes held by a worker: a row, with sums of weights.
 pub(super) fn worker_size(graph: &Graph) -> Result<u64> {
     Ok(2 * (8 + 8) * traverse::edges_of_a_vertex_max(graph)?)
 }
 
-/// What is the same for all steps.
+/// What all steps have in common.
 struct Steps<'s> {
     job: &'s RowsJob<'s>,
     graph: &'s Graph,
@@ -111,7 +114,7 @@ struct Steps<'s> {
     is_ascending: bool,
 }
 
-/// The targets of a vertex, ascending, and the sums of the weights up to each.
+/// The targets of a vertex, ascending, and the prefix sums of their weights.
 #[derive(Default)]
 struct Targets {
     edges: Vec<(u32, f32)>,
@@ -119,7 +122,7 @@ struct Targets {
 }
 
 impl Targets {
-    /// Takes those of a row; tells whether no weight is below 0.
+    /// Takes the targets of a row. Returns whether all weights are at least 0.
     fn fill(&mut self, row: &Row<'_>, is_ascending: bool) -> tegula_engine::Result<bool> {
         self.edges.clear();
         let mut edge = 0;
@@ -139,11 +142,12 @@ impl Targets {
         Ok(self.edges.iter().all(|edge| edge.1 >= 0.0))
     }
 
-    /// One of them, as likely as its weight says, by a number below 1; none where all weights are 0.
+    /// Draws a target with a probability proportional to its weight; `fraction` is random in
+    /// `0..1`. Returns `None` if all weights are 0.
     fn draw(&self, fraction: f64) -> Option<ShortId> {
         let all = *self.sums.last()?;
         let place = self.sums.partition_point(|&sum| sum <= fraction * all);
-        // Rounding may lead beyond the last, but not to one of no weight.
+        // Rounding may lead beyond the last target of positive weight.
         let place = place.min(self.sums.partition_point(|&sum| sum < all));
         (all > 0.0).then(|| ShortId(self.edges[place].0))
     }
@@ -153,7 +157,7 @@ impl Targets {
         self.edges.first().map(|edge| edge.0) == self.edges.last().map(|edge| edge.0)
     }
 
-    /// Multiplies the weights.
+    /// Multiplies the weight of each target by a factor.
     fn multiply(&mut self, factor: impl Fn(ShortId) -> f64) {
         let mut sum = 0.0;
         for (edge, sum_here) in self.edges.iter().zip(&mut self.sums) {
@@ -168,7 +172,7 @@ impl Targets {
 }
 
 impl Steps<'_> {
-    /// Every walk that has not ended takes a step. Returns how many have.
+    /// Lets every walk that has not ended take a step. Returns the number of steps taken.
     fn take(&self, vertices: &mut [ShortId], length: usize, step: usize) -> Result<u64> {
         let at = |walk: usize| vertices[walk * length + step - 1];
         let walker =
@@ -200,14 +204,14 @@ impl Steps<'_> {
         Ok(taken)
     }
 
-    /// A number below 1 for a walk; `purpose` is 0 or 1.
+    /// A random number in `0..1` for a walk; `purpose` is 0 or 1.
     fn fraction(&self, walk: u64, step: usize, attempt: u64, purpose: u64) -> f64 {
         let seed = random::number(random::number(self.wanted.seed, walk), step as u64);
         let number = random::number(seed, 2 * attempt + purpose);
         (number >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Draws where each may go, by weights alone.
+    /// Draws a next vertex for each walk, by weights alone.
     fn propose(&self, waiting: &mut [Walker], step: usize, attempt: u64) -> Result<()> {
         waiting.sort_unstable_by_key(|walker| (walker.at, walker.walk));
         self.serve(waiting, |walkers, targets| {
@@ -219,7 +223,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Which of the proposed steps are taken, and which walks have to draw again.
+    /// Splits walks into those that take the proposed step and those that must draw again.
     fn decide(
         &self,
         waiting: Vec<Walker>,
@@ -243,11 +247,11 @@ impl Steps<'_> {
             match bound {
                 bound if bound < least => accepted.push(walker),
                 bound if bound >= greatest => left.push(walker),
-                // What counts is whether there is an edge from the vertex before.
+                // It depends on whether there is an edge from the vertex before.
                 _ => doubtful.push((walker, before)),
             }
         }
-        // In the place of where they are, while it is about where they were.
+        // The rows of the vertices before are read here, so `at` is the vertex before.
         let was = |&(walker, before): &(Walker, ShortId)| Walker { at: before, ..walker };
         let mut asking: Vec<Walker> = doubtful.iter().map(was).collect();
         asking.sort_unstable_by_key(|walker| (walker.at, walker.walk));
@@ -260,7 +264,7 @@ impl Steps<'_> {
                 }
             }
         })?;
-        // Both by walk, to bring them together.
+        // Sorts both by walk, so that they match.
         doubtful.sort_unstable_by_key(|(walker, _)| walker.walk);
         asking.sort_unstable_by_key(|walker| walker.walk);
         for ((walker, _), asked) in doubtful.into_iter().zip(asking) {
@@ -269,7 +273,7 @@ impl Steps<'_> {
         Ok((accepted, left))
     }
 
-    /// Draws for each walk by what its weights are after the step before.
+    /// Draws the next vertex of each walk from its weights after the step before.
     fn draw_exactly(
         &self,
         waiting: Vec<Walker>,
@@ -303,7 +307,8 @@ impl Steps<'_> {
         Ok(stepping.into_iter().filter_map(|stepping| walker(stepping).ok()).collect())
     }
 
-    /// Shows the walkers at each vertex its targets, in pieces that several workers take. They come by vertex.
+    /// Calls `visit` with the walkers at each vertex and its targets, in pieces that several
+    /// workers take. The walkers are sorted by vertex.
     fn serve(
         &self,
         walkers: &mut [Walker],

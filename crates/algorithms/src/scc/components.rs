@@ -10,19 +10,16 @@ use tegula_store::rows::Direction;
 
 use crate::error::Result;
 
-/// The components.
+/// The strongly connected components of a graph.
 #[derive(Debug, Clone)]
 pub struct StrongComponents {
-    /// For each dense id the smallest of its component.
+    /// For each dense id the smallest dense id of its component.
     pub roots: Vec<u32>,
-    /// What the run did; the search is its only iteration.
+    /// Statistics of the run; the search is its only iteration.
     pub statistics: RunStatistics,
 }
 
 /// Finds the components.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<StrongComponents> {
     let room = room(graph)?;
     let held = size(graph)?;
@@ -31,13 +28,13 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<StrongComponents> 
     })
 }
 
-/// How many neighbours the search stores.
+/// Number of neighbours that the search stores.
 fn room(graph: &Graph) -> Result<usize> {
     Ok(DepthFirst::room(graph.degree_max(Direction::Forward)?.into()))
 }
 
-/// Bytes that a run holds beside the rows: the order, what each vertex reaches, who waits, and two sets. Names of
-/// components take the place of the order.
+/// Bytes held beside the rows: the order, the number of each vertex, the waiting vertices, and two
+/// sets. The names of components reuse the memory of the order.
 pub(super) fn size(graph: &Graph) -> Result<u64> {
     let count = graph.vertex_count();
     Ok(DepthFirst::size(count, room(graph)?) + 8 * count + 2 * VertexSet::size(count))
@@ -84,19 +81,20 @@ fn find(
     Ok(StrongComponents { roots, statistics: job.statistics(started.elapsed().into(), edges) })
 }
 
-/// What is known in the midst of the search.
+/// The state of the search.
 struct Search {
-    /// By dense id. Of a vertex whose component is found, the number of that, [`u32::MAX`] of the first and so
-    /// downwards. Of others that were entered, the least number that they are known to reach, theirs being the place
-    /// among these when they were entered: so it is less than that of any component.
+    /// By dense id. In a finished component, each vertex has the number of the component:
+    /// [`u32::MAX`] for the first, then downwards. Any other vertex that was entered is open. It
+    /// has the least number that it is known to reach, and at first its position among the open
+    /// vertices, so its number is less than that of any component.
     numbers: Vec<u32>,
-    /// Those of the others that reach one before them: no roots of components.
+    /// The open vertices that reach an earlier open one, and so are no roots of components.
     reach_back: VertexSet,
-    /// Those of the others that were left.
+    /// The open vertices that the search has left.
     waiting: Vec<ShortId>,
-    /// How many others there are.
+    /// Number of open vertices.
     open: u32,
-    /// The next component.
+    /// The number of the next component.
     component: u32,
 }
 
@@ -116,7 +114,7 @@ impl Search {
         self.open += 1;
     }
 
-    /// Notes that a vertex reaches what another one does.
+    /// Notes that a vertex reaches all that another vertex reaches.
     #[inline]
     fn lower(&mut self, vertex: ShortId, other: ShortId) {
         let number = self.numbers[other.index()];
@@ -152,7 +150,7 @@ impl Search {
         self.component -= 1;
     }
 
-    /// The smallest of each component, for each vertex.
+    /// For each vertex the smallest vertex of its component.
     fn smallest(self) -> Vec<u32> {
         let mut first = vec![u32::MAX; (u32::MAX - self.component) as usize];
         let mut roots = self.numbers;

@@ -1,11 +1,13 @@
 //! Strongly connected components: vertices that reach each other along the direction of edges.
 //!
-//! One depth-first search along the rows finds all (Tarjan, *Depth-First Search and Linear Graph
-//! Algorithms*, SIAM Journal on Computing 1, 1972): a vertex that reaches none that was entered before it and is in no
-//! component yet is the root of one, of all that were entered after it and are in none. One number a vertex is enough
-//! (Pearce, *A Space-Efficient Algorithm for Finding Strongly Connected Components*, Information Processing Letters 116,
-//! 2016). It is done by one thread. In an undirected graph components are those of `wcc`. Memory: 17 bytes a vertex, 16
-//! for each edge of the longest row, 256 KiB at the least, and the index of the rows.
+//! One depth-first search along the rows finds all components (Tarjan, *Depth-First Search and
+//! Linear Graph Algorithms*, SIAM Journal on Computing 1, 1972). Consider the vertices that are in
+//! no component yet. A vertex that reaches none entered before it is the root of a component. The
+//! component consists of the root and all entered after it. One number a vertex is enough (Pearce,
+//! *A Space-Efficient Algorithm for Finding Strongly Connected Components*, Information Processing
+//! Letters 116, 2016). The search uses one thread. In an undirected graph the components are those
+//! of `wcc`. Memory: 17 bytes a vertex, 16 for each edge of the longest row, at least 256 KiB, and
+//! the index of the rows.
 
 mod components;
 
@@ -23,7 +25,7 @@ use crate::original_ids::with_order_streamed;
 
 pub use components::{StrongComponents, run};
 
-/// Options of the components: there are none.
+/// Options of the components; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]

@@ -1,4 +1,4 @@
-//! The similarities, as a table and in sum.
+//! The similarities as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
 
-/// The similarities of all pairs.
+/// The similarities of the pairs.
 pub(super) struct Similarities {
     pairs: Vec<SimilarPair>,
     ranks: Ranks,
@@ -34,14 +34,14 @@ impl Similarities {
     }
 }
 
-/// What is said of all pairs.
+/// The summary of the pairs.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of pairs.
     pairs: u64,
-    /// The mean of their similarities; none of none.
+    /// The mean similarity; `None` without pairs.
     mean: Option<f64>,
-    /// The most similar ones.
+    /// The most similar pairs.
     top: Vec<Pair>,
 }
 
@@ -98,7 +98,7 @@ impl Answer for Similarities {
         let count = self.pairs.len();
         let sum: f64 = self.pairs.iter().map(|pair| pair.similarity).sum();
         let mut most: Vec<usize> = (0..count).collect();
-        // Those that come first, of equal ones.
+        // Stable, so the first of equal ones comes first.
         most.sort_by(|&one, &other| {
             self.pairs[other].similarity.total_cmp(&self.pairs[one].similarity)
         });

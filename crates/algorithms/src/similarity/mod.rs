@@ -1,6 +1,7 @@
-//! Similarity: how much the neighbourhoods of two vertices have in common.
+//! Similarity: the share of neighbours that two vertices have in common.
 //!
-//! With `N(u)` the neighbours of `u` in the simple undirected graph, whatever the direction of edges, without loops:
+//! `N(u)` are the neighbours of `u` in the simple undirected graph: directions and loops do not
+//! count.
 //!
 //! ```text
 //!  jaccard      |N(u) & N(v)| / |N(u) | N(v)|
@@ -8,12 +9,16 @@
 //!  adamic-adar  sum over w in N(u) & N(v) of 1 / ln |N(w)|
 //! ```
 //!
-//! each 0 where that would divide by 0 (Jaccard, *The Distribution of the Flora in the Alpine Zone*, New Phytologist 11,
-//! 1912; Adamic, Adar, *Friends and Neighbors on the Web*, Social Networks 25, 2003). Either of given pairs: neighbours of
-//! the first are held while those of the others are read. Or the most similar of given sources: what leads from a source
-//! to the neighbours of its neighbours is added up, which reads the rows of all its neighbours. Sums are by ascending
-//! dense id, and each source is one worker's, so the bits do not depend on the threads. Memory: 8 bytes a vertex and 20
-//! for each thread, 24 bytes for each pair of the answer, and the index of the rows.
+//! Each is 0 where it would divide by 0 (Jaccard, *The Distribution of the Flora in the Alpine
+//! Zone*, New Phytologist 11, 1912; Adamic, Adar, *Friends and Neighbors on the Web*, Social
+//! Networks 25, 2003).
+//!
+//! It compares given pairs: the neighbours of the first vertex are held while those of its partners
+//! are read. Or it finds the vertices most similar to given sources: it reads the rows of all
+//! neighbours of a source, and adds up the worth of each path to a neighbour's neighbour. Sums are
+//! by ascending dense id, and one worker does each source, so the bits do not depend on the
+//! threads. Memory: 8 bytes a vertex and 20 for each thread, 24 bytes for each pair of the answer,
+//! and the index of the rows.
 
 mod answer;
 mod pairs;
@@ -44,36 +49,36 @@ pub use search::{SimilarPair, most_similar, of_pairs};
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["sources", "pairs"]))))]
 pub struct SimilarityOptions {
-    /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as .gz and .zst, Parquet,
-    /// `-`.
+    /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as
+    /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "top"))]
     pub pairs: Option<PathBuf>,
-    /// The vertices whose most similar ones are wanted: a table with an id in each row.
+    /// The vertices for which to find the most similar ones: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sources: Option<PathBuf>,
-    /// How many of the most similar ones of each source [default: 10].
+    /// How many similar vertices to find for each source [default: 10].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub top: Option<usize>,
-    /// What is measured.
+    /// The measure of similarity.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub measure: Measure,
 }
 
-/// What is measured.
+/// The measure of similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Measure {
-    /// The part of all neighbours of either that are neighbours of both.
+    /// The share of the neighbours of either vertex that are neighbours of both.
     #[default]
     Jaccard,
-    /// The part of the neighbours of the one with fewer that are neighbours of both.
+    /// The share of the neighbours of the vertex with fewer that are neighbours of both.
     Overlap,
-    /// The neighbours of both, of which those count less that have many neighbours.
+    /// The neighbours of both, where those with many neighbours count less.
     AdamicAdar,
 }
 
-/// How many are told of each source.
+/// Default of `top`.
 const TOP_DEFAULT: usize = 10;
 
 /// The tables of the options.
@@ -101,7 +106,7 @@ impl SimilarityOptions {
         self.top.unwrap_or(TOP_DEFAULT)
     }
 
-    /// Bytes that a run holds beside the rows and the files.
+    /// Bytes held beside the rows and the files.
     fn size(&self, graph: &Graph, files: &Files, threads: usize) -> Result<u64> {
         let vertices = graph.vertex_count();
         let of_each = (self.top() as u64).min(vertices);
@@ -164,14 +169,14 @@ impl Algorithm for SimilarityOptions {
     }
 
     fn work(&self, graph: &Graph, files: &Files) -> Result<Work> {
-        // Neighbours are counted first, of all vertices.
+        // The neighbours of all vertices are counted first.
         let (edges, vertices) = (graph.edge_count() as f64, graph.vertex_count().max(1) as f64);
         if self.pairs.is_some() {
             let ends = 2.0 * files.pairs.pairs.len() as f64;
             let met = ends * edges / vertices;
             return Ok(Work::of_visits("similarity of pairs", 1.0, edges + met, vertices + ends));
         }
-        // Neighbours of neighbours: a vertex is met as often as it has edges.
+        // Neighbours of neighbours: a vertex is visited as often as it has edges.
         let met = degree_sum(graph, |degree| degree * degree)? / vertices;
         let sources = files.sources.vertices.len() as f64;
         Ok(Work::of_visits(Self::NAME, 1.0, edges + sources * met, vertices + sources))

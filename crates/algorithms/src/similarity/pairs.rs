@@ -1,4 +1,4 @@
-//! Pairs of vertices that a table names.
+//! Reads pairs of vertices from a table.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use tegula_machine::Result;
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, Tables};
 
-/// The pairs, in the order of the file.
+/// The pairs of a table.
 #[derive(Debug, Default)]
 pub struct PairList {
-    /// All of them.
+    /// The pairs in the order of the file.
     pub pairs: Vec<[VertexId; 2]>,
     /// Bytes that reading them takes.
     pub reading_size: u64,
@@ -20,9 +20,6 @@ pub struct PairList {
 
 impl PairList {
     /// Reads a row for each pair.
-    ///
-    /// # Errors
-    /// Those of [`Tables::read`].
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<PairList> {
         let mut list = PairList::default();
         list.reading_size = tables.read(option, path, &mut list)?;

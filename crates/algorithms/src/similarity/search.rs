@@ -1,4 +1,4 @@
-//! Finds what is similar.
+//! Computes similarities.
 
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
@@ -16,24 +16,22 @@ use crate::answer::TotalOrder;
 use crate::error::Result;
 use crate::original_ids::{Ranks, ShortRank};
 
-/// Two vertices, and how similar they are.
+/// Two vertices and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimilarPair {
     /// The source, or the first of a given pair.
     pub u: ShortId,
-    /// The other one.
+    /// The other vertex.
     pub v: ShortId,
-    /// At least 0.
+    /// The similarity, at least 0.
     pub similarity: f64,
 }
 
-/// Pairs that a worker takes at a time.
+/// Number of pairs that a worker takes at a time.
 const PAIRS_AT_A_TIME: usize = 1024;
 
-/// The similarity of each of some pairs, in their order. `held` is what the run holds beside the rows.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
+/// Computes the similarity of each pair, in the order of `pairs`. The run holds `held` bytes beside
+/// the rows.
 pub fn of_pairs(
     graph: &Graph,
     pairs: &[[VertexId; 2]],
@@ -42,7 +40,7 @@ pub fn of_pairs(
     options: &RunOptions<'_>,
 ) -> Result<(Vec<SimilarPair>, RunStatistics)> {
     run(graph, measure, held, options, |search| {
-        // Those of one vertex together, so that it is read once.
+        // Sorts pairs by their first vertex, so that its row is read once.
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_unstable_by_key(|&index| pairs[index]);
         let chunks: Vec<&[usize]> = order.chunks(PAIRS_AT_A_TIME).collect();
@@ -65,11 +63,8 @@ pub fn of_pairs(
     })
 }
 
-/// The vertices that are most similar to each of some sources, most similar first, and then by original id: `top` at the
-/// most, without those that have nothing in common with it.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
+/// Finds the vertices most similar to each source: at most `top`, by descending similarity, then by
+/// original id. Vertices without a common neighbour are left out.
 pub fn most_similar(
     graph: &Graph,
     sources: &[VertexId],
@@ -98,15 +93,16 @@ pub fn most_similar(
     })
 }
 
-/// Bytes that a run which finds so many pairs holds beside the rows.
+/// Bytes that a run which finds `found` pairs holds beside the rows.
 pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<u64> {
     let (vertices, edges_max) = (graph.vertex_count(), traverse::edges_of_a_vertex_max(graph)?);
-    // What is in common, who has any, and the neighbours of two at a time.
+    // The worth in common, the vertices that have any, and the neighbours of two vertices at a
+    // time.
     let worker = (8 + 8 + 4) * vertices + 3 * Neighbourhoods::<Sequential>::size(edges_max);
     Ok(4 * vertices + Ranks::size(graph)? + threads as u64 * worker + 24 * found)
 }
 
-/// Counts the neighbours of all vertices, and then does what is left to do.
+/// Counts the neighbours of all vertices, then calls `find`.
 fn run<T: Send>(
     graph: &Graph,
     measure: Measure,
@@ -124,7 +120,7 @@ fn run<T: Send>(
     })
 }
 
-/// How many neighbours each vertex has.
+/// The number of neighbours of each vertex.
 fn count_neighbours(graph: &Graph, job: &RowsJob<'_>) -> Result<Vec<u32>> {
     let mut degrees = vec![0; graph.short_vertex_count()? as usize];
     job.for_each_range_of(&mut degrees, |range, ids| {
@@ -139,28 +135,28 @@ fn count_neighbours(graph: &Graph, job: &RowsJob<'_>) -> Result<Vec<u32>> {
     Ok(degrees)
 }
 
-/// A search on its way.
+/// What a search shares between its workers.
 struct Search<'s> {
     job: &'s RowsJob<'s>,
     measure: Measure,
-    /// How many neighbours each vertex has.
+    /// The number of neighbours of each vertex.
     degrees: Vec<u32>,
-    /// Edges that were looked at.
+    /// Number of edges looked at.
     edges: AtomicU64,
 }
 
 impl Search<'_> {
-    /// What a common neighbour counts.
+    /// The worth of a common neighbour.
     fn worth(&self, neighbour: ShortId) -> f64 {
         match (self.measure, self.degrees[neighbour.index()]) {
             (Measure::Jaccard | Measure::Overlap, _) => 1.0,
-            // Only a vertex beside itself has one of a single neighbour.
+            // A neighbour of degree 1 is common only to a vertex and itself.
             (Measure::AdamicAdar, 0 | 1) => 0.0,
             (Measure::AdamicAdar, degree) => 1.0 / f64::from(degree).ln(),
         }
     }
 
-    /// The similarity of two vertices whose common neighbours are worth so much.
+    /// The similarity of two vertices whose common neighbours have the worth `common`.
     fn similarity(&self, u: ShortId, v: ShortId, common: f64) -> f64 {
         let [u, v] = [u, v].map(|vertex| f64::from(self.degrees[vertex.index()]));
         let of = match self.measure {
@@ -186,7 +182,7 @@ impl Search<'_> {
         self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
     }
 
-    /// The similarities of some pairs whose first vertex is the same, and whose second ones ascend.
+    /// The similarities of pairs that have the same first vertex, with ascending second vertices.
     fn compare(&self, pairs: &[[VertexId; 2]], same: &[usize]) -> tegula_engine::Result<Vec<f64>> {
         let u = pairs[same[0]][0].short();
         let mut others: Vec<ShortId> = same.iter().map(|&pair| pairs[pair][1].short()).collect();
@@ -214,7 +210,7 @@ impl Search<'_> {
         Ok(similarities)
     }
 
-    /// Those that are most similar to a source.
+    /// Finds the vertices most similar to a source.
     fn nearest(
         &self,
         source: ShortId,
@@ -229,7 +225,7 @@ impl Search<'_> {
             neighbours.for_each(|neighbour| common.add(neighbour.id, worth));
             self.saw(&neighbours);
         }
-        // The least similar one, and of those the one with the greatest id, is on top.
+        // The least similar vertex is on top, of equal ones the one with the greatest original id.
         let mut best: BinaryHeap<(std::cmp::Reverse<TotalOrder<f64>>, ShortRank, ShortId)> =
             BinaryHeap::new();
         common.drain(|vertex, worth| {
@@ -252,10 +248,10 @@ impl Search<'_> {
     }
 }
 
-/// What vertices have in common with a source.
+/// The worth of the neighbours that vertices have in common with a source.
 struct Common {
     worth: Vec<f64>,
-    /// Those that have anything.
+    /// The vertices that have any.
     seen: Vec<ShortId>,
     is_seen: Vec<bool>,
 }
@@ -276,7 +272,7 @@ impl Common {
         self.worth[vertex.index()] += worth;
     }
 
-    /// Shows all, and forgets them.
+    /// Visits all vertices seen, and resets.
     fn drain(&mut self, mut visit: impl FnMut(ShortId, f64)) {
         for vertex in self.seen.drain(..) {
             self.is_seen[vertex.index()] = false;

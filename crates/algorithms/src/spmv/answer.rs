@@ -1,4 +1,4 @@
-//! The product, and what is said of all of it.
+//! The product and its summary.
 
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, States};
@@ -10,19 +10,19 @@ use crate::error::Result;
 /// The figures of a product.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct ProductFigures {
-    /// Of all values; none where it is not finite.
+    /// The sum of all values; `None` where it is not finite.
     sum: Option<f64>,
-    /// Values that are infinite or NaN.
+    /// Number of values that are infinite or NaN.
     infinite: u64,
 }
 
-/// The values that a run has left.
+/// The product that a run leaves in its states.
 pub(super) fn product(
     states: States<f32>,
     graph: &Graph,
     cancel: &Cancel,
 ) -> Result<Scores<f32, ProductFigures>> {
-    // From 0, since the sum of nothing is -0; by dense id, wherever they lie.
+    // Starts from 0, as an empty `sum()` is -0. Adds by dense id, in memory and on disk alike.
     let (mut sum, mut infinite) = (0.0, 0);
     states.for_each_chunk(|_, values| {
         cancel.check()?;

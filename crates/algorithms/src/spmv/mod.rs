@@ -1,16 +1,18 @@
-//! Multiplication of the adjacency matrix, transposed, and a vector: `y = A'x`.
+//! Multiplication of the transposed adjacency matrix by a vector: `y = A'x`.
 //!
 //! ```text
 //!  y(v) = sum over edges u -> v of weight(u, v) * x(u)
 //! ```
 //!
-//! Without weights every edge counts 1. Several iterations multiply what came out of the one before: with ones as the
-//! vector and no weights, `k` of them count the walks of `k` edges that end at a vertex. Every iteration reads every
-//! edge once. It is the kernel by which systems are compared (MOSAIC: Maass et al., EuroSys 2017, section 6).
+//! Without weights every edge counts 1. Each further iteration multiplies the product of the one
+//! before. With a vector of ones and no weights, `k` iterations count the walks of `k` edges that
+//! end at a vertex. Every iteration reads every edge once. It is the kernel by which systems are
+//! compared (MOSAIC: Maass et al., EuroSys 2017, section 6).
 //!
-//! Values and messages are `f32`, sums are `f64` but for short ones (`tegula_engine`, `accumulators`): where nothing is
-//! negative, each of `k` iterations adds a relative error of about 1e-7. A value beyond the range of `f32` is infinite,
-//! of which there is a warning. Memory: 12 bytes a vertex, 16 with a vector of one's own.
+//! Values and messages are `f32`; sums are `f64`, except short ones (`tegula_engine`,
+//! `accumulators`). If nothing is negative, each of `k` iterations adds a relative error of about
+//! 1e-7. A value beyond the range of `f32` becomes infinite, and there is a warning. Memory: 12
+//! bytes a vertex, 16 with a given vector.
 
 mod answer;
 mod program;
@@ -38,11 +40,11 @@ use vector::Vector;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SpmvOptions {
-    /// The vector: a table with an id and a value in each row, and 0 for the vertices that it does not name. Values of
-    /// one vertex are added up. By default all values are 1.
+    /// The vector: a table with an id and a value in each row [default: all values are 1]. Vertices
+    /// that are not in the table have the value 0. Several values of one vertex are added up.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub vector: Option<PathBuf>,
-    /// How often to multiply.
+    /// The number of multiplications.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     pub iterations: u64,
 }

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use tegula_engine::{Activity, ApplyTo, EdgeWeight, Next, Program, Sum, VertexId};
 
-/// The program, for weights `W`; the states are the values.
+/// The multiplication, for weights `W`; the states are the values.
 #[derive(Debug, Clone)]
 pub struct Spmv<W> {
-    /// The value of each vertex, by dense id; ones where there is none.
+    /// The value of each vertex, by dense id; `None` for ones.
     vector: Option<Vec<f32>>,
     iterations: u64,
     weight: PhantomData<fn() -> W>,

@@ -1,4 +1,4 @@
-//! The vector, where a table has it.
+//! Reads the vector from a table.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::side_table::{Row, RowVisitor, Tables};
 /// A value for each vertex.
 #[derive(Debug, Default)]
 pub struct Vector {
-    /// By dense id. It has its length when there is a row, for which there is memory then.
+    /// By dense id. Allocated at the first row, after its size was checked against the budget.
     values: Vec<f32>,
     len: usize,
     /// Bytes that reading it takes.
@@ -20,9 +20,6 @@ pub struct Vector {
 
 impl Vector {
     /// Reads a row for each vertex whose value is not 0.
-    ///
-    /// # Errors
-    /// Those of [`Tables::read`].
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Vector> {
         let mut vector = Vector { len: tables.graph.vertex_count() as usize, ..Vector::default() };
         vector.reading_size = tables.read(option, path, &mut vector)?;

@@ -1,4 +1,4 @@
-//! The distances, as a table and in sum.
+//! The distances as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::original_ids::Name;
 use crate::paths::{Parents, Step};
 
-/// Without parents.
+/// A distance alone, without a parent.
 impl Step for f64 {
     type Distance = f64;
 
@@ -26,17 +26,17 @@ impl Step for f64 {
     }
 }
 
-/// What the search found.
+/// The distances found, with parents if they are wanted.
 pub(super) struct FoundDistances<S> {
     steps: Values<S>,
     parents: Option<Parents>,
-    /// The width of the buckets, where there were any.
+    /// The width of the buckets, if the method has buckets.
     delta: Option<f64>,
 }
 
 impl<S: Step<Distance = f64> + Value> FoundDistances<S> {
-    /// What is known of each vertex. `has_parents` says whether parents are to be named, which takes 4 bytes a vertex:
-    /// those that the run has given back.
+    /// Prepares the answer. `has_parents` says whether the answer names parents, which takes 4
+    /// bytes a vertex; the run has freed that memory.
     pub(super) fn new(
         found: Distances<States<S>>,
         has_parents: bool,
@@ -49,14 +49,14 @@ impl<S: Step<Distance = f64> + Value> FoundDistances<S> {
     }
 }
 
-/// What is said of all distances.
+/// The summary of the distances.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Vertices that a path leads to, the source included.
+    /// Vertices that have a path from a source, sources included.
     reached: u64,
     /// The greatest distance.
     distance_max: f64,
-    /// The width of the buckets, where there were any.
+    /// The width of the buckets, if the method has buckets.
     delta: Option<f64>,
     /// The vertices farthest away.
     farthest: Vec<Farthest>,
@@ -105,7 +105,7 @@ impl<S: Step<Distance = f64> + Value> Answer for FoundDistances<S> {
                 distance_max = distance_max.max(distance);
             }
         })?;
-        // Floats of at least 0 are in the order of their bits.
+        // Floats of at least 0 have the order of their bits.
         let bits = |step: &S| step.distance().map(f64::to_bits);
         let keys = |rows: &Rows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
         let farthest = greatest(graph, top, keys, cancel)?;

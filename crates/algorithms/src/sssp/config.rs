@@ -1,4 +1,4 @@
-//! What a search may choose.
+//! The settings of a search.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,23 +10,24 @@ use crate::algorithm::EdgeDirection;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
-    /// By buckets, all vertices of one together, with all threads.
+    /// Works through buckets, all vertices of a bucket together, with all threads.
     #[default]
     DeltaStepping,
-    /// Vertex by vertex along rows, each once, with one thread.
+    /// Visits each vertex once along rows, with one thread.
     Dijkstra,
 }
 
-/// What a search may choose.
+/// The settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SsspConfig {
     /// How distances are found.
     pub method: Method,
-    /// Width of a bucket of delta-stepping, above 0; by default it follows from the weights and degrees of
-    /// the graph, and from whether its rows stay in memory. No distance depends on it.
+    /// Width of a bucket of delta-stepping, above 0. By default it follows from the weights and
+    /// degrees of the graph, and from whether its rows stay in memory. Distances do not depend on
+    /// it.
     pub delta: Option<f64>,
-    /// The greatest distance, at least 0; none where there is no bound.
+    /// The greatest distance, at least 0; `None` for no bound.
     pub cutoff: Option<f64>,
-    /// Along which edges paths lead.
+    /// The edges that paths follow.
     pub direction: EdgeDirection,
 }

@@ -1,4 +1,4 @@
-//! Delta-stepping as a program: along rows by buckets, over tiles all at once.
+//! Delta-stepping as a program: bucket by bucket along rows, all vertices at once over tiles.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,8 +13,8 @@ use super::distances::Distances;
 use crate::error::{PATHS, Result, negative_weight};
 use crate::sources::Sources;
 
-/// Finds what a program makes of the distances, by buckets of a width that follows from the graph, and from whether its
-/// rows stay in memory, unless it is given.
+/// Runs a search as the program `P`. Unless the bucket width is given, it follows from the graph
+/// and from whether its rows stay in memory.
 pub(super) fn run<P: Program + From<Search>>(
     graph: &Graph,
     sources: Sources,
@@ -36,7 +36,7 @@ pub(super) fn run<P: Program + From<Search>>(
     Ok(Distances { distances, delta: Some(delta), statistics })
 }
 
-/// What a search goes by.
+/// The parameters of a search.
 #[derive(Debug)]
 pub struct Search {
     pub(super) sources: Sources,
@@ -47,31 +47,31 @@ pub struct Search {
 }
 
 impl Search {
-    /// By buckets of width `delta`, above 0.
+    /// A search with buckets of width `delta`, above 0.
     pub fn new(sources: impl Into<Sources>, delta: f64) -> Search {
         let (sources, has_negative) = (sources.into(), AtomicBool::new(false));
         let (inverse_delta, cutoff) = (1.0 / delta, f64::INFINITY);
         Search { sources, inverse_delta, cutoff, directions: Directions::Forward, has_negative }
     }
 
-    /// The same, as far as this distance.
+    /// The same search up to this distance.
     pub fn within(self, cutoff: Option<f64>) -> Search {
         Search { cutoff: cutoff.unwrap_or(f64::INFINITY), ..self }
     }
 
-    /// The same along edges in these directions.
+    /// The same search along edges in these directions.
     pub fn following(self, directions: Directions) -> Search {
         Search { directions, ..self }
     }
 
-    /// What becomes of a distance on an edge; infinite where it is too far.
+    /// The distance at the end of an edge; infinite where it exceeds the cutoff.
     #[inline(always)]
     pub(super) fn along(&self, distance: f64, weight: f32) -> f64 {
         if weight >= 0.0 {
             let sum = distance + f64::from(weight);
             return if sum > self.cutoff { f64::INFINITY } else { sum };
         }
-        // The weight of an edge from a vertex that is not active does not matter.
+        // The weight of an edge from an inactive vertex does not matter.
         if !is_too_far(distance) {
             self.has_negative.store(true, Ordering::Relaxed);
         }
@@ -95,7 +95,7 @@ pub(super) fn is_too_far(distance: f64) -> bool {
 pub struct Sssp(Search);
 
 impl Sssp {
-    /// A search from a vertex, or from several, by buckets of width `delta`, above 0.
+    /// A search from one or several vertices, with buckets of width `delta`, above 0.
     pub fn new(sources: impl Into<Sources>, delta: f64) -> Sssp {
         Sssp(Search::new(sources, delta))
     }
@@ -111,21 +111,25 @@ impl From<Search> for Sssp {
     }
 }
 
-/// How many times as wide buckets are where rows do not stay in memory: each takes pages from the disk, of which it
-/// needs few rows, and again for every bucket. R-MAT 24, undirected, within 1 GiB takes 0.7 times as long.
+/// How many times wider buckets are if rows do not stay in memory. Each bucket reads pages from
+/// disk of which it needs few rows, and the next bucket reads them again. R-MAT 24, undirected,
+/// within 1 GiB takes 0.7 times as long.
 const WIDER_FROM_DISK: f64 = 8.0;
-/// Their least width then, in mean weights: what scans have left for rows lies in many narrow buckets. R-MAT 24 within
-/// 512 MiB takes 14 s instead of 15.6 with a twenty-fifth, in single runs.
+/// The least width of such buckets, in mean weights. With narrower ones, the rows that scans leave
+/// to seek are spread over too many buckets. R-MAT 24 within 512 MiB takes 14 s instead of 15.6
+/// with a twenty-fifth, in single runs.
 const WIDTH_MIN_FROM_DISK: f64 = 0.25;
 
-/// Tiles whose weights are looked at.
+/// Number of tiles whose weights are sampled.
 const TILES_SAMPLED: usize = 16;
-/// The degree of the end of an edge, on average, for which a bucket is as wide as an edge weighs. With fewer edges, as
-/// in a road network, a wider bucket has more to do at once. With more, one that is found to be nearer makes up for
-/// fewer that were told too early: the best width is the inverse of the degree (Meyer and Sanders).
+/// The mean degree of the end of an edge at which a bucket is as wide as a mean edge weight. At
+/// lower degrees, as in a road network, a wider bucket has more to do at once. At higher degrees a
+/// narrow bucket saves more: fewer vertices send a distance that later becomes smaller. The best
+/// width is the inverse of the degree (Meyer and Sanders).
 const BUCKET_DEGREE: f64 = 32.0;
 
-/// The mean weight of an edge, and wider or narrower where the vertices that edges lead to have few edges or many.
+/// The mean weight of an edge, scaled up where edges lead to vertices of low degree and down where
+/// they lead to vertices of high degree.
 fn default_delta(graph: &Graph, directions: Directions, options: &RunOptions<'_>) -> Result<f64> {
     let rows_may_stay = rows_may_stay(graph, RowsWanted { directions, has_weights: true }, options);
     let mut weights: Vec<f64> = Vec::new();
@@ -134,7 +138,7 @@ fn default_delta(graph: &Graph, directions: Directions, options: &RunOptions<'_>
         let read = graph.read_tiles(tile..tile + 1, true).wait()?;
         let (_, all) = read.get(graph, tile);
         let all = all.iter().copied().map(f64::from);
-        // Entries that are no edge have the weight 0.
+        // Entries that are no edge have weight 0.
         weights.extend(all.filter(|&weight| weight > 0.0 && weight.is_finite()));
     }
     let sum: f64 = weights.iter().sum();
@@ -180,7 +184,7 @@ impl Relaxation for Sssp {
     }
 
     fn begin_iteration(&mut self, _iteration: u64) -> Next {
-        // With a cycle of negative weight it would never end.
+        // A cycle of negative weight would never end.
         if *self.0.has_negative.get_mut() { Next::Stop } else { Next::Continue }
     }
 

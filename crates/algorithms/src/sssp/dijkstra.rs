@@ -12,7 +12,7 @@ use super::distances::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
 use crate::sources::Sources;
 
-/// Bytes that a run holds beside the rows: a distance and a bit for each vertex, and the queue.
+/// Bytes held beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
     let count = graph.vertex_count();
     8 * count + VertexSet::size(count) + BestFirst::<u64>::size(count)
@@ -45,7 +45,7 @@ fn search(
     let mut distances: Vec<f64> = huge::with_capacity(count as usize);
     distances.resize(count as usize, f64::INFINITY);
     let settled = VertexSet::new(count);
-    // Distances are not below 0, so they are in the order of their bits.
+    // Distances are at least 0, so they have the order of their bits.
     let mut queue = BestFirst::for_vertices(count);
     for source in sources.as_slice() {
         distances[source.index()] = 0.0;
@@ -53,7 +53,7 @@ fn search(
     }
     let order = Filter::new(queue, |vertex| !settled.contains(vertex));
     let mut traversal = job.traversal(order);
-    // The row by target of a vertex has its turn behind the one by source, and is read when it has.
+    // The row by target of a vertex is read right after its row by source, not ahead.
     let mut reverse = job.reverse_traversal(BreadthFirst::default());
     let mut edges = 0;
     let mut relax = |row: &Row<'_>, queue: &mut BestFirst<u64>| -> Result<()> {

@@ -1,14 +1,14 @@
-//! What a search finds.
+//! The result of a search.
 
 use tegula_engine::RunStatistics;
 
 /// The distances from a source.
 #[derive(Debug, Clone)]
 pub struct Distances<D = Vec<f64>> {
-    /// For each dense id the sum of weights; infinite where there is no path.
+    /// For each dense id the smallest sum of weights; infinite where there is no path.
     pub distances: D,
-    /// The width of the buckets, where there were any.
+    /// The width of the buckets, if the method has buckets.
     pub delta: Option<f64>,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }

@@ -1,28 +1,30 @@
-//! Shortest paths from a source, or from the nearest of several: the smallest sum of weights along a path to each
-//! vertex.
+//! Shortest paths from a source, or from the nearest of several: the smallest sum of weights along
+//! a path to each vertex.
 //!
-//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at a source; beyond a cutoff there is no
-//! path. Two methods give the same bits:
+//! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at a source. Vertices
+//! beyond a cutoff count as unreached. Two methods give the same bits:
 //!
-//! * **delta-stepping** (the default): each vertex whose distance has become smaller sends it along its
-//!   edges, plus the weight of the edge; each target keeps the smallest that it is sent. Distances are cut
-//!   into buckets of width delta, and while rows are sought the vertices of the nearest bucket come first
-//!   (Meyer, Sanders, *Journal of Algorithms* 2003). A scan of tiles takes all of them at once
-//!   (Bellman-Ford). It ends when no distance changes. Any number of threads. Memory: 16 bytes a vertex,
-//!   up to 12 more with rows.
-//! * **Dijkstra** (*Numerische Mathematik* 1959) visits the vertices by ascending distance, each once, from a
-//!   heap whose top tells which rows to read ahead. It needs rows, looks at every edge once, and is for
-//!   graphs on which little happens at a time, by one thread. Memory: 33 bytes a vertex, and the index of
-//!   the rows.
+//! * **delta-stepping** (the default): each vertex whose distance has become smaller sends it along
+//!   its edges, plus the weight of the edge. Each target keeps the smallest distance that it
+//!   receives. Distances are cut into buckets of width delta, and while rows are sought the
+//!   vertices of the nearest bucket come first (Meyer, Sanders, *Journal of Algorithms* 2003). A
+//!   scan of tiles takes all of them at once (Bellman-Ford). It ends when no distance changes. It
+//!   uses all threads. Memory: 16 bytes a vertex, up to 12 more with rows.
+//! * **Dijkstra** (*Numerische Mathematik* 1959) visits each vertex once, by ascending distance,
+//!   from a heap whose top tells which rows to read ahead. It needs rows, looks at every edge once,
+//!   and uses one thread. It is for graphs on which few vertices can be processed at once. Memory:
+//!   33 bytes a vertex, and the index of the rows.
 //!
-//! Distances are sums of `f64`, added from the source onwards. Adding is monotone, so the smallest one
-//! does not depend on the order of the work: every method, executor, number of threads and delta finds the
-//! same bits. The definition is that of LDBC Graphalytics.
+//! Distances are sums of `f64`, added from the source onwards. Addition is monotone, so the
+//! smallest sum does not depend on the order of the work: every method, executor, number of threads
+//! and delta finds the same bits. The definition is that of LDBC Graphalytics.
 //!
-//! Against the edges of a directed graph, or both ways, either method follows rows, and arrays stay in memory.
+//! Against the edges of a directed graph, or both ways, either method follows rows and keeps arrays
+//! in memory.
 //!
-//! With parents delta-stepping keeps the vertex before each, 8 bytes a vertex more, 16 in a graph of 2^32 vertices and
-//! more: see [`Near`] for which of several. Paths to targets take 16 bytes a vertex more.
+//! With parents, delta-stepping keeps the parent of each vertex on a shortest path: 8 bytes a
+//! vertex more, or 16 in a graph of at least 2^32 vertices. [`Near`] says which of several parents
+//! it keeps. Paths to targets take 16 bytes a vertex more.
 
 mod answer;
 mod config;
@@ -65,46 +67,44 @@ pub struct SsspOptions {
     #[serde(default)]
     #[schemars(extend("format" = "vertex"))]
     pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as inputs are: text, also
-    /// as .gz and .zst, Parquet, `-`.
+    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as
+    /// inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<PathBuf>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference in an undirected
-    /// graph. In a directed graph, `in` needs rows by target and `both` needs rows by source too; either keeps all arrays
-    /// in memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
+    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
+    /// by source too; either keeps all arrays in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,
-    /// How far to go, at the most. What is farther is not reached.
+    /// The greatest distance to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "DISTANCE"))]
     #[serde(default)]
     pub cutoff: Option<NotNegative>,
-    /// Also find the vertex before each on a shortest path.
+    /// Also find the vertex before each vertex on a shortest path.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long))]
     pub parents: bool,
-    /// Tell the shortest paths to these vertices alone: a table with an id in each row.
+    /// Output the shortest paths to these vertices only: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
     #[serde(default)]
     pub targets: Option<PathBuf>,
-    /// How distances are found. They do not depend on it.
+    /// How distances are found. The distances are the same for all methods.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub method: Method,
-    /// Width of the buckets of delta-stepping, of which the nearest is worked on first [default: from the
-    /// weights, degrees and memory]. Distances do not depend on it.
+    /// Width of the buckets of delta-stepping, which works on the nearest bucket first [default:
+    /// from the weights, degrees and memory]. Distances do not depend on it.
     #[cfg_attr(feature = "clap", arg(long, value_name = "WIDTH"))]
     pub delta: Option<Positive>,
 }
 
-/// Finds the distance of every vertex from a source, or the nearest of several, in memory. In an unweighted graph every edge has weight 1.
+/// Finds the distance of every vertex from a source, or from the nearest of several, in memory. In
+/// an unweighted graph every edge has weight 1.
 ///
 /// # Errors
-/// Those of [`tegula_engine::run`], or for Dijkstra those of
-/// [`traverse::run`](tegula_engine::traverse::run) and of reading;
-/// [`Error::NegativeWeight`] when an edge that was followed has a weight
-/// below 0, or none that is a number.
+/// [`Error::NegativeWeight`] when an edge that was followed has a weight below 0 or NaN.
 pub fn run(
     graph: &Graph,
     sources: impl Into<Sources>,
@@ -117,7 +117,7 @@ pub fn run(
     Ok(Distances { distances: distances.into_vec()?, delta, statistics })
 }
 
-/// The same, with the distances on disk where memory has no room for them.
+/// The same, with the distances on disk where they do not fit in memory.
 fn run_anywhere(
     graph: &Graph,
     sources: Sources,
@@ -136,7 +136,7 @@ fn run_anywhere(
     }
 }
 
-/// What a run by Dijkstra's algorithm along edges in these directions needs of memory.
+/// Memory that a run of Dijkstra's algorithm along edges in these directions needs.
 pub fn estimate_dijkstra(graph: &Graph, directions: Directions) -> Estimate {
     let wanted = RowsWanted { directions, has_weights: graph.is_weighted() };
     estimate_rows(graph, wanted, dijkstra::size(graph))
@@ -152,13 +152,13 @@ impl SsspOptions {
         }
     }
 
-    /// Whether the vertex before each is kept.
+    /// Whether the parent of each vertex is kept.
     fn has_parents(&self) -> bool {
         self.parents || self.targets.is_some()
     }
 
-    /// Whether what is kept must stay in memory: naming the parents takes the rank of every vertex, in the memory that
-    /// the arrays of the run had, and paths lead anywhere.
+    /// Whether the states must stay in memory. Naming parents puts the rank of every vertex into
+    /// the memory that the arrays of the run had; paths look up states at random.
     fn stays_in_memory(&self, graph: &Graph) -> bool {
         self.targets.is_some() || self.parents && has_order(graph)
     }
@@ -283,7 +283,7 @@ impl Algorithm for SsspOptions {
         files: &SearchFiles,
         threads: usize,
     ) -> Result<Option<LessMemory>> {
-        // Delta-stepping needs less only where it may scan, with its arrays on disk.
+        // Delta-stepping needs less only if it can scan with its arrays on disk.
         let can_scan = Directions::from(self.direction).can_scan(graph);
         if self.method == Method::DeltaStepping || !can_scan {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Delta-stepping that also keeps the vertex before each on a shortest path.
+//! Delta-stepping that also keeps the parent of each vertex on a shortest path.
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicBool;
@@ -12,21 +12,22 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::delta_stepping::{Search, is_too_far};
 use crate::paths::Step;
 
-/// How near a vertex is, and over which neighbour; ids in as many bits as the graph calls for.
+/// The distance of a vertex and its parent, with ids in the width that the graph needs.
 ///
-/// Of several shortest paths the one counts on which fewest edges in a row, at its end, add nothing to the sum: so paths
-/// lead back to a source, also along edges that weigh nothing. Of those, the one over the smallest dense id.
+/// Of several shortest paths it takes the one with the fewest edges at its end that add nothing to
+/// the sum. So parents lead back to a source even along edges of weight 0. Of the paths that
+/// remain, it takes the one whose last but one vertex has the smallest dense id.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C, packed)]
 pub struct Near<N = u32> {
     distance: f64,
-    /// Edges at the end of the path that add nothing.
+    /// Number of edges at the end of the path that add nothing.
     flat: u32,
     parent: N,
 }
 
 impl<N: VertexNumber> Near<N> {
-    /// What decides whether those behind it hear of it.
+    /// The part that decides whether the vertex becomes active again.
     fn length(self) -> (f64, u32) {
         (self.distance, self.flat)
     }
@@ -74,7 +75,7 @@ impl<N: VertexNumber> Step for Near<N> {
     }
 }
 
-/// The program.
+/// Delta-stepping with parents.
 #[derive(Debug)]
 pub struct SsspTree<N = u32> {
     search: Search,
@@ -121,7 +122,7 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
     }
 
     fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
-        // With a cycle of negative weight it would never end.
+        // A cycle of negative weight would never end.
         if *self.search.has_negative.get_mut() { Next::Stop } else { Next::Continue }
     }
 
@@ -150,7 +151,7 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
         reduced: Near<N>,
         (): &mut (),
     ) -> Activity {
-        // Another parent at the same distance is nothing that others need to hear of.
+        // Another parent at the same distance changes nothing for other vertices.
         let is_nearer = reduced.length() < state.length();
         *state = state.smaller(reduced);
         Activity::when(is_nearer)

@@ -1,4 +1,4 @@
-//! The edges of the subgraph, its vertices, and both in sum.
+//! The edges and vertices of the subgraph as tables and as a summary.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank};
 
-/// The subgraph.
+/// The subgraph found.
 pub(super) struct Subgraph {
     edges: EdgeTable,
     vertices: Chosen,
 }
 
-/// Its vertices.
+/// The vertices of the subgraph.
 struct Chosen {
     set: Arc<VertexSet>,
     count: u64,
@@ -28,7 +28,7 @@ struct Chosen {
 }
 
 impl Subgraph {
-    /// All that is between some vertices.
+    /// The subgraph of the chosen vertices and all edges between them.
     pub(super) fn of(
         chosen: VertexSet,
         graph: &Graph,
@@ -43,12 +43,12 @@ impl Subgraph {
     }
 }
 
-/// What is said of the subgraph.
+/// The summary of the subgraph.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Its vertices, with or without an edge.
+    /// Number of its vertices, with or without an edge.
     vertices: u64,
-    /// Its edges: an undirected one once.
+    /// Number of its edges; an undirected edge counts once.
     edges: u64,
     /// The first edges.
     top: Vec<Edge>,

@@ -1,9 +1,9 @@
 //! Induced subgraph: some of the vertices, and all edges between them.
 //!
-//! The vertices are given, or those of a weakly connected component, which a union-find finds. Tiles are passed over
-//! twice: edges are counted, and then they are told, in the order of the tiles, in the ids of the edge list; an edge of
-//! an undirected graph once. Memory: a bit a vertex, 4 bytes more where the vertices have an order, and those of
-//! `wcc` for a component.
+//! The vertices are given, or those of a weakly connected component, which a union-find finds. Two
+//! passes over the tiles count and then write the edges, in the order of the tiles, with original
+//! ids; an edge of an undirected graph is written once. Memory: a bit a vertex, 4 bytes more where
+//! the vertices have an order, and for a component that of `wcc`.
 
 mod answer;
 
@@ -32,8 +32,8 @@ use answer::Subgraph;
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["vertices", "component"]))))]
 pub struct SubgraphOptions {
-    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as .gz and .zst,
-    /// Parquet, `-`.
+    /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as
+    /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub vertices: Option<PathBuf>,
     /// The weakly connected component of this vertex.
@@ -43,7 +43,7 @@ pub struct SubgraphOptions {
 }
 
 impl SubgraphOptions {
-    /// The vertices, and what it took to find them.
+    /// Finds the vertices, and returns the statistics of that.
     fn choose(
         &self,
         graph: &Graph,
@@ -131,7 +131,7 @@ impl Algorithm for SubgraphOptions {
         Ok(side_table::with_reading(estimate, files.reading_size + files.size()))
     }
 
-    /// Edges are counted by one thread.
+    /// Counting edges uses one thread.
     fn work(&self, graph: &Graph, _files: &VertexList) -> Result<Work> {
         let kind = match self.component {
             Some(_) => "subgraph of a component",
@@ -144,7 +144,7 @@ impl Algorithm for SubgraphOptions {
         "each edge looks up both of its ends"
     }
 
-    /// Between so many vertices, each pair of them, unless the graph has parallel edges.
+    /// At most one edge for each ordered pair of the vertices, unless the graph has parallel edges.
     fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
         let pairs = match self.vertices {
             Some(_) if graph.manifest().duplicates == 0 => {
@@ -160,7 +160,7 @@ impl Algorithm for SubgraphOptions {
         // The table needs memory of its own, and no tiles.
         graph.reader().pool().trim();
         let found = Subgraph::of(chosen, graph, options)?;
-        // All edges were looked at to count those of the subgraph.
+        // Counting the edges of the subgraph has read all edges.
         statistics.edges_processed += graph.edge_count();
         statistics.bytes_read += graph.tile_bytes();
         Ok(Found::new(found, statistics))

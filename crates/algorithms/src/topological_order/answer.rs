@@ -1,4 +1,4 @@
-//! The order, as a table and in sum.
+//! The order as a table and as a summary.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::answer::{self, Answer, Columns, Facts, List, Rows, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// The place of each vertex.
+/// The position of each vertex.
 pub(super) struct Positions {
-    /// By dense id.
+    /// The position of each dense id.
     pub(super) positions: Vec<u32>,
-    /// The vertices of the longest path.
+    /// Number of vertices of the longest path.
     pub(super) longest_path: u64,
 }
 
-/// What is said of the whole order.
+/// The summary of the order.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// The vertices of the longest path.
+    /// Number of vertices of the longest path.
     longest_path: u64,
-    /// Those that come first.
+    /// The first vertices in the order.
     top: Vec<Placed>,
 }
 
-/// A vertex and its place.
+/// A vertex and its position.
 #[derive(Debug, Serialize)]
 pub struct Placed {
     vertex: Name,
@@ -60,7 +60,7 @@ impl Answer for Positions {
         top: usize,
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
-        // An order is read from its beginning.
+        // The summary lists the beginning of the order, so the least positions win.
         let key = |position: u32| Some(Reverse(position));
         let keys = |rows: &Rows<'_>| Ok(self.of(rows).map(key).collect());
         let placed = |(vertex, Reverse(position))| Placed { vertex, position };

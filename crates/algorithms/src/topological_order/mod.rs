@@ -1,14 +1,14 @@
-//! Topological order: every vertex behind all that have an edge to it.
+//! Topological order: every vertex comes after all vertices that have an edge to it.
 //!
-//! Vertices to which no edge is left come next, and their edges are taken away (Kahn, *Topological Sorting of Large
-//! Networks*, Communications of the ACM 5, 1962), all such vertices at once: they are a frontier, whose rows are
-//! followed by several workers at a time. So a vertex comes behind all whose longest path from a first vertex is
-//! shorter than its own; of those with paths of the same length the smaller original id comes first. The order depends
-//! on the graph alone.
+//! Vertices without in-edges come next, and their edges are removed (Kahn, *Topological Sorting of
+//! Large Networks*, Communications of the ACM 5, 1962). All such vertices form a frontier, whose
+//! rows several workers follow at a time. So vertices are ordered by the length of the longest path
+//! to them from a vertex without in-edges, then by original id. The order depends on the graph
+//! alone.
 //!
-//! Where vertices are left, there is a cycle, a loop being one: one more pass over the rows that are left finds for
-//! each vertex one before it, and going back along these ends in a cycle, which is named. Memory: 16 bytes a vertex, 4
-//! more where the vertices have an order, and the index of the rows.
+//! If vertices are left, there is a cycle; a loop is one. One more pass over the rows left finds
+//! for each vertex a predecessor. Going back along predecessors leads into a cycle, which is named.
+//! Memory: 16 bytes a vertex, 4 more where the vertices have an order, and the index of the rows.
 
 mod answer;
 mod order;
@@ -25,7 +25,7 @@ use crate::original_ids::with_order_streamed;
 use answer::Positions;
 pub use order::{TopologicalOrder, run};
 
-/// Options of the order: there are none.
+/// Options of the order; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]

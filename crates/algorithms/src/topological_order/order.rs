@@ -1,4 +1,4 @@
-//! Finds the order, or a cycle.
+//! Finds the order or a cycle.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
@@ -10,34 +10,34 @@ use tegula_store::rows::Direction;
 use crate::error::{Error, Result};
 use crate::original_ids::{Rank, Ranks};
 
-/// The order.
+/// A topological order.
 #[derive(Debug, Clone)]
 pub struct TopologicalOrder {
-    /// By dense id.
+    /// The position of each dense id.
     pub positions: Vec<u32>,
-    /// What the run did; an iteration is a frontier, of the vertices whose longest path from a first one has as many
-    /// edges as there were frontiers before.
+    /// Statistics of the run. An iteration is a frontier: in the `i`-th, counted from 0, the
+    /// longest path to a vertex from one without in-edges has `i` edges.
     pub statistics: RunStatistics,
 }
 
-/// Vertices of a cycle that are named, at the most.
+/// The maximum number of vertices of a cycle that are named.
 const NAMED_MAX: usize = 10;
 /// Steps between two checks for cancellation.
 const LOOK_EVERY: usize = 1 << 16;
-/// No vertex.
+/// Position of a vertex that has none yet, and no vertex.
 const NONE: u32 = u32::MAX;
 
 /// Finds the order.
 ///
 /// # Errors
-/// [`Error::Cycle`]; those of [`traverse::run`] and of reading.
+/// [`Error::Cycle`] when the graph has a cycle or a loop.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<TopologicalOrder> {
     traverse::run(graph, RowsWanted::forward(false), size(graph)?, options, |job| {
         put_in_order(graph, job, options)
     })
 }
 
-/// Bytes that a run holds beside the rows: positions, edges that are left, two frontiers, and ranks.
+/// Bytes held beside the rows: positions, numbers of in-edges left, two frontiers, and ranks.
 pub(super) fn size(graph: &Graph) -> Result<u64> {
     Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
 }
@@ -86,7 +86,7 @@ fn put_in_order(
     Ok(TopologicalOrder { positions, statistics: job.statistics(times, *edges.get_mut()) })
 }
 
-/// Names a cycle among the vertices that have no position.
+/// Names a cycle among the vertices without a position.
 fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> Result<Error> {
     let is_left = |vertex: ShortId| positions[vertex.index()] == NONE;
     let before: Vec<AtomicU32> = positions.iter().map(|_| AtomicU32::new(NONE)).collect();
@@ -100,7 +100,7 @@ fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> 
         Ok(())
     })?;
     let before = |vertex: ShortId| ShortId(before[vertex.index()].load(Ordering::Relaxed));
-    // Whoever is left has one that is left before it.
+    // Every vertex left has an in-edge from a vertex left.
     let mut on_cycle = (0..).map(ShortId).find(|&vertex| is_left(vertex)).unwrap_or(ShortId(0));
     for step in 0..positions.len() {
         on_cycle = before(on_cycle);

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tegula_engine::{ShortId, huge};
 
-/// Trees of vertices, each pointing at one of its component with a smaller id; a root points at
-/// itself.
+/// Trees of vertices. Each vertex points at a vertex of its component with a smaller id; a root
+/// points at itself.
 pub(crate) struct DisjointSets {
     parents: Vec<AtomicU32>,
 }
 
 impl DisjointSets {
-    /// Every vertex alone.
+    /// Puts every vertex into a set of its own.
     pub(crate) fn new(vertex_count: u32) -> DisjointSets {
         let mut parents = huge::with_capacity(vertex_count as usize);
         parents.extend((0..vertex_count).map(AtomicU32::new));
@@ -25,12 +25,12 @@ impl DisjointSets {
 
     #[inline(always)]
     fn parent(&self, vertex: u32) -> u32 {
-        // Relaxed is enough: a stale parent is an ancestor all the same, and links are made by
+        // Relaxed is enough: a stale parent is still an ancestor, and links are made by
         // compare-and-swap. Threads are joined before the roots are read.
         self.parents[vertex as usize].load(Ordering::Relaxed)
     }
 
-    /// The root of a vertex, as far as it is linked.
+    /// The root of a vertex, by the links made so far.
     pub(crate) fn root(&self, mut vertex: u32) -> u32 {
         loop {
             let parent = self.parent(vertex);
@@ -48,28 +48,29 @@ impl DisjointSets {
         let grandparent = self.parent(parent);
         if grandparent < parent {
             let link = &self.parents[vertex as usize];
-            // Whoever was faster has pointed it at another ancestor.
+            // If this fails, another thread has already pointed it at another ancestor.
             let _ =
                 link.compare_exchange(parent, grandparent, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
-    /// Notes that two vertices are in one component. Tells whether that is new: the edges of which it is are a spanning
-    /// forest.
+    /// Notes that two vertices are in one component. Returns whether this is new; the edges for
+    /// which it is new form a spanning forest.
     #[inline(always)]
     pub(crate) fn join(&self, a: u32, b: u32) -> bool {
-        // After the first few tiles most ends point at the same root already.
+        // After the first few tiles most ends already point at the same root.
         self.parent(a) != self.parent(b) && self.link(a, b)
     }
 
-    /// Links the trees of two vertices. Each step moves the end with the greater parent up.
+    /// Links the trees of two vertices. Each step moves up the end with the greater parent.
     fn link(&self, mut a: u32, mut b: u32) -> bool {
         loop {
             let (parent_a, parent_b) = (self.parent(a), self.parent(b));
             if parent_a == parent_b {
                 return false;
             }
-            // `high` is the end whose parent is greater: only it may be linked, to the smaller one.
+            // `high` is the end with the greater parent; only that parent may be linked to the
+            // smaller.
             let (high, parent_high, parent_low) =
                 if parent_a > parent_b { (a, parent_a, parent_b) } else { (b, parent_b, parent_a) };
             if high == parent_high {
@@ -89,7 +90,7 @@ impl DisjointSets {
     /// The root of each vertex: the smallest id of its component.
     pub(crate) fn into_roots(mut self) -> Vec<ShortId> {
         for vertex in 0..self.parents.len() {
-            // A parent is smaller, so it points at its root already.
+            // A parent is smaller, so it already points at its root.
             let parent = *self.parents[vertex].get_mut() as usize;
             let root = *self.parents[parent].get_mut();
             *self.parents[vertex].get_mut() = root;

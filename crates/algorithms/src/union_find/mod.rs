@@ -1,4 +1,4 @@
-//! Which vertices are in one component, found by one look at each edge at the most.
+//! Finds which vertices are in one component, with at most one look at each edge.
 
 mod disjoint_sets;
 mod unsettled;

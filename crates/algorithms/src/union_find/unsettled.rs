@@ -1,4 +1,4 @@
-//! Which tiles have nothing to tell.
+//! Skips tiles whose vertices are known to be in one component.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,20 +7,20 @@ use tegula_engine::{EdgeVisitor, Origin, ShortId, TileSummary};
 
 use super::disjoint_sets::DisjointSets;
 
-/// log2 of the vertices of a chunk: the finest that the summary of a tile tells apart.
+/// log2 of the vertices of a chunk: the finest range that the summary of a tile distinguishes.
 const CHUNK_LOG2: u32 = TileSummary::CHUNK_LOG2_MIN;
 
-/// Edges that are visited in the time that a chunk is looked at, several times over: it may be looked
-/// at in vain.
+/// Minimum edges per source chunk in a tile that is checked. It is several times the cost of
+/// checking a chunk, as the check may be in vain.
 const EDGES_PER_CHUNK: u64 = 4;
 
-/// Joins the ends of edges. Does without the tiles whose vertices are known to be in one component.
+/// Joins the ends of edges. Skips the tiles whose vertices are known to be in one component.
 pub(crate) struct UnsettledEdges<N> {
     sets: DisjointSets,
-    /// Is told of each edge that joins two components.
+    /// Is called with each edge that joins two components.
     note: N,
-    /// For each chunk the first vertex not yet known to be in one component with the chunk's first
-    /// one. It only ever grows, so that all looks at a chunk together take a step for each vertex.
+    /// For each chunk, the first vertex not yet known to be in one component with the chunk's first
+    /// vertex. It only grows, so all checks of a chunk together take one step a vertex.
     settled_to: Vec<AtomicU32>,
 }
 
@@ -31,7 +31,7 @@ impl<N: Fn(ShortId, ShortId) + Sync> UnsettledEdges<N> {
         UnsettledEdges { sets, note, settled_to }
     }
 
-    /// Bytes that it holds with its sets: a parent for each vertex, and how far each range is settled.
+    /// Bytes that it holds with its sets: a parent for each vertex and a mark for each chunk.
     pub(crate) fn size(vertex_count: u64) -> u64 {
         4 * (vertex_count + vertex_count.div_ceil(1 << CHUNK_LOG2))
     }
@@ -40,22 +40,22 @@ impl<N: Fn(ShortId, ShortId) + Sync> UnsettledEdges<N> {
         self.sets
     }
 
-    /// The root of all vertices of a chunk, if they are known to have one.
+    /// The root of all vertices of a chunk, if they are known to have the same one.
     fn common_root(&self, chunk: usize) -> Option<u32> {
         let first = (chunk as u32) << CHUNK_LOG2;
         let end = self.sets.vertex_count().min(first.saturating_add(1 << CHUNK_LOG2));
         let settled_to = &self.settled_to[chunk];
         let root = self.sets.root(first);
-        // Relaxed: what another thread found out holds for good, and is found out again where it is
-        // not seen.
+        // Relaxed: what another thread found holds for good; a thread that does not see it finds it
+        // again.
         let from = settled_to.load(Ordering::Relaxed);
         let unsettled = (from..end).find(|&vertex| self.sets.root(vertex) != root);
         settled_to.fetch_max(unsettled.unwrap_or(end), Ordering::Relaxed);
         unsettled.is_none().then_some(root)
     }
 
-    /// Whether all vertices of the chunks of a range are known to be in one component with `root`, or, where that
-    /// is `None`, with the first of them.
+    /// Whether all vertices of the chunks of a range are known to be in one component with `root`.
+    /// Where `root` is `None`, it is set to the root of the first chunk.
     fn are_settled(&self, vertices: Range<u64>, root: &mut Option<u32>) -> bool {
         let last = vertices.end.min(u64::from(self.sets.vertex_count())).saturating_sub(1);
         let chunks = (vertices.start >> CHUNK_LOG2) as usize..=(last >> CHUNK_LOG2) as usize;
@@ -75,7 +75,7 @@ impl<N: Fn(ShortId, ShortId) + Sync> EdgeVisitor for UnsettledEdges<N> {
         }
     }
 
-    /// Looks at each chunk of the tile once, unless that were more work than the edges.
+    /// Looks at each chunk of the tile once, unless that takes longer than visiting the edges.
     fn needs(&self, tile: &TileSummary, origin: Origin) -> bool {
         let sources = u64::from(tile.source_mask.count_ones()) << (tile.chunk_log2() - CHUNK_LOG2);
         if sources > u64::from(tile.edge_count) / EDGES_PER_CHUNK {

@@ -2,27 +2,27 @@
 //!
 //! Three methods give the same partition:
 //!
-//! * **union-find** (the default) reads every edge once at the most. Each vertex points at another of its
-//!   component with a smaller dense id, or at itself; an edge links the roots of its two ends, the
-//!   greater to the smaller, by compare-and-swap, so that any number of threads may work on it
-//!   (Rem's algorithm as made concurrent by Patwary, Refsnes, Manne 2012, with the path halving of
-//!   Tarjan and van Leeuwen 1984). Links only ever lead to smaller ids, so the root of a component is its
-//!   smallest dense id, whatever the order of the edges. A tile whose sources and targets are all known
-//!   to be in one component has nothing to tell and is not even read: the thought of Afforest
-//!   (Sutton, Ben-Nun, Barak 2018), that most edges join what is joined already, put to tiles. On R-MAT
-//!   that spares two thirds of the bytes. Memory: 4 bytes a vertex.
+//! * **union-find** (the default) reads every edge at most once. Each vertex points at itself or at
+//!   a vertex of its component with a smaller dense id. An edge links the roots of its two ends,
+//!   the greater to the smaller, by compare-and-swap, so any number of threads may work on it
+//!   (Rem's algorithm, made concurrent by Patwary, Refsnes, Manne 2012, with the path halving of
+//!   Tarjan and van Leeuwen 1984). Links lead only to smaller ids, so the root of a component is
+//!   its smallest dense id, in any order of the edges. A tile is skipped without being read
+//!   if all its sources and targets are known to be in one component. This is the idea of Afforest
+//!   (Sutton, Ben-Nun, Barak 2018), that most edges join what is already joined, applied to tiles.
+//!   On R-MAT it saves two thirds of the bytes. Memory: 4 bytes a vertex.
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
-//!   reads only tiles with a source that changed, but it needs as many scans as the longest shortest
-//!   path has edges, and both directions of every edge: it is for graphs that were imported as
-//!   undirected. It is here because it exercises the executor like many other programs do. Memory:
-//!   8 bytes a vertex.
-//! * **traversal** visits the components one after the other: a breadth-first order nested in a
-//!   sequential one over the vertices that were not visited (A. Roy et al., University of Cambridge
-//!   Computer Laboratory, Technical Report 823, 2012, figure 8). It reads every row once, with those
-//!   that are upcoming on their way, by one thread; it needs rows, and both directions of every edge.
-//!   Memory: 8 bytes a vertex, and the index of the rows.
+//!   reads only tiles with a source that changed, but it needs as many scans as the longest
+//!   shortest path has edges. It also needs both directions of every edge, so the graph must be
+//!   imported as undirected. It exercises the executor as many other programs do. Memory: 8 bytes a
+//!   vertex.
+//! * **traversal** visits one component after the other: a breadth-first order nested in a
+//!   sequential one over the unvisited vertices (A. Roy et al., University of Cambridge Computer
+//!   Laboratory, Technical Report 823, 2012, figure 8). One thread reads every row once and reads
+//!   upcoming rows ahead. It needs rows, and both directions of every edge. Memory: 8 bytes a
+//!   vertex, and the index of the rows.
 //!
-//! The definition is that of LDBC Graphalytics; which id names a component is left to the caller.
+//! The definition is that of LDBC Graphalytics. The caller chooses which id names a component.
 
 mod propagation;
 mod traversal;
@@ -63,7 +63,7 @@ pub struct WccOptions {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
-    /// One pass over the edges, at the most.
+    /// At most one pass over the edges.
     #[default]
     UnionFind,
     /// Label propagation, for graphs that were imported as undirected.
@@ -77,7 +77,7 @@ pub enum Method {
 pub struct Components<R = Vec<ShortId>> {
     /// For each dense id the smallest dense id of its component.
     pub roots: R,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
@@ -87,7 +87,7 @@ impl Components {
         self.roots.iter().enumerate().filter(|(vertex, root)| root.index() == *vertex).count()
     }
 
-    /// Number of vertices of each component, by its root; 0 for vertices that are none.
+    /// Number of vertices of each component, by its root; 0 for vertices that are no root.
     pub fn sizes(&self) -> Vec<u32> {
         let mut sizes = vec![0; self.roots.len()];
         self.roots.iter().for_each(|root| sizes[root.index()] += 1);
@@ -95,12 +95,13 @@ impl Components {
     }
 }
 
-/// Refuses a graph whose components a method cannot find.
+/// Refuses a graph whose components the chosen method cannot find.
 ///
 /// # Errors
 /// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph,
-/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on one without [short](ShortId) ids: a look-up in
-/// its array leads anywhere, so it has no use for one on disk.
+/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on a graph without
+/// [short](ShortId) ids. Union-find looks up its array at random, so it cannot keep the array on
+/// disk.
 pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
     let what = match wanted.method {
         Method::UnionFind if graph.has_short_ids() => return Ok(()),
@@ -122,7 +123,7 @@ fn method(names: &'static [&'static str]) -> Setting {
     Setting { option: "method", value: SettingValue::OneOf(names) }
 }
 
-/// What is done to have labels propagated instead, which may have its arrays on disk.
+/// Tells how to run propagation instead, which can keep its arrays on disk.
 fn to_propagate(graph: &Graph) -> Hint {
     let set = method(&["propagation"]);
     match graph.manifest().undirected {
@@ -131,10 +132,7 @@ fn to_propagate(graph: &Graph) -> Hint {
     }
 }
 
-/// Finds the components, in memory.
-///
-/// # Errors
-/// Those of [`check`] and of [`tegula_engine::run`].
+/// Finds the components, in memory. It refuses what [`check`] refuses.
 pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Result<Components> {
     check(graph, wanted)?;
     let options = &options.with_result_in_memory();
@@ -142,13 +140,14 @@ pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Resul
     Ok(Components { roots: roots.into_vec()?.into_iter().map(ShortId).collect(), statistics })
 }
 
-/// The same of a graph with short ids, with the roots on disk where memory has no room for those of propagation.
+/// Finds the components of a graph with short ids. Propagation keeps its roots on disk where they
+/// do not fit in memory.
 fn run_short(
     graph: &Graph,
     wanted: WccOptions,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<u32>>> {
-    // In the same memory.
+    // Reuses the allocation.
     let ids = |roots: Vec<ShortId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
     match wanted.method {
         Method::UnionFind => {
@@ -165,7 +164,7 @@ fn run_short(
     }
 }
 
-/// Propagates labels, on disk where memory has no room for them.
+/// Propagates labels, on disk where they do not fit in memory.
 fn propagate<N: VertexNumber + Number>(
     graph: &Graph,
     options: &RunOptions<'_>,
@@ -188,12 +187,12 @@ fn named<N: VertexNumber + Number>(
     Ok(Found::new(components, found.statistics))
 }
 
-/// What a run by traversal needs of memory.
+/// Memory that a run by traversal needs.
 pub fn estimate_traversal(graph: &Graph) -> Estimate {
     estimate_rows(graph, RowsWanted::forward(false), traversal::size(graph))
 }
 
-/// What a run by union-find needs of memory, without the names of the components.
+/// Memory that a run by union-find needs, without the names of the components.
 pub(crate) fn estimate_union_find(graph: &Graph, threads: usize) -> Estimate {
     let estimate = tegula_engine::estimate::<SmallestId>(graph, threads);
     Estimate { vertex_bytes: size(graph), ..estimate }
@@ -246,14 +245,15 @@ impl Algorithm for WccOptions {
                 vertex_bytes: size(graph) + by_smallest_size(graph),
                 ..estimate_union_find(graph, threads)
             },
-            // Its messages are gone before components are named, and take more.
+            // Its messages take more memory than the names, and are freed before components are
+            // named.
             Method::Propagation if graph.has_short_ids() => {
                 tegula_engine::estimate_anywhere::<SmallestId>(graph, threads)
             }
             Method::Propagation => {
                 tegula_engine::estimate_anywhere::<SmallestId<u64>>(graph, threads)
             }
-            // Its queue is gone before components are named, and takes more.
+            // Its queue takes more memory than the names, and is freed before components are named.
             Method::Traversal => estimate_traversal(graph),
         };
         with_order_streamed(estimate, graph)
@@ -265,7 +265,7 @@ impl Algorithm for WccOptions {
         }
         let propagation = WccOptions { method: Method::Propagation };
         let needed = propagation.estimate(graph, files, threads)?.needed();
-        // As an undirected graph it has up to twice the tiles.
+        // An undirected graph has up to twice the tiles.
         let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
         Ok(Some(LessMemory { needed: needed + tables, hint: to_propagate(graph) }))
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use tegula_engine::{Min, Number, Relaxation, VertexId, VertexNumber};
 
-/// Label propagation: the smallest dense id in reach, in as many bits as the graph calls for.
+/// Label propagation: the smallest dense id that reaches a vertex, in the id width of the graph.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SmallestId<N = u32>(PhantomData<fn() -> N>);
 

@@ -10,10 +10,10 @@ use tegula_engine::{Graph, Result, RunOptions, ShortId, Unit, huge};
 
 use super::Components;
 
-/// Not visited.
+/// Root of a vertex that is not yet visited.
 const NONE: ShortId = ShortId(u32::MAX);
 
-/// Bytes that a run holds beside the rows: the root of each vertex, and the queue.
+/// Bytes held beside the rows: the root of each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {
     8 * graph.vertex_count()
 }
@@ -43,7 +43,7 @@ fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Resu
         while let Some((row, order)) = traversal.next_row()? {
             let root = &roots[row.source().index()];
             if root.get() == NONE {
-                // The outer order ascends, so this is the smallest of its component.
+                // The outer order ascends, so this is the smallest vertex of its component.
                 root.set(row.source());
             }
             let before = edges;

@@ -1,4 +1,4 @@
-//! What the scenarios share: an edge list becomes a graph directory, states become a table.
+//! Shared by all tests: turns an edge list into a graph directory, and states into a table.
 
 #![allow(dead_code, reason = "each scenario uses a part of it")]
 
@@ -48,17 +48,17 @@ pub fn open(directory: &Path) -> Graph {
     open_graph(directory, AMPLE, Backend::Auto).unwrap()
 }
 
-/// Ample memory, a number of threads.
+/// Options with ample memory and a number of threads.
 pub fn threads(threads: usize) -> RunOptions<'static> {
     RunOptions { memory: AMPLE, threads, ..Default::default() }
 }
 
-/// The same with edges from where they are to come.
+/// The same options with an executor.
 pub fn with_executor(executor: Executor, count: usize) -> RunOptions<'static> {
     RunOptions { executor, ..threads(count) }
 }
 
-/// Every way to come by edges.
+/// Every executor.
 pub const EXECUTORS: [Executor; 3] = [Executor::Scan, Executor::Seek, Executor::Auto];
 
 /// Values by dense id as a table by original id.
@@ -83,7 +83,7 @@ pub fn original_of(graph: &Graph) -> Vec<u64> {
     originals
 }
 
-/// The dense id of an original one.
+/// The dense id of an original id.
 pub fn find(graph: &Graph, id: u64) -> VertexId {
     graph.original_ids().unwrap().find(&OriginalId::Integer(id)).unwrap().unwrap()
 }
@@ -93,7 +93,7 @@ pub fn components(graph: &Graph, roots: &[ShortId]) -> Table<u64> {
     let rows = table(graph, roots, |root| root.0);
     let mut smallest = std::collections::HashMap::new();
     for &(vertex, root) in &rows {
-        // Rows ascend, so the first of a component is its smallest.
+        // Rows ascend, so the first vertex of a component is its smallest.
         smallest.entry(root).or_insert(vertex);
     }
     rows.iter().map(|(vertex, root)| (*vertex, smallest[root])).collect()

@@ -1,4 +1,4 @@
-//! Every small graph, in all ways to lay it out.
+//! Runs checks on every small graph, in all layouts.
 
 use tegula_engine::Graph;
 use tegula_import::ImportConfig;
@@ -9,7 +9,8 @@ use tegula_testkit::{EdgeList, Scratch, small_graphs};
 use super::ways::{GRIDS, ROW_CUTS};
 use super::{import_with, open};
 
-/// Runs a check on every small graph, directed and undirected, with its arcs: in all orders, encodings and grids.
+/// Runs a check on every small graph, directed and undirected, with its arcs, in all orders,
+/// encodings and grids.
 pub fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
     let mut encodings = RowEncoding::ALL.into_iter().cycle();
     let mut grids = GRIDS.into_iter().cycle();

@@ -1,4 +1,4 @@
-//! What an algorithm of the catalogue answers, as a table, with nothing known of its types.
+//! Runs algorithms of the catalogue by name, without their types, and returns their tables.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
@@ -21,7 +21,7 @@ impl RowSink for Kept {
     }
 }
 
-/// The rows that an algorithm answers with these options.
+/// Runs an algorithm with these options and returns its rows.
 #[track_caller]
 pub fn answer(
     graph: &Graph,
@@ -32,7 +32,7 @@ pub fn answer(
     try_answer(graph, name, wanted, options).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The same, or why there are none.
+/// The same, or the error.
 pub fn try_answer(
     graph: &Graph,
     name: &str,
@@ -46,7 +46,7 @@ pub fn try_answer(
     Ok(kept.0)
 }
 
-/// What an algorithm says of its whole answer.
+/// The summary of an algorithm's answer.
 #[track_caller]
 pub fn summary(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Value {
     let request = find(name).unwrap().request(wanted).unwrap();
@@ -55,7 +55,7 @@ pub fn summary(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_
     serde_json::to_value(&*summary).unwrap()
 }
 
-/// Its second column by the first.
+/// The second column of an answer, by the first.
 #[track_caller]
 pub fn numbers(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Table<f64> {
     let rows = answer(graph, name, wanted, options);
@@ -64,7 +64,7 @@ pub fn numbers(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_
         .collect()
 }
 
-/// The same, of ids and counts.
+/// The same for counts or ids in the second column.
 #[track_caller]
 pub fn counts(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Table<u64> {
     let rows = answer(graph, name, wanted, options);

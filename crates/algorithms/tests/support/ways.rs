@@ -1,4 +1,4 @@
-//! Any small graph, and ways to run on it, on none of which an answer depends.
+//! Any small graph, and ways to run; the answer must not depend on them.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -15,8 +15,7 @@ use tegula_testkit::EdgeList;
 
 use super::AMPLE;
 
-/// Grids on which small graphs have one cell, and many: of some sources by some targets, rows of cells, columns
-/// of them.
+/// Grids on which small graphs have one cell, many cells, a row of cells or a column of cells.
 pub const GRIDS: [Grid; 5] = [
     Grid { segment_log2: 24, column_log2: 24 },
     Grid { segment_log2: 6, column_log2: 6 },
@@ -25,14 +24,14 @@ pub const GRIDS: [Grid; 5] = [
     Grid { segment_log2: 24, column_log2: 6 },
 ];
 
-/// Cuts of rows into chunks with which rows of small graphs are in many pieces, and in one.
+/// Row cuts with which rows of small graphs are in many pieces or in one.
 pub const ROW_CUTS: [ChunkCut; 3] = [
     ChunkCut { edges_max: 5, window_log2: 2 },
     ChunkCut::STANDARD,
     ChunkCut { edges_max: 1, window_log2: 0 },
 ];
 
-/// An import in a vertex order, with rows, of which those of hubs are in several pieces.
+/// Settings to import in a vertex order, with rows; those of hubs are in several pieces.
 pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
     let rows = Some(RowEncoding::default());
     let row_cut = ChunkCut { edges_max: 1 << 10, window_log2: 6 };
@@ -55,12 +54,12 @@ pub struct Way {
 }
 
 impl Way {
-    /// With ample memory.
+    /// A way with ample memory.
     pub fn ample(threads: usize) -> Way {
         Way { threads, has_least_memory: false, backend: Backend::Auto }
     }
 
-    /// The graph and the options of a run that needs `needed`.
+    /// Opens the graph, and returns it with the options of a run that needs `needed`.
     pub fn open(
         &self,
         directory: &Path,
@@ -72,13 +71,13 @@ impl Way {
     }
 }
 
-/// The files of a graph directory, for the backend that has no disk.
+/// The files of a graph directory as a backend without a disk.
 pub fn in_memory(directory: &Path) -> Backend {
     let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     Backend::Memory(paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect())
 }
 
-/// Refuses an estimate of more than 64 MiB and its bytes a vertex, 4 more for an order.
+/// Refuses an estimate above 64 MiB plus the given bytes a vertex, and 4 more for an order.
 #[track_caller]
 pub fn assert_modest(graph: &Graph, estimates: &[(u64, Estimate)]) {
     for (bytes, estimate) in estimates {
@@ -87,7 +86,7 @@ pub fn assert_modest(graph: &Graph, estimates: &[(u64, Estimate)]) {
     }
 }
 
-/// Lets read after read fail: that is the error of the run, or the answer is right nevertheless.
+/// Lets each read in turn fail. That is the error of the run, or the answer is still right.
 #[track_caller]
 pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
     let expected = run(&Way::ample(2)).unwrap();
@@ -104,7 +103,7 @@ pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
                 assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
                 errors += 1;
             }
-            // It was read ahead, and forgotten before it was needed.
+            // The page was read ahead and evicted before it was needed.
             Ok(answer) => assert!(answer == expected, "read {nth}"),
             Err(other) => panic!("{other:?}"),
         }
@@ -112,8 +111,8 @@ pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
     assert!(errors > 10, "only {errors} errors");
 }
 
-/// Edges between a number of vertices, up to `density` for each: uniform or skewed, with loops and parallel
-/// ones.
+/// Edges between a number of vertices, up to `density` a vertex: uniform or skewed, with loops and
+/// parallel edges.
 pub fn edges(
     vertices: RangeInclusive<u32>,
     density: RangeInclusive<usize>,
@@ -125,7 +124,7 @@ pub fn edges(
     })
 }
 
-/// The same as graphs with gaps between their ids.
+/// The same edges as graphs with gaps between their ids.
 pub fn graphs(
     vertices: RangeInclusive<u32>,
     density: RangeInclusive<usize>,
