@@ -12,9 +12,9 @@ use tegula_machine::threads::workers_within_limit;
 
 use crate::errors::{Failure, Result};
 
-/// The heading above what a command may take of the machine.
+/// The help heading of options about memory, threads and reading.
 pub const MACHINE: &str = "Machine";
-/// The heading above the options of every command.
+/// The help heading of the options of every command.
 const GENERAL: &str = "General options";
 
 /// Options of every command.
@@ -49,10 +49,10 @@ pub struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// Opens the graph for `what`, which holds `size` bytes.
+    /// Opens the graph for the task `what`, which holds `size` bytes.
     ///
     /// # Errors
-    /// Those of opening, and of `size`; [`Error::OverBudget`] when that cannot be held.
+    /// [`Error::OverBudget`] where the budget has no room for `size` and the open graph.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
@@ -79,25 +79,23 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// Opens a graph. A budget in which nothing can run is not kept by that: what a command needs is then
-    /// found out and refused with the right numbers.
+    /// Opens a graph. Assumes at least [`RUN_OVERHEAD`] bytes, even where the budget is smaller: so
+    /// the command can find out what it needs, and refuse the budget with the right numbers.
     ///
     /// # Errors
-    /// Those of opening; [`Failure::OverLimit`].
+    /// [`Failure::OverLimit`] where the process can never have the budget.
     pub fn open(&self, graph: &Path) -> Result<Graph> {
         self.budget.check()?;
         Ok(open_graph(graph, self.memory(), self.backend(graph))?)
     }
 
     /// Opens the same graph once more.
-    ///
-    /// # Errors
-    /// Those of opening.
     pub fn open_again(&self, graph: &Directory) -> Result<Graph> {
         Ok(open_graph_in(graph, self.memory(), self.backend(graph.path()))?)
     }
 
-    /// What the device of a file or folder does, and how much it is asked for at once.
+    /// Returns the speed of the device of a file or folder, and the requests to keep in flight
+    /// there.
     pub fn speed(&self, path: &Path) -> Speed {
         let mut speed = speed_of(path);
         if let Some(count) = self.reads_in_flight {
@@ -106,8 +104,9 @@ impl ReadingArgs {
         speed
     }
 
-    /// The backend that reads a file or folder. A thread has one read in flight, so there are as many threads as its
-    /// device wants random reads in flight, but no more than a small machine has room for.
+    /// Returns the backend that reads a file or folder. A thread has one read in flight. So there
+    /// is one thread for each random read that the device wants in flight, up to
+    /// `READING_THREADS_MAX`.
     fn backend(&self, path: &Path) -> Backend {
         match self.io {
             Io::Auto => Backend::Auto,
@@ -172,7 +171,7 @@ fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
 }
 
 impl Threads {
-    /// How many there are to be, up to the limit of a process.
+    /// Returns the number of workers, at most the limit of a process.
     pub fn count(self) -> usize {
         let given = self.threads.map(NonZeroUsize::get);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -93,7 +93,7 @@ impl Content {
         }
     }
 
-    /// What a row is of.
+    /// What the rows count as in progress.
     fn unit(self) -> Unit {
         match self {
             Content::Edges | Content::Neighbours => Unit::Edges,
@@ -102,10 +102,7 @@ impl Content {
     }
 }
 
-/// Writes what a graph has: its edges, or what the options say.
-///
-/// # Errors
-/// Those of opening, reading and writing.
+/// Writes the edges of a graph, or its degrees or neighbours.
 pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
     if args.neighbours_of.is_none() && args.tables != TableOptions::default() {
         let message = "--header and --missing are for the table of --neighbours-of";
@@ -175,14 +172,14 @@ impl Export<'_> {
         self.args.graph.reading.budget.bytes()
     }
 
-    /// Opens the graph for what holds `size` bytes, and goes to a table.
+    /// Opens the graph for an export to a table that holds `size` bytes.
     fn open(&self, target: &Target, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let graph = self.args.graph.open("the export", size)?;
         target.check_ids(&answer::id_type(&graph))?;
         Ok(graph)
     }
 
-    /// What a run on the graph may use.
+    /// The options of a run on the graph.
     fn options(&self, graph: &Graph) -> RunOptions<'_> {
         RunOptions {
             memory: self.budget(),
@@ -308,7 +305,7 @@ impl Export<'_> {
     }
 }
 
-/// Takes rows under somebody's eyes.
+/// Reports progress for the rows that it passes on.
 struct Watched<'a> {
     out: Box<dyn RowWriter + 'a>,
     progress: &'a dyn Progress,

@@ -142,7 +142,7 @@ pub struct ImportArgs {
     tile_order: TileOrderChoice,
 }
 
-/// Digits are a number, anything else is a file.
+/// Reads digits as a number, anything else as a file.
 fn vertices(text: &str) -> std::result::Result<Vertices, String> {
     if text.parse::<i64>().is_ok_and(|count| count < 0) {
         return Err("there cannot be fewer than none".to_owned());
@@ -231,7 +231,7 @@ impl RowCoding {
     }
 }
 
-/// The help for an option that names a column.
+/// The help of an option that names a column.
 fn column_help(role: &str, usual: &[&str]) -> String {
     let shown = |name: &&str| match name.strip_prefix(':') {
         Some(rest) => format!(":{}", rest.to_uppercase()),
@@ -241,7 +241,7 @@ fn column_help(role: &str, usual: &[&str]) -> String {
     format!("The column with the {role} [default: named {}, in any case]", names.join(", "))
 }
 
-/// The weight of an edge that takes the place of several.
+/// The weight of the edge that replaces several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CombineChoice {
     /// The sum of their weights.
@@ -253,7 +253,8 @@ enum CombineChoice {
 }
 
 impl ImportArgs {
-    /// The encoding of a layout of rows, if it is to be: whoever asks for an encoding alone asks for rows.
+    /// Returns the encoding of `layout`, a layout of rows, if it is to be built. An encoding
+    /// without a layout asks for rows.
     fn rows(&self, layout: Layout) -> Option<RowEncoding> {
         let asks_for = |layout| self.layouts.contains(&layout);
         let is_alone = self.row_encoding.is_some() && !asks_for(Layout::Reverse);
@@ -314,9 +315,6 @@ impl ImportArgs {
 }
 
 /// Turns edge lists into a graph directory.
-///
-/// # Errors
-/// Those of reading the inputs and of writing the graph.
 pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     args.budget.check()?;
@@ -377,7 +375,8 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
     }
 }
 
-/// What people are told; `is_combined` says that edges with the same ends were combined, not left out.
+/// What people are told. `is_combined` tells that edges with the same ends were combined, not left
+/// out.
 fn facts(report: &ImportReport, is_combined: bool, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
@@ -400,7 +399,7 @@ fn facts(report: &ImportReport, is_combined: bool, elapsed: Duration) -> Facts {
     let fate = if is_combined { "combined" } else { "left out" };
     let duplicates = kept_and_others(report.duplicates, report.dropped_duplicates, fate);
     facts.add(edges.duplicates(), duplicates);
-    // Of no edge there is nothing to be said per edge.
+    // Without edges there are no figures per edge.
     if report.edges > 0 {
         facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
         for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
@@ -424,7 +423,7 @@ fn edges_told(report: &ImportReport, edges: EdgeCount) -> String {
     }
 }
 
-/// Which columns were read, with the number of files where they differ.
+/// Returns which columns were read, with the number of files where files differ.
 fn columns(taken: &[ColumnsTaken]) -> String {
     const SHOWN_MAX: usize = 4;
     let mut kinds: Vec<(&ColumnsTaken, u64)> = Vec::new();
@@ -466,7 +465,7 @@ fn columns(taken: &[ColumnsTaken]) -> String {
     texts.join("; ")
 }
 
-/// How many there are, and the fate of the others, if any.
+/// Returns the number kept, and the number and fate of the others, if any.
 fn kept_and_others(kept: u64, others: u64, fate: &str) -> String {
     match others {
         0 => report::count(kept),

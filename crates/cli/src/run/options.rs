@@ -13,7 +13,7 @@ use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
 use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target, check_parent};
 
-/// The headings above options that every algorithm has.
+/// The help headings of these options.
 const TABLE: &str = "Table";
 const CHECKPOINTS: &str = "Checkpoints";
 
@@ -30,7 +30,7 @@ pub struct RunArgs {
     /// The format of the table, whatever the name of the file; on standard output without -o.
     #[arg(long, value_enum, value_name = "F", help_heading = TABLE)]
     format: Option<Format>,
-    /// How a graph is written as a file; only what finds a graph has these options.
+    /// How a graph is written as a file; only algorithms that find a graph have these options.
     #[arg(skip)]
     pub graph_file: GraphFileArgs,
     /// Replace the output if it exists.
@@ -115,7 +115,7 @@ enum ExecutorChoice {
     Seek,
 }
 
-/// Where an answer is written to.
+/// Where an answer is written.
 #[derive(Debug)]
 pub enum Destination {
     /// A file, or standard output.
@@ -127,7 +127,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What it is called.
+    /// Returns the path, or a name for standard output.
     pub fn path(&self) -> &Path {
         match self {
             Destination::Table(target) => target.path(),
@@ -153,8 +153,7 @@ impl Destination {
 
     /// Refuses a format that cannot hold the ids of a graph.
     ///
-    /// # Errors
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] where the graph has string ids.
     pub fn check_ids(&self, graph: &Graph) -> Result<()> {
         match self {
             Destination::Table(target) => target.check_ids(&answer::id_type(graph)),
@@ -163,7 +162,8 @@ impl Destination {
     }
 }
 
-/// Refuses a name for a graph directory that looks like one of a file in a format that there is not.
+/// Refuses a name that looks like a file of an unknown format, instead of making a graph directory
+/// there.
 fn check_graph_name(path: &Path) -> Result<()> {
     if path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("tegula")) {
         return Ok(());
@@ -176,10 +176,11 @@ fn check_graph_name(path: &Path) -> Result<()> {
 }
 
 impl RunArgs {
-    /// Where the answer is written to, if that was asked for. `is_graph` says whether it is the edges of a graph.
+    /// Returns where the answer is written, if that was asked for. `is_graph` says whether the
+    /// answer is the edges of a graph.
     ///
     /// # Errors
-    /// [`Failure::Usage`]; an existing file is refused.
+    /// [`Failure::Usage`], and an error for an existing file.
     pub fn destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
         let destination = self.any_destination(json, is_graph)?;
         if !matches!(destination, Some(Destination::GraphFile(_))) {
@@ -228,16 +229,16 @@ impl RunArgs {
         }
     }
 
-    /// Whether checkpoints are kept or gone on from.
+    /// Whether checkpoints are kept or resumed from.
     ///
     /// # Errors
-    /// Those of a folder that cannot keep any.
+    /// Fails where the folder cannot keep any.
     pub fn has_checkpoints(&self) -> Result<bool> {
         self.checkpoint.as_deref().map_or(Ok(()), checkpoint_folder::check)?;
         Ok(self.checkpoint.is_some() || self.resume.is_some())
     }
 
-    /// Which checkpoints are kept of the run that `run` describes, and gone on from, if that is asked for.
+    /// Returns which checkpoints of the run that `run` describes are kept and resumed from, if any.
     pub fn checkpoints<'a>(&'a self, run: &'a str) -> Option<Checkpoints<'a>> {
         let [folder, resume] = [&self.checkpoint, &self.resume].map(|path| path.as_deref());
         let every = self.checkpoint_every;
@@ -262,17 +263,17 @@ impl RunArgs {
         }
     }
 
-    /// Whether tiles that have no use in an iteration are passed over.
+    /// Whether a scan passes over tiles without a use in an iteration.
     pub fn is_selective(&self) -> bool {
         !self.every_tile
     }
 
-    /// Edges of a part.
+    /// Returns the edges of a part.
     pub fn part_edges(&self) -> u64 {
         self.part_edges.map_or(RunOptions::default().part_edges, NonZeroU64::get)
     }
 
-    /// What may bring the edges.
+    /// Returns the allowed sources of edges.
     pub fn executor(&self) -> Executor {
         match self.executor {
             ExecutorChoice::Auto => Executor::Auto,
