@@ -73,7 +73,8 @@ pub struct ReadingArgs {
     /// How files are read.
     #[arg(long, value_enum, default_value_t = Io::Auto, help_heading = MACHINE)]
     io: Io,
-    /// Random reads in flight, instead of as many as the device wants: for measurements. Threads read one each.
+    /// Random reads in flight, instead of the number that suits the device: for measurements.
+    /// Threads read one each.
     #[arg(long, value_name = "N", hide = true)]
     reads_in_flight: Option<NonZeroU32>,
 }
@@ -126,8 +127,8 @@ impl ReadingArgs {
 /// The memory budget.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Budget {
-    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
-    /// what the limits of the process leave it].
+    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or
+    /// of what the limits of the process leave it].
     #[arg(long, value_name = "SIZE", value_parser = tegula_machine::memory::parse_size)]
     #[arg(help_heading = MACHINE)]
     memory: Option<u64>,
@@ -165,7 +166,7 @@ pub struct Threads {
     threads: Option<NonZeroUsize>,
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "it is no whole number of at least 1".to_owned())
 }

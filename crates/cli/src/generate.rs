@@ -70,7 +70,8 @@ enum Model {
         #[command(flatten)]
         writing: Writing,
     },
-    /// Scale-free, by preferential attachment: each edge listed once (import with --undirected), some twice.
+    /// Scale-free, by preferential attachment: each edge listed once (import with --undirected),
+    /// some twice.
     ScaleFree {
         /// Number of vertices.
         #[arg(long, value_name = "N")]
@@ -129,7 +130,7 @@ struct Writing {
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
-    /// Who works.
+    /// The worker threads.
     #[command(flatten)]
     threads: Threads,
 }

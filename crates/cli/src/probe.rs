@@ -16,7 +16,7 @@ use crate::report::{self, Curve, Facts};
 use crate::session::Session;
 use crate::stdout;
 
-/// What the options do not say.
+/// The help after the options.
 const AFTER_HELP: &str = "\
 What is chosen is remembered in $XDG_CACHE_HOME/tegula/devices.json, or else \
 ~/.cache/tegula/devices.json. Probe again to replace it; remove the file to forget it.";
@@ -29,7 +29,7 @@ pub struct ProbeArgs {
     /// which is read.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// How it is read. What threads measure, for comparison, is not remembered.
+    /// How it is read. A measurement with threads is for comparison, and is not remembered.
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     io: Io,
 }

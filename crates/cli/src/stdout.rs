@@ -1,5 +1,5 @@
 //! The door to standard output. Unlike the standard library's, it reports an error where standard
-//! output is closed and nobody can read what is written.
+//! output was closed before the process began.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -124,8 +124,8 @@ impl Tokens {
             .collect()
     }
 
-    /// Returns the attributes right before an item whose keyword is at `index`, as words: for
-    /// `#[cfg(test)]` these begin with `cfg`. Visibility and the like are skipped.
+    /// Returns the attributes right before an item whose keyword is at `index`, as tokens: `cfg`,
+    /// `(`, `test` and `)` for `#[cfg(test)]`. Visibility and the like are skipped.
     pub fn attributes(&self, index: usize) -> Vec<Vec<&str>> {
         let mut attributes = Vec::new();
         let mut at = index;

@@ -17,10 +17,10 @@ const GRAPH_FILE: &str = "Graph file";
 /// Options of a graph that is written as a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GraphFileArgs {
-    /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes: `vertex`, and further
-    /// columns, as `tegula run` writes them. May be given several times. Tables are .parquet, .csv and .tsv; text also
-    /// as .gz and .zst; `-` is text from standard input. The first line has to be a header, and every row has to name
-    /// a vertex of the graph.
+    /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes:
+    /// `vertex`, and further columns, as `tegula run` writes them. May be given several times.
+    /// Tables are .parquet, .csv and .tsv; text also as .gz and .zst; `-` is text from standard
+    /// input. The first line has to be a header, and every row has to name a vertex of the graph.
     #[arg(long = "attribute", value_name = "FILE", help_heading = GRAPH_FILE)]
     pub attributes: Vec<PathBuf>,
     /// Let .graphml, .gexf and .dot have up to N vertices and edges together [default: 1000000].
@@ -31,6 +31,7 @@ pub struct GraphFileArgs {
 impl GraphFileArgs {
     /// Refuses these options where no such file is written.
     ///
+    /// # Errors
     /// [`Failure::Usage`] where one of them is given.
     pub fn check_unused(&self) -> Result<()> {
         let option = match (self.attributes.is_empty(), self.elements_max) {

@@ -1,4 +1,5 @@
-//! Graphs as files that other programs draw: GraphML, GEXF and DOT, with columns of tables as attributes of vertices.
+//! Graphs as files that other programs draw: GraphML, GEXF and DOT, with columns of tables as
+//! attributes of vertices.
 //!
 //! `write` writes the vertices and edges, and `attributes` reads the attributes. Each format is a
 //! [`Syntax`](syntax::Syntax) in a file of its own: `graphml`, `gexf`, `dot`. A file is made to be

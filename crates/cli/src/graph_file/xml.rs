@@ -19,7 +19,8 @@ pub fn type_of(kind: Kind) -> &'static str {
 /// gets every character back, even tabs and line ends.
 ///
 /// # Errors
-/// [`Unfit`] for a character that XML 1.0 forbids in every spelling: most control characters, U+FFFE and U+FFFF.
+/// [`Unfit`] for a character that XML 1.0 forbids in every spelling: most control characters,
+/// U+FFFE and U+FFFF.
 pub fn append_text(text: &str, out: &mut Vec<u8>) -> Spelled {
     for character in text.chars() {
         match character {

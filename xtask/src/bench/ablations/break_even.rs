@@ -15,7 +15,8 @@ const ITERATIONS: u64 = 5;
 /// The least memory of an import.
 const IMPORT_MEMORY_MIN: u64 = 64 << 20;
 
-/// PageRank from raw pairs, import included, against a grid of blocks of raw pairs (GridGraph), both from disk.
+/// Measures PageRank from raw pairs, import included, against a grid of blocks of raw pairs
+/// (GridGraph), both from disk.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?.max(IMPORT_MEMORY_MIN);

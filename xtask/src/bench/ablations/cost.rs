@@ -12,8 +12,7 @@ use crate::tegula::scratch::remove;
 const ITERATIONS: u64 = 10;
 const ONE: [&str; 2] = ["--threads", "1"];
 const LIST: &str = "one thread along a list of edges in Hilbert order";
-/// The largest relative difference from tegula's of ranks that are added up one by one in single
-/// precision.
+/// Ranks that are added up one by one in single precision may differ from tegula's by this share.
 const RANKS_DIFFER_MAX: f64 = 1e-3;
 
 /// PageRank and weakly connected components, in memory and from disk.

@@ -12,7 +12,7 @@ use crate::tegula::Result;
 use crate::tegula::command::number;
 use crate::tegula::scratch::remove;
 
-/// A graph, and what is known of it.
+/// A graph and its properties.
 pub struct Subject {
     pub title: String,
     pub graph: PathBuf,

@@ -1,4 +1,4 @@
-//! What checkpoints cost: runs that keep one before every iteration, in turn with runs that keep none.
+//! The cost of checkpoints: runs that keep one before every iteration, in turn with runs without.
 
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::lab::{Lab, text};

@@ -1,4 +1,5 @@
-//! Shortest paths in memory and from disk, beside delta-stepping along plain compressed sparse rows.
+//! Shortest paths in memory and from disk, beside delta-stepping along plain compressed sparse
+//! rows.
 
 use serde_json::Value;
 
