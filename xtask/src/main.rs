@@ -14,11 +14,11 @@ mod tidy;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What a task ends with: nothing, or why it failed.
+/// The result of a task: nothing, or why it failed.
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// A task: its name, what it does in a line, and the function that does it. The function gets the
-/// root of the workspace and the arguments behind the name.
+/// A task: its name, a summary in one line, and its function. The function gets the root of the
+/// workspace and the arguments after the name.
 struct Task {
     name: &'static str,
     summary: &'static str,

@@ -1,6 +1,6 @@
-//! How the command allocates: what is freed goes back to the system, and where that has no memory for an
-//! allocation, the command says so and fails as it does for a budget that is too small, instead of being
-//! aborted.
+//! How the command allocates memory. Freed memory goes back to the system. Where the system has no
+//! memory for an allocation, the command says so and exits as it does for a budget that is too
+//! small, instead of being aborted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,13 +9,13 @@ use std::sync::Mutex;
 use crate::errors::Failure;
 use crate::session;
 
-/// The allocator of the system, which ends the process in good order where it has no memory.
+/// The system's allocator, which ends the process in good order where there is no memory.
 pub struct OrEnd;
 
 #[global_allocator]
 static ALLOCATOR: OrEnd = OrEnd;
 
-// SAFETY: all is done by the allocator of the system, whose results are passed on as they are. What
+// SAFETY: the system's allocator does all the work, and its results are passed on as they are. What
 // ends the process on a failure never unwinds into the caller.
 unsafe impl GlobalAlloc for OrEnd {
     // SAFETY: as the trait asks for.
@@ -50,11 +50,11 @@ fn or_end(pointer: *mut u8, size: usize) -> *mut u8 {
     pointer
 }
 
-/// Ends the process. It returns only where not even its words can be allocated: then the process is
-/// aborted.
+/// Ends the process. Returns only where there is no memory even for the message; the process is
+/// then aborted.
 #[cold]
 fn end(size: usize) {
-    /// Held by the thread that ends the process; the others wait for that.
+    /// Held by the thread that ends the process; other threads wait for it.
     static ENDING: Mutex<()> = Mutex::new(());
     thread_local! {
         static IS_ENDING: Cell<bool> = const { Cell::new(false) };
@@ -65,24 +65,24 @@ fn end(size: usize) {
     }
 }
 
-/// Bytes from which on an allocation is a mapping of its own, which goes back to the system at once.
+/// The size in bytes from which an allocation is a mapping of its own, which goes back at once.
 #[cfg(target_env = "gnu")]
 const MAPPED_FROM: libc::c_int = 4 << 20;
-/// Bytes that the allocator keeps at the end of its heap.
+/// Free bytes that the allocator keeps at the end of its heap.
 #[cfg(target_env = "gnu")]
 const KEPT: libc::c_int = 8 << 20;
 
-/// Gives back to the system what the allocator keeps between allocations, from one phase of the work to the next:
-/// what is freed there would otherwise stay beside what the next one takes.
+/// Gives free memory that the allocator keeps back to the system. Called between phases of the
+/// work: what one phase freed would otherwise stay beside what the next one takes.
 pub fn give_back() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it touches no memory that is in use. That there may be nothing to give back does not matter.
+    // SAFETY: it touches no memory that is in use. It may find nothing to give back, which is fine.
     let _ = unsafe { libc::malloc_trim(0) };
 }
 
-/// Bounds what the allocator keeps of what was freed. By default glibc has an arena for each thread, reserves
-/// 64 MiB of addresses for it, and keeps freed memory in it: 28 MiB in a run with reading threads that
-/// otherwise takes 46. Is called before there are threads.
+/// Bounds the freed memory that the allocator keeps. By default glibc has an arena for each thread,
+/// reserves 64 MiB of addresses for each, and keeps freed memory in it: 28 MiB in a run with
+/// reading threads that otherwise takes 46. Must be called before there are threads.
 pub fn keep_little() {
     #[cfg(target_env = "gnu")]
     for (parameter, value) in [
@@ -90,8 +90,8 @@ pub fn keep_little() {
         (libc::M_MMAP_THRESHOLD, MAPPED_FROM),
         (libc::M_TRIM_THRESHOLD, KEPT),
     ] {
-        // SAFETY: it sets a number of the allocator's; there is no other thread. That it may be refused
-        // does not matter.
+        // SAFETY: it sets a number of the allocator's; there is no other thread. A refusal does no
+        // harm.
         let _ = unsafe { libc::mallopt(parameter, value) };
     }
 }

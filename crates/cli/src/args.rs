@@ -12,9 +12,9 @@ use tegula_machine::threads::workers_within_limit;
 
 use crate::errors::{Failure, Result};
 
-/// The heading above what a command may take of the machine.
+/// The help heading of options about memory, threads and reading.
 pub const MACHINE: &str = "Machine";
-/// The heading above the options of every command.
+/// The help heading of the options of every command.
 const GENERAL: &str = "General options";
 
 /// Options of every command.
@@ -49,10 +49,10 @@ pub struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// Opens the graph for `what`, which holds `size` bytes.
+    /// Opens the graph for the task `what`, which holds `size` bytes.
     ///
     /// # Errors
-    /// Those of opening, and of `size`; [`Error::OverBudget`] when that cannot be held.
+    /// [`Error::OverBudget`] where the budget has no room for `size` and the open graph.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
@@ -73,31 +73,30 @@ pub struct ReadingArgs {
     /// How files are read.
     #[arg(long, value_enum, default_value_t = Io::Auto, help_heading = MACHINE)]
     io: Io,
-    /// Random reads in flight, instead of as many as the device wants: for measurements. Threads read one each.
+    /// Random reads in flight, instead of the number that suits the device: for measurements.
+    /// Threads read one each.
     #[arg(long, value_name = "N", hide = true)]
     reads_in_flight: Option<NonZeroU32>,
 }
 
 impl ReadingArgs {
-    /// Opens a graph. A budget in which nothing can run is not kept by that: what a command needs is then
-    /// found out and refused with the right numbers.
+    /// Opens a graph. Assumes at least [`RUN_OVERHEAD`] bytes, even where the budget is smaller: so
+    /// the command can find out what it needs, and refuse the budget with the right numbers.
     ///
     /// # Errors
-    /// Those of opening; [`Failure::OverLimit`].
+    /// [`Failure::OverLimit`] where the process can never have the budget.
     pub fn open(&self, graph: &Path) -> Result<Graph> {
         self.budget.check()?;
         Ok(open_graph(graph, self.memory(), self.backend(graph))?)
     }
 
     /// Opens the same graph once more.
-    ///
-    /// # Errors
-    /// Those of opening.
     pub fn open_again(&self, graph: &Directory) -> Result<Graph> {
         Ok(open_graph_in(graph, self.memory(), self.backend(graph.path()))?)
     }
 
-    /// What the device of a file or folder does, and how much it is asked for at once.
+    /// Returns the speed of the device of a file or folder, and the requests to keep in flight
+    /// there.
     pub fn speed(&self, path: &Path) -> Speed {
         let mut speed = speed_of(path);
         if let Some(count) = self.reads_in_flight {
@@ -106,8 +105,9 @@ impl ReadingArgs {
         speed
     }
 
-    /// The backend that reads a file or folder. A thread has one read in flight, so there are as many threads as its
-    /// device wants random reads in flight, but no more than a small machine has room for.
+    /// Returns the backend that reads a file or folder. A thread has one read in flight. So there
+    /// is one thread for each random read that the device wants in flight, up to
+    /// `READING_THREADS_MAX`.
     fn backend(&self, path: &Path) -> Backend {
         match self.io {
             Io::Auto => Backend::Auto,
@@ -127,8 +127,8 @@ impl ReadingArgs {
 /// The memory budget.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Budget {
-    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or of
-    /// what the limits of the process leave it].
+    /// Memory for the whole process, e.g. 512MiB or 4GB [default: half of what the machine has, or
+    /// of what the limits of the process leave it].
     #[arg(long, value_name = "SIZE", value_parser = tegula_machine::memory::parse_size)]
     #[arg(help_heading = MACHINE)]
     memory: Option<u64>,
@@ -166,13 +166,13 @@ pub struct Threads {
     threads: Option<NonZeroUsize>,
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "it is no whole number of at least 1".to_owned())
 }
 
 impl Threads {
-    /// How many there are to be, up to the limit of a process.
+    /// Returns the number of workers, at most the limit of a process.
     pub fn count(self) -> usize {
         let given = self.threads.map(NonZeroUsize::get);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);

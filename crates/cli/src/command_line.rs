@@ -1,4 +1,4 @@
-//! What a user may type: the commands.
+//! The commands that a user may type.
 
 use std::ffi::OsString;
 
@@ -29,10 +29,10 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the words of a command line ask for, the name of the command among them.
+    /// Parses the words of a command line, which begin with the name of the program.
     ///
     /// # Errors
-    /// What is wrong with them; help that is asked for.
+    /// [`clap::Error`] for words that do not parse, and for help that is asked for.
     pub fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let mut command = taking_negative_numbers(Cli::command());
         let mut matches = command.try_get_matches_from_mut(words)?;
@@ -40,8 +40,8 @@ impl Cli {
     }
 }
 
-/// Has `-1` read as the value of the option before it, and not as an option of its own: so who is to take it says why
-/// it does not.
+/// Lets options take `-1` as their value, so that an option can say why it refuses it. Otherwise
+/// `-1` would be read as an option of its own.
 fn taking_negative_numbers(command: clap::Command) -> clap::Command {
     let take = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
         true => arg.allow_negative_numbers(true),

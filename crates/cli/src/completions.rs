@@ -16,10 +16,7 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// Prints a script that has a shell complete commands, algorithms and options.
-///
-/// # Errors
-/// Those of standard output.
+/// Prints a script that lets a shell complete commands, algorithms and options.
 pub fn completions(args: &CompletionsArgs, session: &Session) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tegula", &mut script);

@@ -1,4 +1,4 @@
-//! How a command can fail, with which exit code, and how the user is told.
+//! How a command can fail, with which exit code, and what the user is told.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -18,16 +18,16 @@ pub type Result<T> = std::result::Result<T, Failure>;
 const RED: &str = "\u{1b}[31m";
 const CYAN: &str = "\u{1b}[36m";
 const PLAIN: &str = "\u{1b}[0m";
-/// Stands before a further line of help, so that all begin in one column.
+/// Stands before each further line of help, so that all lines begin in one column.
 const BESIDE_HELP: &str = "\n        ";
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// Reading, importing or running failed.
     #[error(transparent)]
     Store(Error),
-    /// The budget is too small for a run, but not for another one that finds the same.
+    /// The budget is too small for this run, but not for another run with the same result.
     #[error("{error}")]
     OverBudget {
         /// The budget, and what the run needs.
@@ -38,12 +38,12 @@ pub enum Failure {
     /// The command line asks for something that makes no sense.
     #[error("{message}")]
     Usage {
-        /// What, and why not.
+        /// What it asks for, and why that makes no sense.
         message: String,
         /// What to do instead.
         help: Option<String>,
     },
-    /// A vertex that the user named is not there.
+    /// The graph lacks a vertex that the user named.
     #[error("{} has no vertex `{id}`", graph.display())]
     NoSuchVertex {
         /// The graph directory.
@@ -51,7 +51,7 @@ pub enum Failure {
         /// The id.
         id: String,
     },
-    /// Rows are to be built, but the folder takes no more files.
+    /// Rows must be built, but the folder takes no more files.
     #[error("cannot add rows to {}: {source}", folder.display())]
     RowsNotAdded {
         /// The graph directory, or the folder for temporary files.
@@ -61,10 +61,10 @@ pub enum Failure {
         /// What to do instead.
         help: String,
     },
-    /// The graph holds what the algorithm has no answer for.
+    /// The algorithm has no answer for this graph.
     #[error("{message}")]
     UnfitGraph {
-        /// What.
+        /// Why not.
         message: String,
     },
     /// Something took the name of the output during the work.
@@ -78,11 +78,11 @@ pub enum Failure {
     /// More memory is asked for than the process can ever have.
     #[error("{}", over_limit(what, limit, Bytes::told_apart(*memory, *left)))]
     OverLimit {
-        /// What asks for it.
+        /// What asks for the memory.
         what: &'static str,
-        /// Bytes that are asked for.
+        /// Bytes asked for.
         memory: u64,
-        /// What can be had, in bytes.
+        /// Bytes that the process can have.
         left: u64,
         /// What limits the process.
         limit: &'static str,
@@ -93,10 +93,10 @@ pub enum Failure {
         /// Bytes of the allocation.
         size: u64,
     },
-    /// Whoever reads standard output has left.
+    /// The reader of standard output has left.
     #[error("nobody reads standard output any more")]
     ClosedPipe,
-    /// A fault of this program.
+    /// A fault of tegula itself.
     #[error("a fault of tegula itself: {detail}")]
     Panicked {
         /// The panic's message.
@@ -148,17 +148,18 @@ impl From<tegula_algorithms::Error> for Failure {
 }
 
 impl Failure {
-    /// A fault of the command line.
+    /// An error in the command line.
     pub fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage { message: message.into(), help: None }
     }
 
-    /// A fault of the command line that is easily mended.
+    /// An error in the command line, with what to do instead.
     pub fn usage_with(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Usage { message: message.into(), help: Some(help.into()) }
     }
 
-    /// The same failure, told of the whole budget where it was met within a share of it.
+    /// Returns the same failure, with the figures of a share of the budget turned into those of the
+    /// whole `budget`.
     pub fn of_whole(self, budget: u64) -> Failure {
         match self {
             Failure::Store(error) => Failure::Store(error.of_whole(budget)),
@@ -176,7 +177,7 @@ impl Failure {
         Failure::Panicked { detail: panic_message(payload) }
     }
 
-    /// The exit code that stands for it.
+    /// Returns the exit code of the failure.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage { .. } => 2,
@@ -190,7 +191,7 @@ impl Failure {
         }
     }
 
-    /// Its name for programs, which never changes. docs/GUIDE.md lists all.
+    /// Returns its name for programs, which never changes. docs/GUIDE.md lists all names.
     pub fn kind(&self) -> &'static str {
         match self {
             Failure::Store(error) | Failure::OverBudget { error, .. } => error.kind(),
@@ -206,7 +207,7 @@ impl Failure {
         }
     }
 
-    /// What to do instead, where that is known.
+    /// Returns what to do instead, where that is known.
     fn help(&self) -> Option<Cow<'_, str>> {
         let words = match self {
             Failure::Store(error) => return hints::any_of(&error.hints()).map(Cow::Owned),
@@ -230,7 +231,7 @@ impl Failure {
         words.map(Cow::Borrowed)
     }
 
-    /// What `--json` prints of it.
+    /// Returns the failure as `--json` prints it.
     pub fn to_json(&self) -> json::Failed {
         json::Failed {
             schema: "tegula.error.v1",
@@ -264,7 +265,7 @@ fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// The message for a person. Lines are never wrapped, so that they can be searched.
+/// Returns the message for a person. Lines are never wrapped, so that they can be searched.
 pub fn render(failure: &Failure, coloured: bool) -> String {
     let [red, cyan, plain] = if coloured { [RED, CYAN, PLAIN] } else { [""; 3] };
     let message = failure.to_string();

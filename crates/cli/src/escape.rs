@@ -1,31 +1,31 @@
-//! Names of files and vertices are anybody's: on a terminal they must not move the cursor, change
-//! colours, or pass for a line of ours.
+//! Escapes names of files and vertices. Anybody may choose these names: on a terminal they must not
+//! move the cursor, change colours, or look like a line of our own.
 
 use std::borrow::Cow;
 use std::io;
 
 use serde_json::ser::Formatter;
 
-/// Whether a character does something instead of being seen: controls of either set, and those that
-/// turn the direction of what follows them.
+/// Whether a character acts instead of being seen: controls of both sets, and characters that turn
+/// the direction of the text after them.
 fn is_control(character: char) -> bool {
     let turns_direction = matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     character.is_control() || turns_direction
 }
 
-/// Text of one line with its controls escaped as Rust does: `\u{1b}`, `\n`.
+/// Escapes the controls of a line as Rust does: `\u{1b}`, `\n`.
 pub fn line(text: &str) -> Cow<'_, str> {
     escape(text, is_control, |control| control.escape_default().to_string())
 }
 
-/// The same of several lines, which stay what they are.
+/// Escapes the same in several lines, but keeps line ends and tabs.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character| is_control(character) && !matches!(character, '\n' | '\t');
     escape(text, is_escaped, |control| control.escape_default().to_string())
 }
 
-/// Formats JSON whose strings have their controls escaped.
+/// Formats JSON with the controls in its strings escaped.
 pub struct Visible;
 
 impl Formatter for Visible {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same_afterwards() {
+    fn escaped_json_means_the_same() {
         let value = serde_json::json!({ "name": "a\u{1b}\u{9b}\u{7f}\u{202e}ü" });
         let mut plain = Vec::new();
         value.serialize(&mut Serializer::with_formatter(&mut plain, Visible)).unwrap();

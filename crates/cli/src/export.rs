@@ -25,7 +25,7 @@ use crate::output::{EdgeTarget, Format, GraphFormat, RowWriter, Target};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
-/// What the options do not say.
+/// The help after the options.
 const AFTER_HELP: &str = "\
 The edges come in no particular order, but always in the same. An edge of an undirected graph is written once: \
 import it with --undirected. Vertices without an edge are not written; --degrees lists all.
@@ -45,15 +45,16 @@ pub struct ExportArgs {
     /// The graph.
     #[command(flatten)]
     graph: GraphArgs,
-    /// The file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, .graphml, .gexf, .dot or .gv; text also as
-    /// .gz or .zst; `-` is standard output, with tabs unless --format says otherwise.
+    /// The file: .el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, .graphml, .gexf, .dot or
+    /// .gv; text also as .gz or .zst; `-` is standard output, with tabs unless --format says
+    /// otherwise.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Write how many edges enter and leave each vertex.
     #[arg(long, conflicts_with_all = ["neighbours_of", "vertex"])]
     degrees: bool,
-    /// Write the neighbours of these vertices: a table with an id in each row. Tables are read as inputs are: text,
-    /// also as .gz and .zst, Parquet, `-`.
+    /// Write the neighbours of these vertices: a table with an id in each row. Tables are read like
+    /// inputs: text, also as .gz and .zst, Parquet, `-`.
     #[arg(long, value_name = "FILE", alias = "neighbors-of", conflicts_with = "vertex")]
     neighbours_of: Option<PathBuf>,
     /// Write the neighbours of this vertex; may be given several times.
@@ -62,21 +63,21 @@ pub struct ExportArgs {
     /// How the table of vertices is read.
     #[command(flatten)]
     tables: TableOptions,
-    /// The format, whatever the name of the file.
+    /// The format, instead of the one that the file name tells.
     #[arg(long, value_enum, value_name = "F")]
     format: Option<Format>,
-    /// What a graph has that is written for a program that draws it.
+    /// How a graph is written for a program that draws it.
     #[command(flatten)]
     graph_file: GraphFileArgs,
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
-    /// Who works.
+    /// The worker threads.
     #[command(flatten)]
     threads: Threads,
 }
 
-/// What is written.
+/// The content of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     Edges,
@@ -93,7 +94,7 @@ impl Content {
         }
     }
 
-    /// What a row is of.
+    /// What the rows count as in progress.
     fn unit(self) -> Unit {
         match self {
             Content::Edges | Content::Neighbours => Unit::Edges,
@@ -102,10 +103,7 @@ impl Content {
     }
 }
 
-/// Writes what a graph has: its edges, or what the options say.
-///
-/// # Errors
-/// Those of opening, reading and writing.
+/// Writes the edges of a graph, or its degrees or neighbours.
 pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
     if args.neighbours_of.is_none() && args.tables != TableOptions::default() {
         let message = "--header and --missing are for the table of --neighbours-of";
@@ -162,7 +160,7 @@ struct Export<'a> {
     session: &'a Session,
 }
 
-/// What was written.
+/// What an export wrote.
 struct Written {
     vertices: u64,
     rows: u64,
@@ -175,14 +173,14 @@ impl Export<'_> {
         self.args.graph.reading.budget.bytes()
     }
 
-    /// Opens the graph for what holds `size` bytes, and goes to a table.
+    /// Opens the graph for an export to a table that holds `size` bytes.
     fn open(&self, target: &Target, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let graph = self.args.graph.open("the export", size)?;
         target.check_ids(&answer::id_type(&graph))?;
         Ok(graph)
     }
 
-    /// What a run on the graph may use.
+    /// The options of a run on the graph.
     fn options(&self, graph: &Graph) -> RunOptions<'_> {
         RunOptions {
             memory: self.budget(),
@@ -308,7 +306,7 @@ impl Export<'_> {
     }
 }
 
-/// Takes rows under somebody's eyes.
+/// Reports progress for the rows that it passes on.
 struct Watched<'a> {
     out: Box<dyn RowWriter + 'a>,
     progress: &'a dyn Progress,

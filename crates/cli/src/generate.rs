@@ -39,7 +39,7 @@ enum Model {
         /// Edges per vertex.
         #[arg(long, value_name = "N", default_value_t = Rmat::EDGE_FACTOR)]
         edge_factor: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
@@ -51,7 +51,7 @@ enum Model {
         /// Number of edges.
         #[arg(long, value_name = "M")]
         edges: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
@@ -66,11 +66,12 @@ enum Model {
         /// Probability that an edge leads elsewhere.
         #[arg(long, value_name = "P", default_value_t = 0.1)]
         rewiring: f64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
-    /// Scale-free, by preferential attachment: each edge listed once (import with --undirected), some twice.
+    /// Scale-free, by preferential attachment: each edge listed once (import with --undirected),
+    /// some twice.
     ScaleFree {
         /// Number of vertices.
         #[arg(long, value_name = "N")]
@@ -78,7 +79,7 @@ enum Model {
         /// Edges that each vertex but the first brings.
         #[arg(long, value_name = "N", default_value_t = 16)]
         edges_per_vertex: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
@@ -90,7 +91,7 @@ enum Model {
         /// Rows.
         #[arg(long, value_name = "N")]
         height: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
@@ -99,7 +100,7 @@ enum Model {
         /// Number of vertices.
         #[arg(long, value_name = "N")]
         vertices: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
@@ -108,13 +109,13 @@ enum Model {
         /// Number of vertices.
         #[arg(long, value_name = "N")]
         vertices: u64,
-        /// What is written.
+        /// How it is written.
         #[command(flatten)]
         writing: Writing,
     },
 }
 
-/// What is written.
+/// How the edge list is written.
 #[derive(Debug, Args)]
 struct Writing {
     /// The edge list: text (.el, .wel, .txt, also as .gz or .zst), .bin32 or .bin64.
@@ -129,7 +130,7 @@ struct Writing {
     /// Replace the file if it exists.
     #[arg(long)]
     force: bool,
-    /// Who works.
+    /// The worker threads.
     #[command(flatten)]
     threads: Threads,
 }
@@ -147,7 +148,7 @@ impl Model {
         }
     }
 
-    /// Its name, and the graph.
+    /// Returns the name of the model and the graph.
     fn graph(&self) -> Result<(&'static str, Box<dyn Generator>)> {
         let wrong = |error: ParameterError| Failure::usage(error.to_string());
         let seed = self.writing().seed;
@@ -180,7 +181,7 @@ impl Model {
 /// Writes a synthetic graph as an edge list.
 ///
 /// # Errors
-/// [`Failure::Usage`] for wrong parameters, and those of writing.
+/// [`Failure::Usage`] for wrong parameters.
 pub fn generate(args: &GenerateArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let writing = args.model.writing();
@@ -238,7 +239,7 @@ fn format_of(path: &Path) -> Result<(Format, Compression)> {
     }
 }
 
-/// Writes the file and returns its length.
+/// Writes the file; returns its length.
 fn write(
     graph: &dyn Generator,
     format: Format,
@@ -267,7 +268,8 @@ fn write(
     written.map_err(failed)?.commit()
 }
 
-/// A pool of `wanted` threads, or of as many as the system starts. If it starts none, the calling thread works alone.
+/// Makes a pool of `wanted` threads, or of fewer where the system starts fewer. If it starts none,
+/// the calling thread works alone.
 fn pool(wanted: usize) -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
     let mut count = wanted;
     loop {
@@ -288,7 +290,7 @@ fn pool(wanted: usize) -> std::result::Result<ThreadPool, ThreadPoolBuildError> 
     }
 }
 
-/// Fails to write once the work should stop.
+/// A compressor whose writes fail once the work should stop.
 struct Cancellable<'a> {
     out: Compressor,
     cancel: &'a Cancel,

@@ -1,23 +1,22 @@
-//! Hints of the libraries in the words of the command line.
+//! Puts hints of the libraries into the words of the command line.
 
 use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::find;
 use tegula_algorithms::side_table::TableRead;
 use tegula_machine::{Action, Diagnostic, Hint, Setting, SettingValue};
 
-/// A message, and what may be done about it.
+/// Returns a message with its hints.
 pub fn told(diagnostic: &Diagnostic) -> String {
     let Diagnostic { message, hints } = diagnostic;
     any_of(hints).map_or_else(|| message.clone(), |hints| format!("{message}; {hints}"))
 }
 
-/// What may be done: any of these.
+/// Joins hints with "or": any one of them helps.
 pub fn any_of(hints: &[Hint]) -> Option<String> {
     let words: Vec<String> = hints.iter().map(hint).collect();
     (!words.is_empty()).then(|| words.join(", or "))
 }
 
-/// What may be done.
 fn hint(Hint { action: what, detail }: &Hint) -> String {
     match detail {
         Some(detail) => format!("{} {detail}", action(what)),
@@ -45,7 +44,7 @@ fn action(action: &Action) -> String {
     }
 }
 
-/// An option with the values that it may be given: `--method propagation or traversal`.
+/// Returns an option with its possible values: `--method propagation or traversal`.
 pub fn setting(setting: &Setting) -> String {
     let flag = flag(setting.option);
     match setting.value {
@@ -54,18 +53,19 @@ pub fn setting(setting: &Setting) -> String {
     }
 }
 
-/// An option as it is typed: `--max-iterations`.
+/// Returns an option as it is typed: `--max-iterations`.
 pub fn flag(option: &str) -> String {
     format!("--{}", option.replace('_', "-"))
 }
 
-/// That rows of tables were skipped: a warning for each table of which some were.
+/// Returns a warning for each table of which rows were skipped.
 pub fn skipped(tables: &[TableRead]) -> Vec<String> {
     let warning = |table: &TableRead| Some(format!("{}: {}", flag(table.option), table.warning()?));
     tables.iter().filter_map(warning).collect()
 }
 
-/// What an algorithm says of its own options, which it names in backticks, with these as they are typed.
+/// Replaces the option names in backticks in a message of `algorithm` by the options as they are
+/// typed.
 pub fn typed(message: &str, algorithm: &str) -> String {
     let names = find(algorithm).map(Entry::option_names).unwrap_or_default();
     let typed = |text: String, name: &&str| text.replace(&format!("`{name}`"), &flag(name));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_option_of_an_import_that_hints_name_can_be_typed_with_its_values() {
+    fn import_options_in_hints_can_be_typed_with_their_values() {
         let import = flags("import");
         for Setting { option, value } in settings::ALL {
             let option = flag(option);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_algorithm_says_to_do_instead_can_be_typed() {
+    fn settings_that_algorithms_suggest_can_be_typed() {
         let mut values_seen = 0;
         for entry in CATALOGUE {
             let Ok(request) = entry.request(json!({})) else { continue };

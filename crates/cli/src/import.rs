@@ -21,7 +21,7 @@ use crate::output::{check_is_in_no_graph, parent};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 
-/// What the options do not say.
+/// The help after the options.
 const AFTER_HELP: &str = "\
 Text: a line is an edge, `source target [weight]`. Blanks, tabs, commas or semicolons separate, as the \
 first lines tell. Further columns are passed over, and so are empty lines and those that begin with # or \
@@ -59,14 +59,14 @@ pub struct ImportArgs {
     /// The graph directory, by convention NAME.tegula.
     #[arg(long, short, value_name = "GRAPH")]
     output: PathBuf,
-    /// Replace the graph if it exists; what is no graph, or holds anything else, is kept.
+    /// Replace an existing graph. Anything else is kept, and so is a graph with other files in it.
     #[arg(long)]
     force: bool,
-    /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market, dimacs, metis, gapbs,
-    /// graphalytics, bvgraph, graphml, gexf, vertices.
+    /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market,
+    /// dimacs, metis, gapbs, graphalytics, bvgraph, graphml, gexf, vertices.
     #[arg(long, value_name = "F", default_value = "auto", help_heading = "Input")]
     format: Format,
-    /// What the vertex ids are.
+    /// The kind of the vertex ids.
     #[arg(long, value_enum, default_value_t = Ids::Auto, help_heading = "Input")]
     ids: Ids,
     /// Store each edge in both directions.
@@ -75,10 +75,11 @@ pub struct ImportArgs {
     /// Store the weights of edges, as 32-bit floats: about 7 digits, up to 3.4e38.
     #[arg(long, help_heading = "Input")]
     weighted: bool,
-    /// Of edges with the same ends store only one, that with the least weight.
+    /// Store only one of several edges with the same ends: the one with the least weight.
     #[arg(long, help_heading = "Input")]
     drop_duplicates: bool,
-    /// Of edges with the same ends store only one, whose weight is their sum, the least or the greatest of theirs.
+    /// Store only one of several edges with the same ends; its weight is the sum, the least or the
+    /// greatest of their weights.
     #[arg(long, value_enum, value_name = "HOW", help_heading = "Input")]
     #[arg(requires = "weighted", conflicts_with = "drop_duplicates")]
     combine: Option<CombineChoice>,
@@ -100,24 +101,24 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME|N", requires = "weighted", help_heading = "Input")]
     #[arg(help = column_help("weights", InputOptions::WEIGHT_NAMES))]
     weight_column: Option<ColumnChoice>,
-    /// The first line of a text is an edge, whatever it looks like.
+    /// Read the first line of a text as an edge, even if it looks like a header.
     #[arg(long, help_heading = "Input")]
     no_header: bool,
-    /// What separates the columns of a text, as | or tab; a blank is any run of blanks and tabs
+    /// Separator of the columns of a text, such as | or tab; a blank is any run of blanks and tabs
     /// [default: as the first lines tell].
     #[arg(long, value_name = "C", help_heading = "Input")]
     delimiter: Option<Delimiter>,
     /// Pass over up to N lines of text that cannot be understood.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Input")]
     skip_bad_rows: u64,
-    /// Which vertices there are, with or without an edge: the ids 0 to N - 1, or those of a file with a row for each
-    /// [default: those that have an edge].
+    /// The vertices of the graph, with or without an edge: the ids 0 to N - 1, or those of a file
+    /// with a row for each [default: those that have an edge].
     #[arg(long, value_name = "N|FILE", value_parser = vertices)]
     vertices: Option<Vertices>,
     /// How vertices are numbered.
     #[arg(long, value_enum, default_value_t = Order::Auto)]
     order: Order,
-    /// Which layouts are stored: tiles always; rows for runs that follow few edges at a time; reverse, rows
+    /// Layouts to store: tiles always; rows for runs that follow few edges at a time; reverse, rows
     /// by target, for bfs in directed graphs.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "tiles")]
     layouts: Vec<Layout>,
@@ -127,22 +128,22 @@ pub struct ImportArgs {
     /// Memory budget.
     #[command(flatten)]
     budget: Budget,
-    /// Who works.
+    /// The worker threads.
     #[command(flatten)]
     threads: Threads,
     /// Where temporary files go [default: beside the graph].
     #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     spill_directory: Option<PathBuf>,
-    /// Bits of the number of a vertex within its segment and within its column, as 24,22: smaller ones show on small
-    /// graphs what large ones do.
+    /// Bits of a vertex number within its segment and within its column, as 24,22. With smaller
+    /// ones, small graphs show what large graphs do.
     #[arg(long, value_name = "BITS,BITS", value_parser = grid, hide = true)]
     grid: Option<Grid>,
-    /// How the tiles of a batch follow one another: for measurements.
+    /// Order of the tiles of a batch: for measurements.
     #[arg(long, value_enum, default_value_t = TileOrderChoice::Hilbert, hide = true)]
     tile_order: TileOrderChoice,
 }
 
-/// Digits are a number, anything else is a file.
+/// Reads digits as a number, anything else as a file.
 fn vertices(text: &str) -> std::result::Result<Vertices, String> {
     if text.parse::<i64>().is_ok_and(|count| count < 0) {
         return Err("there cannot be fewer than none".to_owned());
@@ -161,7 +162,7 @@ fn grid(text: &str) -> std::result::Result<Grid, String> {
     bits.filter(Grid::is_sound).ok_or_else(refuse)
 }
 
-/// What vertex ids are.
+/// The kind of vertex ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Ids {
     /// Integers if the first edge has them, else strings.
@@ -175,7 +176,8 @@ enum Ids {
 /// How vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// The order that is estimated to take the fewest bytes; the given one unless another saves 3 %.
+    /// The order that is estimated to take the fewest bytes; the given one unless another saves 3
+    /// %.
     Auto,
     /// The order of the ids.
     Given,
@@ -185,7 +187,7 @@ enum Order {
     Dfs,
 }
 
-/// How the tiles of a batch follow one another.
+/// The order of the tiles of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TileOrderChoice {
     /// Along a Hilbert curve.
@@ -201,9 +203,9 @@ enum TileOrderChoice {
 enum Layout {
     /// Sorted by target, for scans.
     Tiles,
-    /// Sorted by source, to be sought one by one.
+    /// Sorted by source, to be looked up one by one.
     Rows,
-    /// The same by target; for an undirected graph, which has its rows once, no more than rows.
+    /// Sorted by target; for an undirected graph the same as rows.
     Reverse,
 }
 
@@ -216,7 +218,7 @@ enum RowCoding {
     Ceesor,
     /// Gaps between sorted neighbours, in codes fitted to the graph.
     Gap,
-    /// What rows before have, copied from there where that saves a quarter; gaps for the rest.
+    /// Copies from earlier rows where that saves a quarter; gaps for the rest.
     Copy,
 }
 
@@ -231,7 +233,7 @@ impl RowCoding {
     }
 }
 
-/// The help for an option that names a column.
+/// The help of an option that names a column.
 fn column_help(role: &str, usual: &[&str]) -> String {
     let shown = |name: &&str| match name.strip_prefix(':') {
         Some(rest) => format!(":{}", rest.to_uppercase()),
@@ -241,7 +243,7 @@ fn column_help(role: &str, usual: &[&str]) -> String {
     format!("The column with the {role} [default: named {}, in any case]", names.join(", "))
 }
 
-/// The weight of an edge that takes the place of several.
+/// The weight of the edge that replaces several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CombineChoice {
     /// The sum of their weights.
@@ -253,7 +255,8 @@ enum CombineChoice {
 }
 
 impl ImportArgs {
-    /// The encoding of a layout of rows, if it is to be: whoever asks for an encoding alone asks for rows.
+    /// Returns the encoding of `layout`, a layout of rows, if it is to be built. An encoding
+    /// without a layout asks for rows.
     fn rows(&self, layout: Layout) -> Option<RowEncoding> {
         let asks_for = |layout| self.layouts.contains(&layout);
         let is_alone = self.row_encoding.is_some() && !asks_for(Layout::Reverse);
@@ -314,9 +317,6 @@ impl ImportArgs {
 }
 
 /// Turns edge lists into a graph directory.
-///
-/// # Errors
-/// Those of reading the inputs and of writing the graph.
 pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     args.budget.check()?;
@@ -377,7 +377,8 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
     }
 }
 
-/// What people are told; `is_combined` says that edges with the same ends were combined, not left out.
+/// What people are told. `is_combined` tells that edges with the same ends were combined, not left
+/// out.
 fn facts(report: &ImportReport, is_combined: bool, elapsed: Duration) -> Facts {
     let mut facts = Facts::default();
     facts.add("vertices", report::count(report.vertices));
@@ -400,7 +401,7 @@ fn facts(report: &ImportReport, is_combined: bool, elapsed: Duration) -> Facts {
     let fate = if is_combined { "combined" } else { "left out" };
     let duplicates = kept_and_others(report.duplicates, report.dropped_duplicates, fate);
     facts.add(edges.duplicates(), duplicates);
-    // Of no edge there is nothing to be said per edge.
+    // Without edges there are no figures per edge.
     if report.edges > 0 {
         facts.add("order", format!("{}: {}", report.order.name, report.order.reason));
         for (layout, bytes) in json::bytes_per_edge(&report.files, report.edges) {
@@ -424,7 +425,7 @@ fn edges_told(report: &ImportReport, edges: EdgeCount) -> String {
     }
 }
 
-/// Which columns were read, with the number of files where they differ.
+/// Returns which columns were read, with the number of files where files differ.
 fn columns(taken: &[ColumnsTaken]) -> String {
     const SHOWN_MAX: usize = 4;
     let mut kinds: Vec<(&ColumnsTaken, u64)> = Vec::new();
@@ -466,7 +467,7 @@ fn columns(taken: &[ColumnsTaken]) -> String {
     texts.join("; ")
 }
 
-/// How many there are, and the fate of the others, if any.
+/// Returns the number kept, and the number and fate of the others, if any.
 fn kept_and_others(kept: u64, others: u64, fate: &str) -> String {
     match others {
         0 => report::count(kept),

@@ -12,9 +12,6 @@ use crate::session::Session;
 use crate::stdout;
 
 /// Shows what a graph directory holds.
-///
-/// # Errors
-/// Those of opening and reading.
 pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
     stdout::check()?;
     let graph = args.open("the summary of degrees", |_| Ok(0))?;
@@ -35,7 +32,7 @@ pub fn info(args: &GraphArgs, session: &Session) -> Result<()> {
     session.print(&text)
 }
 
-/// How the edges are spread over the vertices.
+/// How edges are distributed over vertices.
 struct DegreeSummary {
     out: Degrees,
     into: Degrees,
@@ -43,7 +40,7 @@ struct DegreeSummary {
 }
 
 impl DegreeSummary {
-    /// Streams the degrees.
+    /// Reads the degrees in one pass.
     fn read(graph: &Graph) -> Result<DegreeSummary> {
         let (mut out, mut into) = (Census::default(), Census::default());
         let (mut shown, mut isolated) = (0, 0);
@@ -55,14 +52,14 @@ impl DegreeSummary {
             isolated += degrees.filter(|&(out, into)| out | into == 0).count() as u64;
             Ok(())
         })?;
-        // Those that were not shown have no edge.
+        // Vertices that were not visited have no edge.
         let others = graph.vertex_count() - shown;
         let summary = |census: Census| census.summary(graph, others);
         Ok(DegreeSummary { out: summary(out), into: summary(into), isolated: isolated + others })
     }
 }
 
-/// What is known of degrees that come one after the other.
+/// Statistics of a stream of degrees.
 struct Census {
     sum: u64,
     min: u32,
@@ -85,7 +82,7 @@ impl Census {
         }
     }
 
-    /// Of these and others without an edge.
+    /// Returns the statistics, with `others` vertices without an edge added.
     fn summary(mut self, graph: &Graph, others: u64) -> Degrees {
         self.log2_bins[0] += others;
         let used = self.log2_bins.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
@@ -156,7 +153,7 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
         }
     }
     if manifest.edges == 0 {
-        // There are no degrees to tell.
+        // There are no degrees to show.
     } else if manifest.undirected {
         facts.add("degree", range_of(&degrees.out));
     } else {

@@ -1,4 +1,4 @@
-//! The objects that `--json` prints. Their names are fixed: scripts rely on them.
+//! The objects that `--json` prints. Field names are fixed: scripts rely on them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,9 +27,9 @@ pub struct Export<'a> {
     pub schema: &'static str,
     /// What was written: edges, degrees or neighbours.
     pub content: &'static str,
-    /// Those of the graph, or those whose neighbours were written.
+    /// Vertices of the graph, or those whose neighbours were written.
     pub vertices: u64,
-    /// Where edges were written, how many: an edge of an undirected graph is one.
+    /// The number of edges, where edges were written; an undirected edge counts once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<u64>,
     pub rows: u64,
@@ -37,9 +37,9 @@ pub struct Export<'a> {
     pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
-    /// What is less than may have been expected; also on standard error.
+    /// Where the result falls short of what may have been expected; also on standard error.
     pub warnings: Vec<String>,
-    /// What was read of the tables that options name.
+    /// Tables read for the options.
     pub tables: &'a [TableRead],
 }
 
@@ -51,13 +51,13 @@ pub struct Run<'a> {
     pub vertices: u64,
     pub edges: u64,
     pub iterations: u64,
-    /// Those of them that were run before the checkpoint that this has gone on from.
+    /// Iterations before the checkpoint that the run resumed from.
     pub iterations_before: u64,
     pub seconds: RunSeconds,
     pub iteration_seconds: Vec<Seconds>,
     /// How the edges of each iteration were reached: scan, seek or pull.
     pub processes: Vec<&'static str>,
-    /// Seconds that this was predicted to take, uncorrected; null where a scan was the only way.
+    /// Predicted seconds of each iteration, uncorrected; null where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
     pub edges_processed: u64,
     pub tiles_skipped: u64,
@@ -67,14 +67,14 @@ pub struct Run<'a> {
     pub memory_bytes: u64,
     pub threads: usize,
     pub output: Option<String>,
-    /// What is less than may have been expected, although the run was done; also on standard error.
+    /// Where the result falls short of what may have been expected; also on standard error.
     pub warnings: Vec<String>,
-    /// What was read of the tables that options name.
+    /// Tables read for the options.
     pub tables: &'a [TableRead],
     pub summary: &'a dyn Summary,
 }
 
-/// The parts of a run.
+/// Seconds of each part of a run.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct RunSeconds {
     pub open: Seconds,
@@ -93,26 +93,26 @@ pub struct Estimate {
     pub stream_bytes_min: u64,
     pub overhead_bytes: u64,
     pub needed_bytes: u64,
-    /// What is read in iterations: tiles or rows.
+    /// What iterations read: tiles or rows.
     pub layout: &'static str,
     pub layout_bytes: u64,
     /// Null where arrays are in memory.
     pub arrays_on_disk: Option<ArraysOnDisk>,
-    /// Why the files of arrays cannot be made; null where nothing is known against it.
+    /// Why the files of arrays cannot be made; null where no reason is known.
     pub disk_refuses: Option<String>,
-    /// Null where they may lie on disk.
+    /// Why arrays must be in memory; null where they may lie on disk.
     pub why_in_memory: Option<&'static str>,
-    /// Read and written by iterations but the first, about.
+    /// Bytes that each iteration but the first reads and writes, about.
     pub iteration_bytes: u64,
-    /// Read and written by all iterations, about.
+    /// Bytes that all iterations read and write, about.
     pub moved_bytes: u64,
-    /// Held beside these where the budget has room: lists that save time.
+    /// Bytes of lists that save time, held in addition where the budget has room.
     pub lists_bytes: u64,
-    /// Of the process when it began: its code, and the tables of the graph.
+    /// Bytes of the process when it began: its code, and the tables of the graph.
     pub resident_bytes: u64,
-    /// Of the whole process, about.
+    /// Peak of the whole process, about.
     pub peak_memory_bytes: u64,
-    /// About; null where nothing is known of it. With rows that are built first.
+    /// About; null where it cannot be estimated. Includes rows that are built first.
     pub seconds: Option<Seconds>,
     pub work: Work,
     pub memory_bytes: u64,
@@ -120,21 +120,21 @@ pub struct Estimate {
     pub layout_fits: bool,
 }
 
-/// What the time of a run is estimated from.
+/// The work from which the time of a run is estimated.
 #[derive(Debug, Serialize)]
 pub struct Work {
     pub kind: &'static str,
     pub rounds: f64,
     pub edges: f64,
     pub vertices: f64,
-    /// Of an edge in the tiles.
+    /// Bytes of an edge in the tiles.
     pub edge_bytes: f64,
-    /// That share it.
+    /// Threads that share the work.
     pub threads: usize,
 }
 
 impl Work {
-    /// As the algorithm counts it, shared by some threads.
+    /// Returns the work as the algorithm counts it, shared by `threads` threads at most.
     pub fn of(needs: &algorithm::Needs, threads: usize) -> Work {
         let algorithm::Work { kind, rounds, edges, vertices, threads_max: _ } = *needs.work();
         let (edge_bytes, threads) = (needs.edge_bytes, needs.work().threads(threads));
@@ -145,10 +145,10 @@ impl Work {
 /// How the arrays of a run lie on disk.
 #[derive(Debug, Serialize)]
 pub struct ArraysOnDisk {
-    /// Of memory.
+    /// Bytes of memory.
     pub held_bytes: u64,
     pub file_bytes: u64,
-    /// Columns of targets are taken in so many groups.
+    /// Groups into which the columns are divided.
     pub column_groups: u32,
     pub columns_in_group: u32,
 }
@@ -168,7 +168,8 @@ pub struct Import {
     pub order_choice: OrderChoice,
     pub ids: IdType,
     pub undirected: bool,
-    /// The share of the listed edges that stand both ways; null where the graph is directed.
+    /// The share of the listed edges that appear in both directions; null where the graph is
+    /// directed.
     pub both_ways_share: Option<f64>,
     pub loops: u64,
     pub duplicates: u64,
@@ -217,7 +218,7 @@ pub struct Degrees {
     pub min: u32,
     pub mean: f64,
     pub max: u32,
-    /// Bin 0 counts the zeros, bin `i` the degrees in `2^(i-1)..2^i`.
+    /// Bin 0 counts degree 0, bin `i` the degrees in `2^(i-1)..2^i`.
     pub log2_bins: Vec<u64>,
 }
 
@@ -253,7 +254,7 @@ pub struct Probe<'a> {
     #[serde(flatten)]
     pub profile: &'a DeviceProfile,
     pub seconds: Seconds,
-    /// Where the targets are remembered.
+    /// The file that remembers the targets.
     pub remembered: Option<String>,
 }
 
@@ -287,7 +288,7 @@ pub fn bytes_per_edge(files: &[FileEntry], edges: u64) -> BTreeMap<&'static str,
     there.map(|(layout, names)| (layout, of_layout(names))).collect()
 }
 
-/// The most memory that this process ever had, in bytes; 0 where the system does not tell.
+/// Returns the peak memory of this process in bytes; 0 where the system does not tell.
 pub fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -300,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_is_at_least_what_was_just_used() {
+    fn the_peak_is_at_least_the_memory_just_used() {
         let used = vec![1u8; 8 << 20];
         assert!(peak_memory() > used.iter().map(|&byte| u64::from(byte)).sum());
     }

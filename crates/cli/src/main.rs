@@ -1,4 +1,4 @@
-//! The `tegula` command: parses what was asked for, has it done, and says how it went.
+//! The `tegula` command: parses the command line, runs the command, and reports how it went.
 
 mod allocator;
 mod args;
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     outcome.map_or_else(|failure| ExitCode::from(failure.exit_code()), |()| ExitCode::SUCCESS)
 }
 
-/// Prints no panic of a library that was called with a file which may be damaged: that becomes an error of the file.
+/// Silences panics of libraries that read a possibly damaged file: they become errors of the file.
 fn quieten_foreign_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -57,7 +57,7 @@ fn quieten_foreign_panics() {
     }));
 }
 
-/// Does what was asked for; a failure has been told.
+/// Runs the command. A failure that it returns has been reported already.
 fn call(cli: Cli) -> Result<()> {
     let session = Session::start(&cli.common);
     let outcome = guarded(|| dispatch(cli.command, &session));
@@ -65,9 +65,9 @@ fn call(cli: Cli) -> Result<()> {
     outcome.inspect_err(|failure| session.report(failure))
 }
 
-/// Makes a failure of a panic, so that it is told as all others are.
+/// Turns a panic into a failure, so that it is reported like any other.
 fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
-    // What failed is not looked at again.
+    // Nothing that a panic may have left half done is used afterwards.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))
 }

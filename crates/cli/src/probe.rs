@@ -16,7 +16,7 @@ use crate::report::{self, Curve, Facts};
 use crate::session::Session;
 use crate::stdout;
 
-/// What the options do not say.
+/// The help after the options.
 const AFTER_HELP: &str = "\
 What is chosen is remembered in $XDG_CACHE_HOME/tegula/devices.json, or else \
 ~/.cache/tegula/devices.json. Probe again to replace it; remove the file to forget it.";
@@ -29,12 +29,13 @@ pub struct ProbeArgs {
     /// which is read.
     #[arg(value_name = "PATH")]
     path: PathBuf,
-    /// How it is read. What threads measure, for comparison, is not remembered.
+    /// How it is read. A measurement with threads is for comparison, and is not remembered.
     #[arg(long, value_enum, default_value_t = Io::Auto)]
     io: Io,
 }
 
-/// What is said of damage is for graphs; here it is a file that is no good for this.
+/// Turns errors about a damaged graph into errors about the probed file, which is unfit for a
+/// probe.
 fn of_any_file(error: Error) -> Error {
     match error {
         Error::Corrupt { path: file, detail, .. } => {
@@ -46,9 +47,6 @@ fn of_any_file(error: Error) -> Error {
 }
 
 /// Measures how fast a device is read, and remembers how it is read best.
-///
-/// # Errors
-/// Those of writing and reading.
 pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     stdout::check()?;
     let started = Instant::now();
@@ -82,7 +80,7 @@ pub fn probe(args: &ProbeArgs, session: &Session) -> Result<()> {
     ))
 }
 
-/// As many threads as runs may have, whatever was measured before.
+/// Returns the backend, with the most threads that runs may have, independent of earlier probes.
 fn backend(io: Io) -> Backend {
     match io {
         Io::Auto => Backend::Auto,
@@ -94,7 +92,8 @@ fn backend(io: Io) -> Backend {
     }
 }
 
-/// Tells where; what cannot be remembered is still worth being shown.
+/// Remembers the targets; returns where. A failure is only logged: the figures are still worth
+/// showing.
 fn remember(profile: &DeviceProfile) -> Option<String> {
     let known = KnownDevices::of_user()?;
     match known.keep(profile) {

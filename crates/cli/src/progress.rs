@@ -1,4 +1,4 @@
-//! Progress bars: where the work is, how fast, and how long it will take.
+//! Progress bars: how far the work is, how fast it is, and how long it will still take.
 
 use std::fmt::Write;
 use std::io;
@@ -12,24 +12,25 @@ use tegula_machine::threads::{Progress, Unit, lock, start};
 
 use crate::report;
 
-/// Time between two pictures of a bar that does not move.
+/// Time between two drawings of a bar that does not move.
 const TICK: Duration = Duration::from_millis(200);
-/// Characters of a line, at most.
+/// The greatest width of a line in characters.
 const WIDTH_MAX: usize = 96;
-/// Those that stay free: an echoed `^C` must not break the line, which could not be cleared then.
+/// Characters of it that stay free: an echoed `^C` would wrap the line, which then could not be
+/// cleared.
 const MARGIN: usize = 4;
-/// Characters that the figures take beside a bar.
+/// Characters for the figures beside a bar.
 const FIGURES_WIDTH: usize = 50;
 const ITERATIONS_WIDTH: usize = 57;
 /// Characters of the widest and the narrowest bar.
 const BAR_WIDTH_MAX: usize = 30;
 const BAR_WIDTH_MIN: usize = 5;
 
-/// One bar a stage, on standard error.
+/// Draws one bar for each stage, on standard error.
 #[derive(Default)]
 pub struct Bars {
     bar: Arc<Mutex<Option<ProgressBar>>>,
-    /// Ends the thread that draws the bar where nothing moves it.
+    /// Ends the thread that redraws the bar while nothing moves it.
     ticker: OnceLock<Sender<()>>,
 }
 
@@ -38,7 +39,8 @@ impl Bars {
         lock(&self.bar)
     }
 
-    /// Draws the bar every [`TICK`] until this is dropped. Without a thread it is drawn as it moves.
+    /// Draws the bar every [`TICK`] until the returned sender is dropped. If no thread starts, the
+    /// bar is drawn only as it moves.
     fn start_ticker(&self) -> Sender<()> {
         let bar = Arc::clone(&self.bar);
         let (ticker, ended) = channel();
@@ -47,12 +49,12 @@ impl Bars {
                 lock(&bar).as_ref().inspect(|bar| bar.tick());
             }
         };
-        // That a thread is missing is told at the end.
+        // A thread that did not start is reported at the end.
         drop(start("tegula-bar", tick));
         ticker
     }
 
-    /// Does what prints on standard error, with the bar out of the way.
+    /// Runs `print`, which writes to standard error, with the bar out of the way.
     pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
         match &*self.bar() {
             Some(bar) => bar.suspend(print),
@@ -75,7 +77,7 @@ impl Progress for Bars {
                     left: state.eta(),
                     elapsed: state.elapsed(),
                 };
-                // What a bar cannot show is not worth an error.
+                // A failure to draw a bar is not worth an error.
                 let _ = out.write_str(&moment.line(&stage, unit, terminal_width()));
             };
             bar.set_style(style.with_key("line", line));
@@ -106,7 +108,7 @@ impl Drop for Bars {
     }
 }
 
-/// Progress as a line in the log for each stage that has ended.
+/// Logs a line for each stage that has ended.
 #[derive(Default)]
 pub struct StageLog(Mutex<Option<LoggedStage>>);
 
@@ -119,7 +121,7 @@ struct LoggedStage {
 }
 
 impl LoggedStage {
-    /// Its name, what was done, and how long that took.
+    /// Returns the line: the stage's name, what was done, and how long that took.
     fn line(&self, took: Duration) -> String {
         let (name, done) = (&self.name, self.done);
         let rate = match self.unit {
@@ -157,24 +159,24 @@ impl Progress for StageLog {
     }
 }
 
-/// Progress of a run of which more is known than those know who make it.
+/// Progress of a run, with facts that the run itself does not report.
 pub struct RunProgress<'a> {
-    /// Who is told.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// How many iterations there are going to be.
+    /// The number of iterations, where it is known beforehand.
     pub iterations: Option<u64>,
-    /// What is to be said in the midst of the run.
+    /// What to do in the middle of the run.
     pub alarm: Option<Alarm<'a>>,
 }
 
 impl<'a> RunProgress<'a> {
-    /// Of which nothing is known yet.
+    /// Passes progress on, with nothing added.
     pub fn of(progress: &'a dyn Progress) -> RunProgress<'a> {
         RunProgress { progress, iterations: None, alarm: None }
     }
 }
 
-/// Something that happens once, after some iterations.
+/// Calls a function once, after some iterations.
 pub struct Alarm<'a> {
     left: AtomicU64,
     ring: &'a (dyn Fn() + Sync),
@@ -217,18 +219,18 @@ fn terminal_width() -> usize {
     if columns == 0 { 80 } else { usize::from(columns) }
 }
 
-/// How far a stage is.
+/// The state of a stage.
 struct Moment {
     done: u64,
     total: Option<u64>,
-    /// Units in a second, once that is known.
+    /// Units per second, once known.
     rate: Option<f64>,
     left: Duration,
     elapsed: Duration,
 }
 
 impl Moment {
-    /// The line that shows it.
+    /// Returns the line that shows it.
     fn line(&self, stage: &str, unit: Unit, width: usize) -> String {
         let width = width.min(WIDTH_MAX).saturating_sub(MARGIN);
         let figures = self.figures(unit);
@@ -271,7 +273,7 @@ impl Moment {
     }
 }
 
-/// A number of what a stage counts.
+/// Formats a number of a stage's units.
 fn amount(number: u64, unit: Unit) -> String {
     match unit {
         Unit::Bytes => report::bytes(number),
@@ -281,7 +283,7 @@ fn amount(number: u64, unit: Unit) -> String {
     }
 }
 
-/// A time span of which nobody needs the fractions.
+/// Formats a time span without fractions, unless it is long.
 fn whole_seconds(span: Duration) -> String {
     match span.as_secs() {
         seconds @ 0..100 => format!("{seconds} s"),
@@ -338,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_that_knows_its_iterations_says_so() {
+    fn a_known_number_of_iterations_is_the_length_of_the_bar() {
         let bars = Bars::default();
         let progress = RunProgress { iterations: Some(60), ..RunProgress::of(&bars) };
         let length = || bars.bar().as_ref().and_then(ProgressBar::length);

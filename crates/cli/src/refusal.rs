@@ -1,4 +1,4 @@
-//! A command line that does not parse, and the help that it may ask for.
+//! Command lines that do not parse, and the help that they may ask for.
 
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use crate::command_line::Cli;
 use crate::errors::{Failure, Result};
 use crate::{escape, session, stdout};
 
-/// Says what the words of a command line may have meant where one of them is no command.
+/// Adds what may have been meant to an error about an unknown command.
 pub fn with_choices(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return error;
@@ -29,7 +29,8 @@ pub fn with_choices(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// What to type where an algorithm stands in the place of a command, or a command behind `run`.
+/// Returns a corrected command line where an algorithm stands in the place of a command, or a
+/// command after `run`.
 fn with_run_moved(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -51,7 +52,7 @@ fn with_run_moved(error: &clap::Error, words: &[OsString]) -> Option<String> {
     Some(format!("`{wrong}` is {what}\n\n  tip: did you mean `{meant}`?\n"))
 }
 
-/// A word as it is typed in a shell.
+/// Returns a word as it is typed in a shell.
 fn typed(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
@@ -61,7 +62,7 @@ fn typed(word: &OsStr) -> String {
     }
 }
 
-/// Says in plain words what is wrong with a number, which the types of Rust say in theirs.
+/// Replaces what Rust's parsers say of a wrong number by plain words.
 pub fn in_plain_words(error: clap::Error) -> clap::Error {
     match plain_words(&error) {
         Some(words) => clap::Error::raw(error.kind(), words).with_cmd(&Cli::command()),
@@ -80,7 +81,7 @@ fn plain_words(error: &clap::Error) -> Option<String> {
     Some(format!("invalid value '{value}' for '{option}': {why}\n\n{more}\n"))
 }
 
-/// Why a value is not a number that an option takes, if it is one that does not take it.
+/// Returns why an option does not take a value as its number, if that is the cause.
 fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
     if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
         let why = match cause.kind() {
@@ -102,7 +103,7 @@ fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
 /// Prints the help that was asked for, or says what is wrong with the command line.
 ///
 /// # Errors
-/// [`Failure::Usage`], which has been told; those of standard output.
+/// [`Failure::Usage`], which has been reported.
 pub fn answer(error: clap::Error) -> Result<()> {
     let json = session::is_json_asked_for();
     let text = error.render();
@@ -114,7 +115,7 @@ pub fn answer(error: clap::Error) -> Result<()> {
     let failure = failure(error.kind(), &text.to_string());
     session::tell_program(&failure, json);
     if std::env::args_os().all(is_plain) {
-        // With colours, where these are wanted. A standard error that is gone cannot be told about.
+        // In colour where the user wants that. If standard error is closed, nobody can be told.
         let _ = error.print();
     } else {
         session::to_stderr(&escape::lines(text.to_string().trim_end()));
@@ -127,7 +128,7 @@ fn is_plain(word: OsString) -> bool {
     word.to_str().is_some_and(|word| escape::line(word) == word)
 }
 
-/// What clap says, in parts: `error: MESSAGE`, and then paragraphs of tips and of usage.
+/// Splits clap's text into a message and help: `error: MESSAGE`, then paragraphs of tips and usage.
 fn failure(kind: ErrorKind, text: &str) -> Failure {
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::usage_with("there is no command", "--help names all");
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_clap_says_is_a_message_and_a_hint() {
+    fn the_text_of_clap_becomes_a_message_and_a_hint() {
         let parts = |words: &str| {
             let words = std::iter::once("tegula").chain(words.split_whitespace());
             let error = Cli::try_parse_from(words).unwrap_err();
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_taken_is_told_in_plain_words() {
+    fn a_wrong_number_is_refused_in_plain_words() {
         for (words, expected) in [
             ("pagerank g --iterations -1", "it is no whole number of at least 0"),
             ("pagerank g --top x", "it is no whole number of at least 0"),

@@ -13,26 +13,27 @@ use crate::output::{TAB, quoted_cell};
 
 pub use tegula_algorithms::answer::{count, counted, rounded};
 
-/// Columns of a histogram's longest bar.
+/// The width of a histogram's longest bar in characters.
 const BAR_WIDTH: usize = 40;
 
-/// The name of a file, in one line.
+/// Returns a path in one line, with controls escaped.
 pub fn path(path: &Path) -> String {
     escape::line(&path.display().to_string()).into_owned()
 }
 
-/// How many edges a graph has. An edge of an undirected graph is stored as two arcs, a loop as one.
+/// The number of edges of a graph. An edge of an undirected graph is stored as two arcs, a loop as
+/// one.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeCount {
-    /// What is stored.
+    /// Stored edges.
     pub arcs: u64,
-    /// Those of them that are loops.
+    /// Arcs that are loops.
     pub loops: u64,
-    /// Whether edges lead both ways.
+    /// Whether the graph is undirected.
     pub undirected: bool,
 }
 
-/// What something is called.
+/// A noun in singular and plural.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnitName {
     pub one: &'static str,
@@ -40,13 +41,13 @@ pub struct UnitName {
 }
 
 impl EdgeCount {
-    /// Of a graph.
+    /// Takes the counts of a graph.
     pub fn of(manifest: &Manifest) -> EdgeCount {
         let Manifest { edges: arcs, loops, undirected, .. } = *manifest;
         EdgeCount { arcs, loops, undirected }
     }
 
-    /// What is stored of an edge. Figures of a run or an import count these.
+    /// Returns the noun for a stored edge. Figures of a run or an import count stored edges.
     pub fn stored_unit(self) -> UnitName {
         match self.undirected {
             true => UnitName { one: "arc", many: "arcs" },
@@ -54,17 +55,17 @@ impl EdgeCount {
         }
     }
 
-    /// What those of them are called that repeat others.
+    /// Returns the name for stored edges that repeat others.
     pub fn duplicates(self) -> &'static str {
         if self.undirected { "duplicate arcs" } else { "duplicates" }
     }
 
-    /// How many edges there are.
+    /// Returns the number of edges.
     pub fn edges(self) -> u64 {
         edge_count(self.arcs, self.loops, self.undirected)
     }
 
-    /// The same and what kind of edges they are: `4 (undirected, stored as 7 arcs, unweighted)`.
+    /// Returns the number and kind of the edges: `4 (undirected, stored as 7 arcs, unweighted)`.
     pub fn with_kind(self, weighted: bool) -> String {
         let direction = match self.undirected {
             true => format!("undirected, stored as {}", counted(self.arcs, "arc", "arcs")),
@@ -74,7 +75,7 @@ impl EdgeCount {
         format!("{} ({direction}, {weights})", count(self.edges()))
     }
 
-    /// The same with its noun, if any, and how many arcs there are where that is another number: `4 edges (7 arcs)`.
+    /// Returns the number of edges with `noun`, and of arcs where it differs: `4 edges (7 arcs)`.
     pub fn told(self, noun: &str) -> String {
         let edges = self.edges();
         let arcs = counted(self.arcs, "arc", "arcs");
@@ -83,7 +84,7 @@ impl EdgeCount {
     }
 }
 
-/// What the ids of vertices are.
+/// Describes the kind of ids.
 pub fn ids(ids: IdType) -> &'static str {
     match ids {
         IdType::Range => "integers from 0, without gaps",
@@ -92,12 +93,12 @@ pub fn ids(ids: IdType) -> &'static str {
     }
 }
 
-/// A number of bytes with a binary unit.
+/// Formats bytes with a binary unit.
 pub fn bytes(number: u64) -> String {
     Bytes(number).to_string()
 }
 
-/// A time span: `3.20 s`, `2 min 5 s`.
+/// Formats a time span: `3.20 s`, `2 min 5 s`.
 pub fn time(span: Duration) -> String {
     let seconds = span.as_secs_f64();
     match span.as_secs() {
@@ -108,12 +109,12 @@ pub fn time(span: Duration) -> String {
     }
 }
 
-/// A rate with a decimal unit: `131 M edges/s`.
+/// Formats a rate with a decimal unit: `131 M edges/s`.
 pub fn rate(number: u64, unit: &str, span: Duration) -> String {
     per_second(number as f64 / span.as_secs_f64().max(1e-9), unit)
 }
 
-/// The same for a rate that is known.
+/// Formats a known rate in the same way.
 pub fn per_second(per_second: f64, unit: &str) -> String {
     let (value, prefix) = match per_second {
         ..1e3 => (per_second, ""),
@@ -125,7 +126,7 @@ pub fn per_second(per_second: f64, unit: &str) -> String {
     format!("{value:.digits$} {prefix}{unit}/s")
 }
 
-/// A number with a decimal prefix, one decimal and its noun: `26.3 M edges`.
+/// Formats a number with a decimal prefix, one decimal and its noun: `26.3 M edges`.
 pub fn short_count(number: f64, unit: &str) -> String {
     let (value, prefix) = match number {
         ..1e3 => (number, ""),
@@ -136,12 +137,12 @@ pub fn short_count(number: f64, unit: &str) -> String {
     format!("{value:.1} {prefix}{unit}")
 }
 
-/// A rate of bytes with a binary unit: `2.1 GiB/s`.
+/// Formats a rate of bytes with a binary unit: `2.1 GiB/s`.
 pub fn byte_rate(number: u64, span: Duration) -> String {
     format!("{}/s", bytes((number as f64 / span.as_secs_f64().max(1e-9)) as u64))
 }
 
-/// A share of a whole: `12.5 %`.
+/// Formats a share of a whole: `12.5 %`.
 pub fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
@@ -157,7 +158,7 @@ impl Facts {
         self.0.push((name.into(), value));
     }
 
-    /// The lines, values aligned.
+    /// Returns the lines, with values aligned.
     pub fn to_text(&self) -> String {
         let mut table = plain_table();
         for (name, value) in &self.0 {
@@ -167,7 +168,7 @@ impl Facts {
     }
 }
 
-/// A list for people: columns aligned to the right.
+/// Formats a list for people: columns aligned to the right.
 pub fn aligned(list: &List) -> String {
     let mut table = plain_table();
     table.set_header(&list.header);
@@ -176,7 +177,7 @@ pub fn aligned(list: &List) -> String {
     table.trim_fmt()
 }
 
-/// A list for programs: tabs between cells, as in a file.
+/// Formats a list for programs: tabs between cells, as in a file.
 pub fn tab_separated(list: &List) -> String {
     let line = |cells: &[&str]| {
         let cells: Vec<_> = cells.iter().map(|cell| quoted_cell(cell, TAB)).collect();
@@ -193,15 +194,15 @@ fn plain_table() -> Table {
     table
 }
 
-/// How many bins there are for numbers by their magnitude.
+/// The number of bins of a histogram of magnitudes.
 pub const LOG2_BINS: usize = u32::BITS as usize + 1;
 
-/// The bin of a number: bin 0 has the zeros, bin `i` the numbers in `2^(i-1)..2^i`.
+/// Returns the bin of a number: bin 0 has the zeros, bin `i` the numbers in `2^(i-1)..2^i`.
 pub fn log2_bin(number: u32) -> usize {
     (u32::BITS - number.leading_zeros()) as usize
 }
 
-/// A bar for each bin, the longest for the fullest.
+/// Draws a bar for each bin; the fullest bin has the longest.
 pub fn histogram(bins: &[u64]) -> String {
     let most = bins.iter().copied().max().unwrap_or(0).max(1);
     let mut table = plain_table();
@@ -214,7 +215,7 @@ pub fn histogram(bins: &[u64]) -> String {
     table.trim_fmt()
 }
 
-/// Names, figures and a bar for each figure; what is chosen is marked.
+/// Points with a name, a figure and a bar each; chosen ones are marked.
 #[derive(Debug, Default)]
 pub struct Curve(Vec<(String, String, u64, bool)>);
 
@@ -224,7 +225,7 @@ impl Curve {
         self.0.push((name.into(), figure, number, is_chosen));
     }
 
-    /// The points below each other.
+    /// Returns the points, one per line.
     pub fn to_text(&self) -> String {
         let most = self.0.iter().map(|point| point.2).max().unwrap_or(0).max(1);
         let mut table = plain_table();
@@ -247,7 +248,7 @@ fn bin_name(bin: usize) -> String {
     }
 }
 
-/// A bar in eighths of a character; what is there at all is seen.
+/// Draws a bar in eighths of a character, at least one eighth for a number above 0.
 fn bar(number: u64, most: u64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (number as f64 / most as f64 * (8 * BAR_WIDTH) as f64).round() as usize;

@@ -1,5 +1,5 @@
 //! What lasts as long as the process: the interrupt switch, the progress bars, and the one place
-//! where anything is printed.
+//! where everything is printed.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +16,14 @@ use crate::errors::{self, Failure, Result};
 use crate::progress::{Bars, StageLog};
 use crate::{escape, hints, report, signals, stdout};
 
-/// Whether `--json` was given, for whoever ends the process without a session.
+/// Whether `--json` was given, for code that ends the process without a session.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// One call of the command.
 pub struct Session {
-    /// Is switched by Ctrl-C.
+    /// Set by Ctrl-C.
     pub cancel: Cancel,
-    /// Whether one JSON object is the whole of standard output.
+    /// Whether standard output is one JSON object and nothing else.
     pub json: bool,
     quiet: bool,
     bars: Option<Bars>,
@@ -51,7 +51,7 @@ impl Session {
         }
     }
 
-    /// Who is told about progress.
+    /// Returns the receiver of progress.
     pub fn progress(&self) -> &dyn Progress {
         match (&self.bars, &self.log) {
             (Some(bars), _) => bars,
@@ -60,7 +60,7 @@ impl Session {
         }
     }
 
-    /// Whether somebody reads the summaries.
+    /// Whether summaries are shown.
     pub fn has_notes(&self) -> bool {
         !self.quiet && !self.json
     }
@@ -73,14 +73,15 @@ impl Session {
         }
     }
 
-    /// Says on standard error what is less than may have been expected. It is neither progress nor a
-    /// summary, so `--quiet` does not suppress it, and `--json` has it besides.
+    /// Warns on standard error that the result falls short of what may have been expected. A
+    /// warning is neither progress nor a summary, so `--quiet` does not suppress it. `--json` also
+    /// lists it.
     pub fn warn(&self, text: &str) {
         let print = || to_stderr(&escape::lines(&format!("warning: {text}")));
         self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
     }
 
-    /// Tells warnings, and once that threads were missing. Returns all of these for `--json`.
+    /// Prints warnings, and once that threads were missing. Returns all of them for `--json`.
     pub fn tell(&self, mut warnings: Vec<String>) -> Vec<String> {
         let shortage =
             threads::shortage().filter(|_| !self.has_told_shortage.swap(true, Ordering::Relaxed));
@@ -89,34 +90,22 @@ impl Session {
         warnings
     }
 
-    /// Prints for a person what was asked for.
-    ///
-    /// # Errors
-    /// Those of standard output.
+    /// Prints for a person what the command was asked for.
     pub fn print(&self, text: &str) -> Result<()> {
         stdout::write(&format!("{}\n", escape::lines(text)))
     }
 
     /// Prints a report that `--quiet` suppresses: the exit code says the same.
-    ///
-    /// # Errors
-    /// Those of standard output.
     pub fn print_report(&self, text: &str) -> Result<()> {
         if self.quiet { Ok(()) } else { self.print(text) }
     }
 
-    /// Finds out before the work, not after it, that such a report has no place.
-    ///
-    /// # Errors
-    /// Those of standard output.
+    /// Checks before the work, not after it, that such a report can be printed.
     pub fn check_report(&self) -> Result<()> {
         if self.quiet { Ok(()) } else { stdout::check() }
     }
 
     /// Prints a list: aligned on a terminal, with tabs for a program.
-    ///
-    /// # Errors
-    /// Those of standard output.
     pub fn print_list(&self, list: &List) -> Result<()> {
         if io::stdout().is_terminal() {
             return self.print(&report::aligned(list));
@@ -124,15 +113,12 @@ impl Session {
         stdout::write(&format!("{}\n", report::tab_separated(list)))
     }
 
-    /// Prints what was asked for as one JSON object.
-    ///
-    /// # Errors
-    /// Those of standard output.
+    /// Prints the answer as one JSON object.
     pub fn print_json(&self, object: &impl Serialize) -> Result<()> {
         stdout::answer(object)
     }
 
-    /// Says why the command failed.
+    /// Prints why the command failed.
     pub fn report(&self, failure: &Failure) {
         if let Some(bars) = &self.bars {
             bars.end();
@@ -141,18 +127,19 @@ impl Session {
     }
 }
 
-/// Whether the words of the command ask for `--json`.
+/// Whether the words of the command line contain `--json`.
 pub fn is_json_asked_for() -> bool {
     std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
 }
 
-/// Knows how failures are told before the words are parsed, for which there may be no memory.
+/// Notes `--json` before the words are parsed, in case there is no memory to parse them.
 pub fn prepare() {
     IS_JSON.store(is_json_asked_for(), Ordering::Relaxed);
 }
 
-/// Says why the command failed: in words on standard error, with `json` also as an object on standard
-/// output. Where the reader has left there is nobody to tell.
+/// Prints why the command failed: in words on standard error, and with `json` also as an object on
+/// standard output. If the reader of standard output has left, nothing is printed on standard
+/// error.
 pub fn report(failure: &Failure, json: bool) {
     tell_program(failure, json);
     if !matches!(failure, Failure::ClosedPipe) {
@@ -160,15 +147,15 @@ pub fn report(failure: &Failure, json: bool) {
     }
 }
 
-/// The same in an object alone, if that is wanted.
+/// Prints only the object, if `json`.
 pub fn tell_program(failure: &Failure, json: bool) {
     if json {
-        // What cannot be written there is told by the exit code.
+        // If this cannot be written, the exit code still tells of the failure.
         let _ = stdout::answer(&failure.to_json());
     }
 }
 
-/// A standard error that is gone cannot be told about.
+/// Prints on standard error; if that is closed, nobody can be told.
 pub fn to_stderr(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -179,7 +166,7 @@ fn is_coloured() -> bool {
     !is_refused && io::stderr().is_terminal()
 }
 
-/// `TEGULA_LOG` says what is logged, else `-v` does.
+/// Logs what `TEGULA_LOG` says, or else what `-v` says.
 fn start_logging(verbose: u8) {
     let level = match verbose {
         0 => "error",
@@ -210,7 +197,7 @@ fn cancel_on_interrupt(cancel: &Cancel) {
     }
 }
 
-/// Ends the process where nothing can be returned, from any thread and whatever it holds.
+/// Ends the process from any thread, whatever locks it holds, where no error can be returned.
 pub fn end_at_once(failure: &Failure) -> ! {
     report(failure, IS_JSON.load(Ordering::Relaxed));
     Temporary::remove_all_if_idle();

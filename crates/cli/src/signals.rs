@@ -1,5 +1,5 @@
-//! What ends a run in good order: Ctrl-C, and the signals with which a system or a closed terminal asks
-//! for it.
+//! Ends a run in good order on Ctrl-C, and on the signals that a system or a closed terminal sends
+//! to ask for it.
 
 use std::fs;
 use std::io;
@@ -9,12 +9,9 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use tegula_machine::threads::{Cancel, start};
 
-/// Cancels on the first of these signals and calls `second` on each further one, from a thread of its
-/// own. If the system starts no such thread, the second signal ends the process at once. A signal that was ignored when
-/// the process began, as under `nohup`, stays ignored.
-///
-/// # Errors
-/// Those of the operating system.
+/// Cancels on the first of these signals and calls `second` on each further one, from a thread of
+/// its own. If the system starts no such thread, the second signal ends the process at once. A
+/// signal stays ignored if it was ignored when the process began, as under `nohup`.
 pub fn listen(cancel: &Cancel, second: impl Fn() + Send + 'static) -> io::Result<()> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
@@ -31,13 +28,14 @@ pub fn listen(cancel: &Cancel, second: impl Fn() + Send + 'static) -> io::Result
         return Ok(());
     }
     heard.into_iter().try_for_each(|signal| {
-        // In this order: the first signal finds the switch off.
+        // The order matters: at the first signal the switch is still off.
         flag::register_conditional_default(signal, cancel.switch())?;
         flag::register(signal, cancel.switch()).map(drop)
     })
 }
 
-/// The signals that are ignored, by the text of `/proc/self/status`: bit `n - 1` is signal `n`.
+/// Returns the signals that are ignored according to `/proc/self/status`: bit `n - 1` is signal
+/// `n`.
 fn ignored(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

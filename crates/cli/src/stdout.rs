@@ -1,5 +1,5 @@
-//! The door to standard output. Unlike that of the standard library, it does not take for written what
-//! nobody can ever read.
+//! The door to standard output. Unlike the standard library's, it reports an error where standard
+//! output was closed before the process began.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,34 +13,34 @@ use serde_json::Serializer;
 use crate::errors::{Failure, Result};
 use crate::escape;
 
-/// What it is called in messages.
+/// Its name in messages.
 pub const NAME: &str = "standard output";
 
 /// The descriptor of standard output.
 const DESCRIPTOR: i32 = 1;
 
-/// Whether there was none when the process began.
+/// Whether standard output was closed when the process began.
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
-/// Whether the one object that `--json` promises is out, or on its way.
+/// Whether the one object that `--json` promises has been written or is being written.
 static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
-/// Before `main`, Rust opens `/dev/null` in the place of a standard output that is closed. Whoever wants
-/// to know has to look before that, as constructors do.
+/// Before `main`, Rust opens `/dev/null` in the place of a closed standard output. So `look` runs
+/// earlier, as constructors do.
 #[used]
-// SAFETY: the C library calls what is in this section once, on the one thread that there is.
-// `look` touches nothing that the standard library has to set up first.
+// SAFETY: the C library calls each function in this section once, on the only thread. `look` needs
+// nothing that the standard library sets up first.
 #[unsafe(link_section = ".init_array")]
 static LOOK_FIRST: extern "C" fn() = look;
 
 extern "C" fn look() {
-    // SAFETY: there is one thread, so nobody closes the descriptor during this call; the kernel answers
-    // for one that is not open as well.
+    // SAFETY: there is one thread, so nobody closes the descriptor during this call. The kernel
+    // also answers for a descriptor that is not open.
     let descriptor = unsafe { BorrowedFd::borrow_raw(DESCRIPTOR) };
     let is_closed = fcntl_getfd(descriptor) == Err(Errno::BADF);
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
-/// Standard output as a file: each error of writing is told.
+/// Returns standard output as a file, which reports every error of writing.
 ///
 /// # Errors
 /// [`io::Error`] where it is closed.
@@ -51,27 +51,19 @@ pub fn open() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// Finds out before the work, not after it, that nobody can be told of the result.
-///
-/// # Errors
-/// Those of [`open`].
+/// Checks before the work, not after it, that the result can be written.
 pub fn check() -> Result<()> {
     open().map(drop).map_err(Failure::stdout)
 }
 
-/// Writes all of this.
-///
-/// # Errors
-/// Those of opening and writing.
+/// Writes a text to standard output.
 pub fn write(text: &str) -> Result<()> {
     open().and_then(|mut out| out.write_all(text.as_bytes())).map_err(Failure::stdout)
 }
 
-/// Writes the one object that is the answer to `--json`, as it is made: it may name every vertex. What comes
-/// second, from whichever thread, is not written: a failure behind the answer is told by the exit code.
-///
-/// # Errors
-/// Those of opening and writing.
+/// Writes the one object that answers `--json`. It may name every vertex, so it is serialized while
+/// it is written. Further objects, from any thread, are not written: after the answer, only the
+/// exit code tells of a failure.
 pub fn answer(object: &impl Serialize) -> Result<()> {
     if IS_ANSWERED.swap(true, Ordering::SeqCst) {
         return Ok(());

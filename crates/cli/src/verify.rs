@@ -11,7 +11,7 @@ use crate::session::Session;
 /// Reads every byte of a graph and checks it.
 ///
 /// # Errors
-/// The first damage that is found.
+/// The first damage found.
 pub fn verify(args: &GraphArgs, session: &Session) -> Result<()> {
     session.check_report()?;
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! How fast the disk gives a file that is read from its beginning to its end, past the page cache.
+//! Measures how fast the disk delivers a file that is read in order, bypassing the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -10,11 +10,11 @@ use rustix::fs::OFlags;
 
 use crate::tegula::Result;
 
-/// Bytes of a read.
+/// Bytes per read.
 const CHUNK: usize = 4 << 20;
-/// Reads on the way at the same time; on an SSD neither more nor fewer were faster.
+/// Reads in flight; on an SSD neither more nor fewer were faster.
 const READS: usize = 4;
-/// What direct reads are aligned to.
+/// The alignment of direct reads.
 const ALIGNMENT: usize = 4096;
 
 /// A file that was read once.
@@ -22,14 +22,11 @@ const ALIGNMENT: usize = 4096;
 pub struct SequentialRead {
     pub bytes: u64,
     pub seconds: f64,
-    /// Whether the page cache was passed by.
+    /// Whether the page cache was bypassed.
     pub is_direct: bool,
 }
 
 /// Reads a file in order, a few chunks at a time.
-///
-/// # Errors
-/// Those of opening and reading.
 pub fn read_sequentially(path: &Path) -> Result<SequentialRead> {
     let direct = i32::try_from(OFlags::DIRECT.bits()).unwrap_or(0);
     let opened = OpenOptions::new().read(true).custom_flags(direct).open(path);
@@ -54,7 +51,7 @@ pub fn read_sequentially(path: &Path) -> Result<SequentialRead> {
     Ok(SequentialRead { bytes, seconds, is_direct })
 }
 
-/// Reads the chunks that no other thread has taken.
+/// Reads chunks that no other thread has taken.
 fn read_chunks(file: &File, next: &AtomicU64) -> std::io::Result<u64> {
     let mut space = vec![0; CHUNK + ALIGNMENT];
     let aligned = space.as_ptr().align_offset(ALIGNMENT);
@@ -67,7 +64,7 @@ fn read_chunks(file: &File, next: &AtomicU64) -> std::io::Result<u64> {
             let read = file.read_at(&mut buffer[..(end - at) as usize], at)?;
             bytes += read as u64;
             at += read as u64;
-            // A part of a block is the end of the file.
+            // A read of a partial block is the end of the file.
             if !read.is_multiple_of(ALIGNMENT) || read == 0 {
                 return Ok(bytes);
             }

@@ -1,5 +1,5 @@
-//! Small programs that are timed from within: examples of the crate that they measure. One that is built
-//! from much that the workspace does not need is a package outside of it.
+//! Small programs that time themselves: examples of the crate that they measure. A program with
+//! many dependencies that the workspace does not need is a package outside of it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,27 +9,21 @@ use serde_json::Value;
 use crate::tegula::command::{Worker, cargo_build};
 use crate::tegula::{Result, target_folder};
 
-/// An example that has been built.
+/// A built example.
 #[derive(Debug, Clone)]
 pub struct Example {
     program: PathBuf,
 }
 
 impl Example {
-    /// Builds an example of any crate. That the whole workspace is named lets all examples share what they
-    /// are built from: features are those of the crates that a build names.
-    ///
-    /// # Errors
-    /// When that fails.
+    /// Builds an example of any crate. Naming the whole workspace lets all examples share their
+    /// dependencies: the features of a build are those of the crates that it names.
     pub fn build(root: &Path, name: &str) -> Result<Example> {
         cargo_build(root, &["--workspace", "--example", name])?;
         Ok(Example { program: target_folder()?.join("release/examples").join(name) })
     }
 
     /// Builds the package `bench/NAME`, which is outside of the workspace.
-    ///
-    /// # Errors
-    /// When that fails.
     pub fn build_outside(root: &Path, name: &str) -> Result<Example> {
         let target = target_folder()?.join(name);
         let target_text = target.to_str().ok_or("the target folder has no name in UTF-8")?;
@@ -41,18 +35,12 @@ impl Example {
         Ok(Example { program: target.join("release").join(name) })
     }
 
-    /// Runs it once; what it says.
-    ///
-    /// # Errors
-    /// When it fails.
+    /// Runs it once; returns its answer.
     pub fn run(&self, arguments: &[&str]) -> Result<Value> {
         self.start(arguments)?.answer()
     }
 
-    /// Starts it, to be asked again and again.
-    ///
-    /// # Errors
-    /// When it does not start.
+    /// Starts it; the worker answers repeated questions.
     pub fn start(&self, arguments: &[&str]) -> Result<Worker> {
         Worker::start(Command::new(&self.program).args(arguments))
     }

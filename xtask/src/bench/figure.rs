@@ -1,21 +1,21 @@
-//! What a measurement is: samples, something to compare with, and a target.
+//! A measurement: samples, something to compare with, and targets.
 
 use serde::{Deserialize, Serialize};
 
 use crate::tegula::units;
 
-/// Values of one quantity, measured again and again.
+/// Repeated measurements of one quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
     pub median: f64,
     pub min: f64,
     pub max: f64,
-    /// In the order in which they were measured.
+    /// In the order of measurement.
     pub all: Vec<f64>,
 }
 
 impl Samples {
-    /// Sums up; of no values every figure is 0.
+    /// Summarizes values; without values every figure is 0.
     pub fn new(all: Vec<f64>) -> Samples {
         let mut sorted = all.clone();
         sorted.sort_by(f64::total_cmp);
@@ -25,7 +25,7 @@ impl Samples {
         Samples { median, min: at(0), max: at(last), all }
     }
 
-    /// Value by value through those of another.
+    /// Divides each value by the other one of the same round.
     fn over(&self, other: &Samples) -> Samples {
         let pairs = self.all.iter().zip(&other.all);
         Samples::new(pairs.map(|(one, other)| one / other.max(f64::MIN_POSITIVE)).collect())
@@ -37,7 +37,7 @@ pub fn median(values: &[f64]) -> f64 {
     Samples::new(values.to_vec()).median
 }
 
-/// What the values count.
+/// The unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -47,16 +47,16 @@ pub enum Unit {
     BitsPerEdge,
     BytesPerVertex,
     Bytes,
-    /// Of whatever is counted.
+    /// A number of things.
     Count,
-    /// The same in a second.
+    /// Things per second.
     PerSecond,
-    /// A part of all, from 0 to 1.
+    /// A share of a whole, from 0 to 1.
     Share,
 }
 
 impl Unit {
-    /// A value with its unit.
+    /// Formats a value with its unit.
     pub fn show(self, value: f64) -> String {
         match self {
             Unit::Seconds => units::seconds(value),
@@ -72,30 +72,30 @@ impl Unit {
     }
 }
 
-/// How a figure is put in relation to what stands beside it.
+/// The relation between a figure and what stands beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::enum_variant_names, reason = "they are said as they are read: times as fast")]
 pub enum Ratio {
-    /// How many times as fast: the other time through ours.
+    /// How many times as fast: the other time divided by ours.
     TimesAsFast,
-    /// How many times as long: our time through the other.
+    /// How many times as long: our time divided by the other.
     TimesAsLong,
-    /// How many times as large: ours through the other.
+    /// How many times as large: our value divided by the other.
     TimesAsLarge,
 }
 
-/// Something measured in turn with the figure.
+/// A quantity that was measured in turn with the figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     pub title: String,
     pub samples: Samples,
     pub ratio: Ratio,
-    /// Round by round.
+    /// The ratio of each round.
     pub ratios: Samples,
 }
 
-/// What a target is for.
+/// Whether a target is for the value or the ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
@@ -103,13 +103,13 @@ pub enum Of {
     Ratio,
 }
 
-/// What is wanted.
+/// A target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     pub of: Of,
     pub is_minimum: bool,
     pub at: f64,
-    /// What would be better still.
+    /// A better value, worth aiming at next.
     pub stretch: Option<f64>,
 }
 
@@ -132,13 +132,13 @@ pub struct Figure {
     pub targets: Vec<Target>,
     pub verdict: Option<Verdict>,
     pub notes: Vec<String>,
-    /// The budget within which it was measured, where it is a point of a curve.
+    /// The budget of the measurement, where it is a point of a curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_bytes: Option<u64>,
 }
 
 impl Figure {
-    /// A figure by itself.
+    /// A figure with nothing beside it and no target.
     pub fn new(title: impl Into<String>, unit: Unit, samples: Vec<f64>) -> Figure {
         let samples = Samples::new(samples);
         let title = title.into();
@@ -147,12 +147,12 @@ impl Figure {
         Figure { title, unit, samples, beside, targets, verdict, notes, budget_bytes }
     }
 
-    /// Makes it a point of the curve of its group over budgets.
+    /// Makes it a point of its group's curve over budgets.
     pub fn within(self, bytes: u64) -> Figure {
         Figure { budget_bytes: Some(bytes), ..self }
     }
 
-    /// Puts something beside it that was measured in turn with it.
+    /// Puts beside it what was measured in turn with it.
     pub fn beside(mut self, title: impl Into<String>, samples: Vec<f64>, ratio: Ratio) -> Figure {
         let samples = Samples::new(samples);
         let ratios = match ratio {
@@ -163,12 +163,12 @@ impl Figure {
         self
     }
 
-    /// Wants at most this.
+    /// Adds a target: at most `at`.
     pub fn at_most(self, of: Of, at: f64, stretch: Option<f64>) -> Figure {
         self.target(Target { of, is_minimum: false, at, stretch })
     }
 
-    /// Wants at least this.
+    /// Adds a target: at least `at`.
     pub fn at_least(self, of: Of, at: f64, stretch: Option<f64>) -> Figure {
         self.target(Target { of, is_minimum: true, at, stretch })
     }
@@ -183,7 +183,7 @@ impl Figure {
         self.targets.push(target);
         let worst = self.targets.iter().map(|target| self.judge(target)).min();
         let has_stretch = self.targets.iter().any(|target| target.stretch.is_some());
-        // Where there is nothing further to reach, reached is all there is.
+        // Without any stretch goal, the best verdict is that targets are reached.
         self.verdict =
             worst.map(|worst| if has_stretch { worst } else { worst.min(Verdict::Reached) });
         self

@@ -1,4 +1,4 @@
-//! Graphs with rows, made when they are first asked for.
+//! Graphs with rows, made on first use.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use crate::tegula::{Result, units};
 /// How edges are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
-    /// R-MAT of a scale.
+    /// R-MAT, with its scale.
     Rmat(u32),
-    /// A square grid, by the vertices of a side.
+    /// A square grid, with the vertices of a side.
     Grid(u64),
-    /// A path, by its vertices.
+    /// A path, with its vertices.
     Path(u64),
 }
 
@@ -34,34 +34,34 @@ pub struct Made {
     pub graph: PathBuf,
     pub vertices: u64,
     pub edges: u64,
-    /// Where searches begin: a hub of an R-MAT graph, a corner of a grid, the end of a path.
+    /// The source of searches: a hub of an R-MAT graph, a corner of a grid, the end of a path.
     pub source: String,
 }
 
 impl Made {
-    /// The file with the rows.
+    /// Returns the path of the file with the rows.
     pub fn rows(&self) -> PathBuf {
         self.graph.join("rows.data")
     }
 }
 
 impl Recipe {
-    /// Edges as they are generated.
+    /// The model's edges, directed and without weights.
     pub fn new(model: Model) -> Recipe {
         Recipe { model, is_undirected: false, is_weighted: false }
     }
 
-    /// In both directions.
+    /// Stores each edge in both directions.
     pub fn undirected(self) -> Recipe {
         Recipe { is_undirected: true, ..self }
     }
 
-    /// With weights from 0 to 1.
+    /// Adds weights from 0 to 1.
     pub fn weighted(self) -> Recipe {
         Recipe { is_weighted: true, ..self }
     }
 
-    /// In words.
+    /// Describes the graph in words.
     pub fn title(&self) -> String {
         let model = match self.model {
             Model::Rmat(scale) => format!("R-MAT {scale}"),
@@ -90,10 +90,7 @@ impl Recipe {
 }
 
 impl Lab<'_> {
-    /// The graph of a recipe; made when it is first asked for.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Returns the graph of a recipe, which is made on first use.
     pub fn make(&mut self, recipe: Recipe) -> Result<Made> {
         let title = recipe.title();
         if let Some(made) = self.made.iter().find(|made| made.title == title) {
@@ -123,9 +120,6 @@ impl Lab<'_> {
     }
 
     /// Imports an edge list into tiles and rows of both directions; searches begin at vertex 0.
-    ///
-    /// # Errors
-    /// When that fails.
     pub fn with_rows(&self, title: &str, edges: &Path, options: &[&str]) -> Result<Made> {
         let name = title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
         let graph = self.scratch.join(&format!("{name}.tegula"));
@@ -142,10 +136,7 @@ impl Lab<'_> {
         })
     }
 
-    /// Gives the room of these graphs back.
-    ///
-    /// # Errors
-    /// When one cannot be removed.
+    /// Removes the graphs that `is_done_with` selects.
     pub fn discard(&mut self, is_done_with: impl Fn(&Made) -> bool) -> Result<()> {
         let (done, kept) = self.made.drain(..).partition(is_done_with);
         self.made = kept;

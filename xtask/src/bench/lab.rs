@@ -14,11 +14,11 @@ use crate::tegula::page_cache::PageCache;
 use crate::tegula::scratch::{Scratch, remove};
 use crate::tegula::{Result, units};
 
-/// The scale that the targets are for.
+/// The scale of targets.
 pub const SCALE: u32 = 24;
-/// The memory budget of runs from disk at that scale.
+/// The memory budget of runs from disk at this scale.
 pub const DISK_MEMORY: u64 = 512 << 20;
-/// Reads of a tile file that tell the rate of the disk.
+/// Reads of a tile file that measure the rate of the disk.
 const DISK_READS: usize = 3;
 
 /// How thoroughly everything is measured.
@@ -29,7 +29,7 @@ pub struct Settings {
     pub is_quick: bool,
 }
 
-/// An R-MAT graph that has been generated and imported.
+/// A generated and imported R-MAT graph.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub scale: u32,
@@ -50,16 +50,16 @@ impl Prepared {
     }
 }
 
-/// Where everything is measured.
+/// The place of all measurements: the command, its files, and the graphs made so far.
 pub struct Lab<'a> {
     pub root: &'a Path,
     pub settings: Settings,
     pub tegula: Tegula,
     pub scratch: Scratch,
     pub cache: PageCache,
-    /// Of the first graph that was prepared.
+    /// The rate of the disk, measured on the first R-MAT graph.
     pub disk_bytes_per_second: Option<f64>,
-    /// What the reader of the figures should know.
+    /// Remarks for readers of the figures.
     pub remarks: Vec<String>,
     prepared: BTreeMap<u32, Prepared>,
     /// Graphs with rows.
@@ -67,10 +67,7 @@ pub struct Lab<'a> {
 }
 
 impl<'a> Lab<'a> {
-    /// Builds the command and makes room.
-    ///
-    /// # Errors
-    /// When either fails.
+    /// Builds the command and makes a scratch folder.
     pub fn open(root: &'a Path, settings: Settings) -> Result<Lab<'a>> {
         Ok(Lab {
             root,
@@ -85,10 +82,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// The R-MAT graph of this scale; made when it is first asked for.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Returns the R-MAT graph of a scale, which is made on first use.
     pub fn rmat(&mut self, scale: u32) -> Result<Prepared> {
         if let Some(prepared) = self.prepared.get(&scale) {
             return Ok(prepared.clone());
@@ -114,10 +108,7 @@ impl<'a> Lab<'a> {
         Ok(prepared)
     }
 
-    /// Tiles of the R-MAT graph of this scale in both directions, for what needs them; made when first asked for.
-    ///
-    /// # Errors
-    /// When they cannot be made.
+    /// Returns tiles of the R-MAT graph of a scale in both directions, made on first use.
     pub fn rmat_both_ways(&mut self, scale: u32) -> Result<PathBuf> {
         let pairs = self.rmat(scale)?.pairs;
         let graph = self.scratch.join(&format!("rmat-{scale}-both-ways.tegula"));
@@ -127,10 +118,7 @@ impl<'a> Lab<'a> {
         Ok(graph)
     }
 
-    /// Gives the room of a graph back.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
+    /// Removes the R-MAT graph of a scale.
     pub fn forget(&mut self, scale: u32) -> Result<()> {
         if let Some(prepared) = self.prepared.remove(&scale) {
             remove(&prepared.pairs)?;
@@ -139,10 +127,7 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// Whether the disk has room for an R-MAT graph; a remark says so if it has not.
-    ///
-    /// # Errors
-    /// When the system does not say.
+    /// Whether the disk has `needed` bytes for an R-MAT graph. If not, adds a remark.
     pub fn has_room(&mut self, needed: u64, scale: u32) -> Result<bool> {
         let disk = statvfs(self.scratch.path())?;
         let free = disk.f_bavail * disk.f_frsize;
@@ -153,10 +138,7 @@ impl<'a> Lab<'a> {
         Ok(free >= needed)
     }
 
-    /// Writes the edges of an R-MAT graph, in the format that the ending says.
-    ///
-    /// # Errors
-    /// When that fails.
+    /// Writes the edges of an R-MAT graph, in the format that the file's ending tells.
     pub fn generate(&self, scale: u32, file: &Path) -> Result<()> {
         let scale = scale.to_string();
         self.tegula.json(&["generate", "rmat", "--scale", &scale, "-o", text(file)?])?;
@@ -174,17 +156,11 @@ impl<'a> Lab<'a> {
     }
 
     /// Runs PageRank, in memory or within a budget and from a cold disk.
-    ///
-    /// # Errors
-    /// Those of the command.
     pub fn pagerank(&self, graph: &Path, iterations: u64, memory: Option<u64>) -> Result<Value> {
         self.run("pagerank", graph, memory, &["--iterations", &iterations.to_string()])
     }
 
     /// Runs an algorithm, in memory or within a budget and from a cold disk.
-    ///
-    /// # Errors
-    /// Those of the command.
     pub fn run(
         &self,
         algorithm: &str,
@@ -202,11 +178,9 @@ impl<'a> Lab<'a> {
         self.tegula.json(&arguments)
     }
 
-    /// The budget of runs from disk: 512 MiB at scale 24 and in proportion at others. Small graphs
-    /// get what they need at least, since that does not shrink with them.
-    ///
-    /// # Errors
-    /// Those of the command.
+    /// Returns the budget of runs from disk: 512 MiB at scale 24, and in proportion at other
+    /// scales. Small graphs get at least what a run needs, because the needs do not shrink with
+    /// them.
     pub fn disk_memory(&self, prepared: &Prepared) -> Result<u64> {
         let memory = (DISK_MEMORY << prepared.scale) >> SCALE;
         if prepared.scale >= SCALE {
@@ -223,16 +197,13 @@ impl<'a> Lab<'a> {
         Ok(memory.max(needed + needed / 16))
     }
 
-    /// Gives a figure its targets if it is of the scale that they are for.
+    /// Gives a figure its targets, if the scale is the one that they are for.
     pub fn with_targets(&self, figure: Figure, set: impl Fn(Figure) -> Figure) -> Figure {
         if self.settings.scale == SCALE { set(figure) } else { figure }
     }
 }
 
-/// A path as an argument.
-///
-/// # Errors
-/// When it is no text.
+/// Returns a path as an argument; fails where it is not UTF-8.
 pub fn text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()).into())
 }

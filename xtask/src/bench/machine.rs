@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The machine on which figures were measured.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::tegula::command::first_line;
 use crate::tegula::page_cache::PageCache;
 
-/// The machine, and the state it was in.
+/// The machine and its state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Machine {
     pub cpu: String,
@@ -20,12 +20,12 @@ pub struct Machine {
     pub kernel: String,
     pub rustc: String,
     pub page_cache: String,
-    /// Of one tile file, read sequentially past the page cache.
+    /// The rate of one tile file, read sequentially past the page cache.
     pub disk_bytes_per_second: Option<f64>,
 }
 
 impl Machine {
-    /// Describes this one; what the system does not tell is left empty.
+    /// Describes this machine; what the system does not tell is left empty.
     pub fn describe(root: &Path) -> Machine {
         let cpu = text("/proc/cpuinfo");
         let memory = text("/proc/meminfo");
@@ -45,7 +45,7 @@ impl Machine {
         }
     }
 
-    /// Whether figures from the two may stand in one table.
+    /// Whether figures of both machines may stand in one table.
     pub fn is_same(&self, other: &Machine) -> bool {
         let of = |machine: &Machine| (machine.cpu.clone(), machine.cores, machine.memory_bytes);
         of(self) == of(other)
@@ -56,7 +56,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The value behind `name :` in the first line that has it.
+/// Returns the value after `name :` in the first line that has it.
 fn field(text: &str, name: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (found, value) = line.split_once(':')?;
@@ -73,7 +73,7 @@ fn cpu_name(cpu: &str) -> String {
     }
 }
 
-/// The widest vectors that the processor has.
+/// Returns the widest vectors of the processor.
 fn vectors(flags: &str) -> &'static str {
     let has = |name: &str| flags.split(' ').any(|flag| flag == name);
     match (has("avx512f"), has("avx2")) {
@@ -83,7 +83,7 @@ fn vectors(flags: &str) -> &'static str {
     }
 }
 
-/// The caches that the first core sees.
+/// Returns the caches of the first core.
 fn caches() -> String {
     let mut found = Vec::new();
     for index in 0..8 {
@@ -103,20 +103,20 @@ fn caches() -> String {
     found.join(", ")
 }
 
-/// Runnable processes, on average over the last minute.
+/// Returns the average number of runnable processes in the last minute.
 pub fn load() -> f64 {
     text("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0)
 }
 
-/// Today's date, by UTC.
+/// Returns today's date in UTC.
 pub fn today() -> String {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     date(elapsed.as_secs() / 86400)
 }
 
-/// The date that is `days` days after the first of January 1970.
+/// Returns the date that is `days` days after the first of January 1970.
 fn date(days: u64) -> String {
-    // Years begin in March, so that the day that only some years have is the last.
+    // Years begin in March, so that the leap day is the last day of a year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -128,7 +128,7 @@ fn date(days: u64) -> String {
     format!("{year:04}-{month:02}-{day_of_month:02}")
 }
 
-/// The commit that is checked out, and whether files differ from it.
+/// Returns the commit that is checked out, and whether files differ from it.
 pub fn commit(root: &Path) -> String {
     let commit = first_line("git", &["rev-parse", "--short", "HEAD"], root);
     let is_changed = first_line("git", &["status", "--porcelain", "--untracked-files=no"], root)

@@ -1,12 +1,12 @@
-//! `cargo xtask bench`: measures what the project promises, and writes it down.
+//! `cargo xtask bench`: measures what the project promises, and writes the figures down.
 //!
-//! Every figure is the median of several rounds, with the least and the greatest. What a figure is compared
-//! with is measured in turn with it, so that a machine that changes its mind changes both. Figures are kept in
-//! `bench/results.json`, and `bench/RESULTS.md` is made from that: a group that is measured alone takes the
-//! place of its earlier figures, and the others stay.
+//! Every figure is the median of several rounds, with the least and the greatest. It is measured in
+//! turn with what it is compared with, so that a change of the machine affects both. Figures are
+//! kept in `bench/results.json`, from which `bench/RESULTS.md` is made. A group that is measured
+//! alone replaces its earlier figures; other groups stay.
 //!
-//! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: each choice that tegula has made, against
-//! what it might have chosen.
+//! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: it measures each choice of
+//! tegula against its alternatives.
 
 mod ablations;
 mod disk;
@@ -44,20 +44,20 @@ const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.
 const SCALE_QUICK: u32 = 20;
-/// Smaller graphs have no room for the steps down to the graphs of single groups.
+/// Smaller graphs leave no room for groups that use even smaller ones.
 const SCALE_MIN: u32 = 12;
-/// The load from which on figures are not to be trusted.
+/// The load from which figures are not to be trusted.
 const LOAD_MAX: f64 = 0.5;
 
-/// Groups that are measured by one command and written to one page.
+/// Groups that one task measures and writes to one page.
 struct Suite {
     /// The task of xtask.
     task: &'static str,
-    /// Where figures are kept.
+    /// The file that keeps the figures.
     json: &'static str,
-    /// What is made of them.
+    /// The page that is made from them.
     page: &'static str,
-    /// How the page begins.
+    /// The beginning of the page.
     introduction: &'static str,
     groups: &'static [Group],
 }
@@ -83,7 +83,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     FIGURES.run(root, arguments)
 }
 
-/// Measures what was chosen against what was not, and writes `ABLATIONS.md` and `ablations.json`.
+/// Measures choices against their alternatives, and writes `ABLATIONS.md` and `ablations.json`.
 pub fn run_ablations(root: &Path, arguments: &[String]) -> Outcome {
     CHOICES.run(root, arguments)
 }
@@ -102,7 +102,7 @@ impl Suite {
         if plan.groups.is_empty() {
             return self.write_pages(&folder, &results);
         }
-        // Later the results themselves are changes, and measuring is a load.
+        // Read now: later the results themselves are changes, and measuring is a load.
         let origin = Origin { commit: machine::commit(root), load: machine::load() };
         let mut machine = Machine::describe(root);
         println!("{}", report::machine_lines(&machine));
@@ -125,7 +125,7 @@ impl Suite {
                 fs::write(folder.join(pages::plot_name(&measured)), svg)?;
             }
             results.put(measured, &order);
-            // Whatever happens to the next one, this one has been measured.
+            // Written after each group: whatever happens to the next group keeps this one.
             results.write(&json)?;
             self.write_pages(&folder, &results)?;
         }
@@ -169,20 +169,20 @@ fn measure(lab: &mut Lab<'_>, group: &Group, origin: &Origin) -> Measured {
     }
 }
 
-/// What is measured, and what else the machine was doing.
+/// The commit, and the load of the machine before the run.
 struct Origin {
     commit: String,
     load: f64,
 }
 
-/// What is to be measured, and how.
+/// What to measure, and how.
 struct Plan {
     settings: Settings,
     groups: Vec<&'static Group>,
 }
 
 impl Plan {
-    /// None if only help is wanted.
+    /// Returns `None` if only help is wanted.
     fn read(suite: &Suite, arguments: &[String]) -> Result<Option<Plan>> {
         let usage = suite.usage();
         let mut arguments = Arguments::new(arguments, &usage);
@@ -219,7 +219,8 @@ impl Plan {
         Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
     }
 
-    /// Figures of another size, or of another binary, never take the place of those that count.
+    /// Returns the folder of the results. Figures of another size or another binary never replace
+    /// those of full runs.
     fn results_folder(&self, root: &Path) -> Result<PathBuf> {
         let is_full = self.settings.scale == SCALE
             && !self.settings.is_quick
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn wrong_options_are_refused() {
         for words in [&["--only", "nothing"][..], &["--scale", "2"], &["--scale"], &["--fast"]] {
             assert!(plan(words).is_err(), "{words:?}");
         }

@@ -1,4 +1,4 @@
-//! Figures as pages in Markdown.
+//! Figures as Markdown pages.
 //!
 //! The main page begins with one row for each group. A group of many figures has a page of its own.
 
@@ -10,7 +10,7 @@ use super::results::{Measured, Results};
 /// The most figures of a group that stand on the main page.
 const FIGURES_MAX: usize = 20;
 
-/// A file of figures.
+/// A page of figures.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its name in the folder of the figures.
@@ -19,7 +19,7 @@ pub struct Page {
     pub text: String,
 }
 
-/// The main page, called `name`, which begins with `introduction`, and the pages of long groups.
+/// Returns the main page `name`, which begins with `introduction`, and the pages of long groups.
 pub fn pages(name: &str, introduction: &str, results: &Results) -> Vec<Page> {
     let mut main = format!("{introduction}\n{}", overview(&results.groups));
     let mut long = Vec::new();
@@ -44,7 +44,7 @@ pub fn pages(name: &str, introduction: &str, results: &Results) -> Vec<Page> {
     pages
 }
 
-/// The file of the plot of a group, where it has one.
+/// Returns the file name of a group's plot.
 pub fn plot_name(group: &Measured) -> String {
     format!("{}.svg", group.name)
 }
@@ -53,7 +53,7 @@ fn page_name(group: &Measured) -> String {
     format!("{}.md", group.name)
 }
 
-/// One row for each group: its first figure, and how many of its targets were reached.
+/// Returns one row for each group: its first figure, and how many of its targets are reached.
 fn overview(groups: &[Measured]) -> String {
     let mut text = "## At a glance\n\nThe first figure of each group.\n\n".to_owned();
     text += "| group | figure | median | beside | ratio | targets reached |\n";
@@ -68,7 +68,7 @@ fn overview(groups: &[Measured]) -> String {
     text
 }
 
-/// How many of the figures that have a target reached it.
+/// Says how many of the figures with a target reached it.
 fn reached(figures: &[Figure]) -> String {
     let verdicts = || figures.iter().filter_map(|figure| figure.verdict);
     match verdicts().count() {
@@ -85,7 +85,7 @@ fn counts(group: &Measured) -> String {
     format!("{} figures{targets}", group.figures.len())
 }
 
-/// Where, when and how a group was measured.
+/// Says where, when and how a group was measured.
 fn origin(group: &Measured) -> String {
     let Measured { date, commit, rounds, load, .. } = group;
     let machine = letter(group.machine);
@@ -94,7 +94,7 @@ fn origin(group: &Measured) -> String {
     )
 }
 
-/// The table of a group with its plot and remarks.
+/// Returns the table of a group with its plot and remarks.
 fn content(group: &Measured) -> String {
     let mut text = format!("{}\n", origin(group));
     if !group.figures.is_empty() {
@@ -125,12 +125,12 @@ fn machines(results: &Results) -> String {
     text
 }
 
-/// The name of the machine at a place: A, B, ...
+/// Returns the name of the machine with index `place`: A, B, ...
 fn letter(place: usize) -> char {
     char::from(b'A' + (place % 26) as u8)
 }
 
-/// The anchor that a heading gets.
+/// Returns the anchor of a heading.
 fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|&it| it.is_alphanumeric() || it == ' ' || it == '-');
     kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()
@@ -140,7 +140,7 @@ fn row(cells: &[String; 7]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// How the page of the figures begins.
+/// The beginning of the page of figures.
 pub const FIGURES_INTRODUCTION: &str = "\
 # Measured
 
@@ -154,7 +154,7 @@ Targets are for R-MAT of scale 24 (Graph500's parameters, scrambled ids, 16 edge
 harder target.
 ";
 
-/// How the page of the choices begins.
+/// The beginning of the page of choices.
 pub const ABLATIONS_INTRODUCTION: &str = "\
 # Choices, measured
 

@@ -1,6 +1,6 @@
 //! Other libraries from PyPI, each in turn with `tegula` on the same graph.
 //!
-//! A library is quoted only if it has loaded the graph that it was given and finds the same answers.
+//! A library is quoted only if it has loaded the given graph and finds the same answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use crate::tegula::command::{Worker, number, numbers, vertex, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// Rounds of whole runs: some of these take the libraries minutes.
+/// Rounds of whole runs: some take the libraries minutes.
 const ROUNDS_MAX: usize = 3;
 /// Iterations of a PageRank run.
 const ITERATIONS: u64 = 10;
 /// Vertices from which paths are counted.
 const SAMPLES: u64 = 16;
-/// By how much the modularity of communities may be less than that of a library.
+/// How much less the modularity of our communities may be than that of a library.
 const MODULARITY_TOLERANCE: f64 = 0.01;
-/// How far the ranks that a library finds may be from a sum of 1.
+/// How far the sum of a library's ranks may be from 1.
 const SUM_TOLERANCE: f64 = 1e-3;
 
 const WHAT_IS_TIMED: &str = "The libraries hold their graph in memory before the time begins; a whole run of \
@@ -33,11 +33,11 @@ const WHAT_IS_TIMED: &str = "The libraries hold their graph in memory before the
 struct Peer {
     name: &'static str,
     title: &'static str,
-    /// How much smaller than the main graph its graph is, so that it is loaded and measured in minutes.
+    /// The scale of its graph is lower by this, so that it is loaded and measured in minutes.
     steps: u32,
-    /// What it takes to load the graph; found by trying.
+    /// Memory that it needs to load the graph, per edge; found by trial.
     bytes_per_edge: u64,
-    /// Whether its PageRank runs iterations, or to convergence in its own way.
+    /// Whether its PageRank runs a given number of iterations, or converges in its own way.
     has_iterations: bool,
 }
 
@@ -60,7 +60,7 @@ const PEERS: [Peer; 4] = [
     Peer { name: "igraph", title: "igraph", steps: 4, bytes_per_edge: 240, has_iterations: false },
 ];
 
-/// Every library.
+/// Measures every library.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let python = environment(lab)?;
     let mut figures = Vec::new();
@@ -74,7 +74,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             lab.remarks.push(text);
         }
         let graph = lab.rmat(scale)?;
-        // One library that fails takes no other with it.
+        // A library that fails does not stop the others.
         match measure(lab, &python, &peer, &graph) {
             Ok(found) => figures.extend(found),
             Err(error) => lab.remarks.push(format!("{} is left out: {error}.", peer.title)),
@@ -83,7 +83,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The Python with all libraries in it; made anew when another set of them is required.
+/// Returns a Python with all libraries; it is made anew when the requirements change.
 fn environment(lab: &Lab<'_>) -> Result<PathBuf> {
     let folder = lab.root.join("bench/.venv");
     let (python, installed) = (folder.join("bin/python"), folder.join("installed.txt"));
@@ -109,7 +109,7 @@ fn finish(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The largest scale, in steps of 2, whose graph the library can load into the memory that is free.
+/// Returns the largest scale, in steps of 2, whose graph the library can load into free memory.
 fn scale_that_fits(peer: &Peer, wanted: u32) -> u32 {
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let free = memory.lines().find_map(|line| {
@@ -127,7 +127,7 @@ struct Loaded<'a> {
     graph: &'a Prepared,
     worker: Worker,
     title: String,
-    /// Vertices that the library has and `tegula` has not, since they have no edge.
+    /// Vertices without an edge, which the library has and `tegula` does not.
     isolated: u64,
 }
 
@@ -168,11 +168,11 @@ fn measure(lab: &Lab<'_>, python: &Path, peer: &Peer, graph: &Prepared) -> Resul
     Ok(figures)
 }
 
-/// Whether the library has the graph it was given.
+/// Checks that the library has the given graph.
 fn check_counts(about: &Value, graph: &Prepared) -> Result<()> {
     let (vertices, edges) = (whole(about, "/vertices_with_edges")?, whole(about, "/edges")?);
     let merges = about.pointer("/merges_duplicates").and_then(Value::as_bool).unwrap_or(false);
-    // Distinct edges are nearly all of them in an R-MAT graph; small ones have more duplicates.
+    // In an R-MAT graph nearly all edges are distinct; small ones have more duplicates.
     let is_right = if merges {
         edges <= graph.edges && edges * 4 >= graph.edges * 3
     } else {
@@ -243,7 +243,7 @@ impl Loaded<'_> {
         self.whole_runs(lab, "scc", &[], "scc", (&ours, &theirs))
     }
 
-    /// What is asked of the simple undirected graph.
+    /// Measures what needs the simple undirected graph.
     fn of_simple_graph(&mut self, lab: &Lab<'_>) -> Result<[Figure; 3]> {
         let graph = lab.scratch.join("simple.tegula");
         let import = ["import", text(&self.graph.pairs)?, "-o", text(&graph)?, "--undirected"];
@@ -282,7 +282,7 @@ impl Loaded<'_> {
         Ok(figures.map(|figure| lab.with_targets(figure, |f| f.at_least(Of::Ratio, 1.0, None))))
     }
 
-    /// Whole runs in turn; both must find the same number.
+    /// Measures whole runs in turn; both must find the same number.
     fn whole_runs(
         &mut self,
         lab: &Lab<'_>,
@@ -297,7 +297,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// Whole runs on a graph in turn, whose answers are compared.
+    /// Measures whole runs on a graph in turn; `check` compares their answers.
     fn compared(
         &mut self,
         lab: &Lab<'_>,
@@ -326,5 +326,5 @@ fn is_same(what: &str, our: u64, their: u64) -> Result<()> {
     Ok(())
 }
 
-/// Finds the number in an answer by which it is checked.
+/// Finds the number in an answer that is compared.
 type CountIn<'a> = dyn Fn(&Value) -> Result<u64> + 'a;

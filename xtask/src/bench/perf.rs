@@ -1,19 +1,19 @@
-//! What the processor counts while a program runs, by `perf stat`.
+//! Counts of the processor while a program runs, by `perf stat`.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::tegula::Result;
 
-/// Whether `perf` is there and counts an event on this machine.
+/// Whether `perf` is installed and counts an event on this machine.
 pub fn counts(event: &str) -> bool {
     count(event, Path::new("true"), &[]).is_ok()
 }
 
-/// How often an event happens while a program runs.
+/// Counts an event while a program runs.
 ///
 /// # Errors
-/// When the program fails, or the event is not counted.
+/// Where the program fails, or the event is not counted.
 pub fn count(event: &str, program: &Path, arguments: &[&str]) -> Result<f64> {
     let mut command = Command::new("perf");
     command.args(["stat", "-x", ",", "-e", event, "--"]).arg(program).args(arguments);
@@ -25,9 +25,9 @@ pub fn count(event: &str, program: &Path, arguments: &[&str]) -> Result<f64> {
     counted(&report, event).ok_or_else(|| format!("perf does not count {event}").into())
 }
 
-/// The count in a report of fields between commas, among lines of the program itself.
+/// Finds the count in a report of comma-separated fields, between lines of the program itself.
 fn counted(report: &str, event: &str) -> Option<f64> {
-    // It is followed by `:u` where the kernel may not be looked at.
+    // `:u` follows the event's name where the kernel may not be observed.
     let is_of_event = |line: &&str| {
         let name = line.split(',').nth(2).and_then(|name| name.split(':').next());
         name == Some(event)

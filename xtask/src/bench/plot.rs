@@ -1,4 +1,4 @@
-//! Figures as a plot: how long something takes within budgets of memory.
+//! Figures as a plot: time over memory budgets.
 
 use plotters::prelude::*;
 
@@ -8,10 +8,11 @@ use crate::tegula::Result;
 
 const SIZE: (u32, u32) = (760, 440);
 const MEBIBYTE: f64 = (1 << 20) as f64;
-/// Figures that make a curve.
+/// The least number of figures for a curve.
 const POINTS_MIN: usize = 3;
 
-/// The figures of a group that make a curve over budgets, with these in MiB: none where they are too few.
+/// Returns the figures of a group that make a curve over budgets, with each budget in MiB. Empty if
+/// they are too few.
 fn points(group: &Measured) -> Vec<(f64, &Figure)> {
     let mut within: Vec<(f64, &Figure)> = Vec::new();
     for figure in group.figures.iter().filter(|figure| figure.unit == Unit::Seconds) {
@@ -30,10 +31,7 @@ pub fn is_drawn(group: &Measured) -> bool {
     !points(group).is_empty()
 }
 
-/// Those figures as an SVG: time over memory, with what was measured beside them.
-///
-/// # Errors
-/// Those of drawing.
+/// Draws these figures as SVG: time over memory, with what was measured beside them.
 pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
     let within = points(group);
     let (Some(first), Some(last)) = (within.first(), within.last()) else { return Ok(None) };

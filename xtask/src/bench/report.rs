@@ -1,4 +1,4 @@
-//! Figures as rows of cells, and as aligned tables for the terminal.
+//! Figures as rows of cells, and as aligned tables on the terminal.
 
 use super::figure::{Figure, Of, Ratio, Target, Unit, Verdict};
 use super::machine::Machine;
@@ -8,7 +8,7 @@ use crate::tegula::units;
 /// The columns of a table of figures.
 pub const HEADER: [&str; 7] = ["figure", "median", "min … max", "beside", "ratio", "target", ""];
 
-/// A group as an aligned table with its remarks.
+/// Formats a group as an aligned table with its remarks.
 pub fn terminal(group: &Measured) -> String {
     let mut rows = vec![HEADER.map(str::to_owned)];
     rows.extend(group.figures.iter().map(cells));
@@ -19,7 +19,7 @@ pub fn terminal(group: &Measured) -> String {
     text
 }
 
-/// The properties of a machine, each with its name.
+/// Returns the properties of a machine, each with its name.
 pub fn properties(machine: &Machine) -> Vec<(&'static str, String)> {
     let disk = machine.disk_bytes_per_second.map_or_else(
         || "not measured".to_owned(),
@@ -40,12 +40,12 @@ pub fn properties(machine: &Machine) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The machine in lines.
+/// Formats the properties of a machine as lines.
 pub fn machine_lines(about: &Machine) -> String {
     properties(about).iter().map(|(name, value)| format!("  {name:<18}{value}\n")).collect()
 }
 
-/// The lines below a table.
+/// Returns the lines below a table.
 pub fn remarks(group: &Measured) -> Vec<String> {
     let mut lines = Vec::new();
     for figure in &group.figures {
@@ -58,12 +58,12 @@ pub fn remarks(group: &Measured) -> Vec<String> {
     lines
 }
 
-/// Sizes stand by themselves: there is room for what else is to be said of the graph.
+/// Sizes have nothing beside them, so their row has room for notes on the graph.
 fn has_note_in_row(figure: &Figure) -> bool {
     figure.unit == Unit::BytesPerEdge && figure.beside.is_none()
 }
 
-/// The row of a figure, one cell for each column of [`HEADER`].
+/// Returns the row of a figure, one cell for each column of [`HEADER`].
 pub fn cells(figure: &Figure) -> [String; 7] {
     let unit = figure.unit;
     let samples = &figure.samples;
@@ -112,7 +112,7 @@ fn target_text(figure: &Figure, target: &Target) -> String {
     format!("{sign} {}{}", show(target.at), stretch.unwrap_or_default())
 }
 
-/// Columns under each other; figures to the right.
+/// Formats rows as aligned columns, figures to the right.
 fn aligned(rows: &[[String; 7]]) -> String {
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_all_there_is_to_say() {
+    fn a_row_has_the_median_range_ratio_and_target() {
         let [first, second] = [0, 1].map(|index| cells(&group().figures[index]));
         let expected = [
             "iteration",

@@ -1,4 +1,4 @@
-//! All that was measured, as it is kept in `results.json`.
+//! All measurements, as `results.json` keeps them.
 
 use std::fs;
 use std::path::Path;
@@ -11,22 +11,22 @@ use crate::tegula::Result;
 
 const SCHEMA: &str = "tegula.bench.v2";
 
-/// A group of figures that has been measured.
+/// A measured group of figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Measured {
     pub name: String,
     pub title: String,
     pub date: String,
     pub commit: String,
-    /// Its place among the machines.
+    /// Its index among the machines.
     pub machine: usize,
     pub scale: u32,
     pub rounds: usize,
-    /// Processes that were running before the first group of the run.
+    /// The load before the first group of the run.
     pub load: f64,
     pub figures: Vec<Figure>,
     pub remarks: Vec<String>,
-    /// Why there are no figures.
+    /// Why there are no figures, if measuring failed.
     pub failure: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Measured {
     }
 }
 
-/// Every group, and the machines that any was measured on.
+/// Every group, and all machines on which groups were measured.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Results {
     pub schema: String,
@@ -59,18 +59,18 @@ pub struct Results {
 }
 
 impl Results {
-    /// Nothing yet.
+    /// No results yet.
     pub fn new() -> Results {
         Results { schema: SCHEMA.to_owned(), machines: Vec::new(), groups: Vec::new() }
     }
 
-    /// Those in a file, if it has any.
+    /// Reads the results in a file, if there are any.
     pub fn earlier(path: &Path) -> Option<Results> {
         let found: Results = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (found.schema == SCHEMA).then_some(found)
     }
 
-    /// The place of a machine, which takes that of what was known of it before.
+    /// Returns the index of a machine; its description replaces the earlier one.
     pub fn place_of(&mut self, machine: &Machine) -> usize {
         match self.machines.iter().position(|other| other.is_same(machine)) {
             Some(place) => {
@@ -86,8 +86,8 @@ impl Results {
         }
     }
 
-    /// Puts a group in the place of an earlier one, or in its place among the others, which are those of `order`: one that
-    /// is not measured any more is forgotten, and so is a machine with its last group.
+    /// Puts a group into the place that `order` gives it, instead of an earlier group of the same
+    /// name. Forgets groups that are not in `order`, and machines without groups.
     pub fn put(&mut self, group: Measured, order: &[&str]) {
         let place = |group: &Measured| order.iter().position(|name| *name == group.name);
         self.groups.retain(|other| other.name != group.name && place(other).is_some());
@@ -102,10 +102,7 @@ impl Results {
         }
     }
 
-    /// Writes them down.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the results to a file.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         Ok(fs::write(path, text)?)
@@ -143,7 +140,7 @@ mod tests {
         }
         let groups = results.groups.iter().map(|group| (&*group.name, group.machine));
         assert_eq!(groups.collect::<Vec<_>>(), [("a", 0), ("b", 1), ("c", 1)]);
-        // The first one has nothing left, and one is not measured any more.
+        // The first machine has no group left, and the group `b` is not measured any more.
         let place = results.place_of(&machine("two", Some(1.0)));
         results.put(measured("a", place), &["a", "c"]);
         assert_eq!(results.groups.len(), 2);

@@ -1,14 +1,15 @@
-//! Bars of block characters.
+//! Bars made of block characters.
 
-/// Parts of a character, from below.
+/// Eighths of a character, filled from below.
 const FROM_BELOW: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Parts of a character, from the left.
+/// Eighths of a character, filled from the left.
 const FROM_LEFT: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 /// The widest bar of a chart, in characters.
 const BAR_WIDTH_MAX: usize = 5;
 
-/// Upright bars, `width` characters wide and `height` lines tall; what is there at all is seen. Values that
-/// are too many for the width are added up in equal numbers.
+/// Draws upright bars in a chart `width` characters wide and `height` lines tall. Every value above
+/// 0 is visible. If there are more values than characters, neighbours are summed in groups of equal
+/// size.
 pub fn upright(values: &[f64], width: usize, height: usize) -> Vec<String> {
     let values = fold(values, width);
     let most = values.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -22,7 +23,7 @@ pub fn upright(values: &[f64], width: usize, height: usize) -> Vec<String> {
     let line = |below: usize| -> String {
         let bar = |&steps: &usize| {
             let part = FROM_BELOW[steps.saturating_sub(below).min(8)];
-            // Wide bars stand apart.
+            // Wide bars have a gap between them.
             let gap = usize::from(columns > 1);
             String::from(part).repeat(columns - gap) + &" ".repeat(gap)
         };
@@ -32,13 +33,13 @@ pub fn upright(values: &[f64], width: usize, height: usize) -> Vec<String> {
     (0..height).rev().map(|row| line(8 * row)).collect()
 }
 
-/// Characters that the bars of `values` values take, of the `width` that there are.
+/// Returns how many of `width` characters the bars of `values` values take.
 pub fn used_width(values: usize, width: usize) -> usize {
     let count = values.clamp(1, width);
     count * (width / count).clamp(1, BAR_WIDTH_MAX)
 }
 
-/// Adds neighbours up until there are at most `count` values.
+/// Sums neighbours until there are at most `count` values.
 fn fold(values: &[f64], count: usize) -> Vec<f64> {
     if values.len() <= count {
         return values.to_vec();
@@ -47,7 +48,7 @@ fn fold(values: &[f64], count: usize) -> Vec<f64> {
     (0..count).map(|index| values[first(index)..first(index + 1)].iter().sum()).collect()
 }
 
-/// A lying bar of at most `width` characters, filled up with blanks.
+/// Draws a horizontal bar of at most `width` characters, padded with blanks.
 pub fn lying(value: f64, most: f64, width: usize) -> String {
     let share = (value / most.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let eighths = (share * (8 * width) as f64).round() as usize;
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_too_many_are_added_up() {
+    fn too_many_values_are_summed_in_groups() {
         assert_eq!(fold(&[1.0, 2.0, 3.0, 4.0, 5.0], 2), [3.0, 12.0]);
         let lines = upright(&[1.0; 100], 10, 3);
         assert_eq!(lines, ["██████████"; 3]);
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn lying_bars_are_of_one_width() {
+    fn horizontal_bars_have_one_width() {
         assert_eq!(lying(1.0, 2.0, 3), "█▌ ");
         assert_eq!(lying(2.0, 2.0, 3), "███");
         assert_eq!(lying(1e-9, 2.0, 3), "▏  ");

@@ -1,4 +1,4 @@
-//! Importing a graph and running algorithms on it.
+//! Imports a graph and runs algorithms on it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +11,19 @@ use crate::tegula::command::{Tegula, number, vertex, whole};
 use crate::tegula::page_cache::PageCache;
 use crate::tegula::scratch::Scratch;
 
-/// The budget of runs in memory: ample for all graphs here.
+/// The budget of runs in memory, ample for all graphs here.
 const MEMORY_AMPLE: u64 = 2 << 30;
-/// Runs of which the quickest is shown. In memory one more comes before them, which warms the caches up.
+/// Runs, of which the quickest is shown. In memory, one more run before them warms the caches.
 const REPEATS: usize = 3;
-/// How often a budget that is too small is raised.
+/// How often too small a budget is raised.
 const RAISES_MAX: usize = 12;
 const ITERATIONS: &str = "10";
-/// More levels than any graph here has.
+/// More levels than any graph of the demo has.
 const LEVELS_MAX: &str = "100000";
 /// Vertices in a ranking.
 const TOP: usize = 5;
 
-/// Where the demo takes place.
+/// The place of the demo: the command and its files.
 pub struct Stage<'a> {
     pub root: &'a Path,
     pub tegula: Tegula,
@@ -31,21 +31,21 @@ pub struct Stage<'a> {
     pub cache: PageCache,
 }
 
-/// All that was found out about a graph.
+/// All measurements of a graph.
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub vertices: u64,
     pub edges: u64,
-    /// Bytes of an edge in tiles, and in rows where the graph has them.
+    /// Bytes per edge in tiles, and in rows if the graph has them.
     pub bytes_per_edge: f64,
     pub row_bytes_per_edge: Option<f64>,
     pub order: String,
     pub order_reason: String,
     pub import_seconds: f64,
-    /// How many vertices have an out-degree of 0, of 1, of 2 to 3, ..
+    /// The number of vertices with an out-degree of 0, of 1, of 2 to 3, ..
     pub degree_bins: Vec<u64>,
     pub degree_max: u64,
-    /// The smallest budget, within which the runs from disk were.
+    /// The smallest budget, which the runs from disk had.
     pub budget: u64,
     pub pagerank: Pair,
     pub bfs: Pair,
@@ -53,20 +53,20 @@ pub struct Measured {
     pub top: Vec<(String, f64)>,
     pub source: String,
     pub reached: u64,
-    /// How many vertices are 0, 1, 2, .. hops away from the source.
+    /// The number of vertices 0, 1, 2, .. hops away from the source.
     pub levels: Vec<u64>,
     pub components: u64,
     pub largest: u64,
 }
 
-/// An algorithm in memory and from disk.
+/// The runs of an algorithm in memory and from disk.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
     pub memory: Run,
     pub disk: Run,
 }
 
-/// A run of an algorithm.
+/// The figures of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub iterations: u64,
@@ -87,7 +87,7 @@ impl Run {
         })
     }
 
-    /// Edges per second.
+    /// Returns the edges per second.
     pub fn rate(&self) -> f64 {
         self.edges / self.seconds.max(f64::MIN_POSITIVE)
     }
@@ -97,7 +97,7 @@ impl Run {
 type Request<'a> = (&'a str, Vec<&'a str>);
 
 impl Stage<'_> {
-    /// Imports a graph and runs everything on it; says what it is about to do.
+    /// Imports a graph and runs everything on it; passes each step to `status` before it begins.
     pub fn measure(&self, graph: &Graph, status: &dyn Fn(&str)) -> Result<Measured> {
         let (input, options) = self.edge_list(graph, status)?;
         status("importing");
@@ -134,7 +134,7 @@ impl Stage<'_> {
         Ok(measured)
     }
 
-    /// The edge list of a graph, and how to import it.
+    /// Returns the edge list of a graph, and the options of its import.
     fn edge_list(
         &self,
         graph: &Graph,
@@ -154,7 +154,8 @@ impl Stage<'_> {
         }
     }
 
-    /// The quickest of several runs in memory that has the files of the graph in the page cache.
+    /// Returns the quickest of several runs in memory, with the files of the graph in the page
+    /// cache.
     fn run_warm(&self, graph: &Path, request: &Request<'_>) -> Result<Value> {
         self.run(graph, request, MEMORY_AMPLE)?;
         let runs = (0..REPEATS).map(|_| self.run(graph, request, MEMORY_AMPLE));
@@ -178,7 +179,8 @@ impl Stage<'_> {
         self.tegula.json_within_budget(&arguments)
     }
 
-    /// The quickest of several runs within a budget with a cold page cache; none where the budget is too small.
+    /// Returns the quickest of several runs within a budget with a cold page cache; `None` where
+    /// the budget is too small.
     fn run_cold(&self, graph: &Path, request: &Request<'_>, memory: u64) -> Result<Option<Value>> {
         let mut answers = Vec::new();
         for _ in 0..REPEATS {
@@ -191,7 +193,7 @@ impl Stage<'_> {
         quickest(answers).map(Some)
     }
 
-    /// Runs everything within the smallest budget, with a cold page cache.
+    /// Runs everything within the smallest possible budget, with a cold page cache.
     fn run_from_disk(
         &self,
         graph: &Path,
@@ -217,7 +219,7 @@ impl Stage<'_> {
     }
 }
 
-/// The run that took the least time.
+/// Returns the answer of the quickest run.
 fn quickest(answers: Vec<Value>) -> Result<Value> {
     let mut timed = Vec::new();
     for answer in answers {
@@ -268,7 +270,7 @@ fn sum_up(
     })
 }
 
-/// Whether everything came out as is known.
+/// Checks that the answers are the known ones.
 fn check_known(measured: &Measured, known: &Known) -> Result<()> {
     let top = measured.top.iter().map(|(vertex, _)| vertex.as_str());
     check(top.take(known.top.len()).eq(known.top), || "the ranking is wrong".into())?;

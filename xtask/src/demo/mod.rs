@@ -1,5 +1,5 @@
-//! `cargo xtask demo`: imports a few graphs, runs algorithms on them in memory and from disk, and shows what
-//! they look like.
+//! `cargo xtask demo`: imports a few graphs, runs algorithms on them in memory and from disk, and
+//! shows the graphs and the figures.
 
 mod chart;
 mod graphs;
@@ -22,10 +22,10 @@ use measure::Stage;
 use paint::Paint;
 
 const USAGE: &str = "usage: cargo xtask demo [--scale S] [--keep]";
-/// Of the generated graph: 17 million edges.
+/// The scale of the generated graph: 17 million edges.
 const SCALE: u32 = 20;
 
-/// Shows one graph after the other.
+/// Shows the graphs one after the other.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     let mut arguments = Arguments::new(arguments, USAGE);
     let (mut scale, mut is_kept) = (SCALE, false);
@@ -38,7 +38,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         }
     }
     match show_all(root, scale, is_kept) {
-        // Whoever reads has seen enough.
+        // The reader of the output has seen enough.
         Err(error) if is_closed_pipe(&*error) => Ok(()),
         other => other,
     }
@@ -76,13 +76,13 @@ fn say(text: &str) -> Outcome {
     Ok(out.flush()?)
 }
 
-/// What is being done, on a line that the next text takes the place of.
+/// Shows the current step, on a line that the next text replaces.
 fn show_status(paint: &Paint, text: &str) {
     let mut err = io::stderr().lock();
     if err.is_terminal() {
         let line =
             if text.is_empty() { String::new() } else { paint.dim(&format!("  {text} …")) };
-        // Without a standard error nobody waits for news.
+        // If standard error is closed, nobody waits for news.
         let _ = write!(err, "\r\u{1b}[K{line}").and_then(|()| err.flush());
     }
 }

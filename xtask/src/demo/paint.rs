@@ -2,21 +2,22 @@
 
 use std::io::{self, IsTerminal};
 
-/// Puts colours on text, or leaves it alone.
+/// Colours text, or leaves it as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
     is_coloured: bool,
 }
 
 impl Paint {
-    /// Colours on a terminal, unless it has none or `NO_COLOR` is set (<https://no-color.org>).
+    /// Detects whether to use colours: on a terminal that has them, unless `NO_COLOR` is set
+    /// (<https://no-color.org>).
     pub fn detect() -> Paint {
         let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         Paint { is_coloured: io::stdout().is_terminal() && !is_refused && !is_dumb }
     }
 
-    /// Colours or none.
+    /// Sets whether to use colours.
     #[cfg(test)]
     pub fn new(is_coloured: bool) -> Paint {
         Paint { is_coloured }

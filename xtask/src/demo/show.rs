@@ -1,4 +1,4 @@
-//! Everything that the demo prints.
+//! All texts that the demo prints.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use super::paint::Paint;
 use crate::tegula::page_cache::PageCache;
 use crate::tegula::units::{bytes, count, decimal, seconds, three_digits};
 
-/// Characters of a line.
+/// The width of a line in characters.
 const WIDTH: usize = 80;
-/// Characters and lines of a chart.
+/// The width of a chart in characters, and its height in lines.
 const CHART_WIDTH: usize = 34;
 const CHART_HEIGHT: usize = 4;
-/// Characters between two charts.
+/// The gap between two charts in characters.
 const GAP: usize = 6;
-/// Characters of the bars in rankings.
+/// The width of bars in rankings, in characters.
 const BAR_WIDTH: usize = 24;
-/// And of those in the last table.
+/// The width of bars in the last table.
 const SMALL_BAR_WIDTH: usize = 5;
 /// A run that reads all edges once reads at most `READ_ONCE_MAX` times their bytes.
 const READ_ONCE_MAX: f64 = 1.1;
 
-/// Marks runs that read all edges once.
+/// The mark of runs that read all edges once.
 const ONCE: char = '*';
 
-/// What is going to be shown.
+/// Says what the demo shows.
 pub fn introduction(paint: &Paint, cache: PageCache) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
@@ -50,7 +50,7 @@ pub fn heading(paint: &Paint, graph: &Graph) -> String {
     format!("\n{} {} {}", paint.dim("━━"), paint.heading(&graph.name), paint.dim(&line))
 }
 
-/// All that is to be said of a graph.
+/// Returns everything about a graph.
 pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let mut lines = vec![format!("   {}", graph.about)];
     let rows = measured.row_bytes_per_edge;
@@ -75,9 +75,9 @@ pub fn graph(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     lines.join("\n")
 }
 
-/// Degrees on the left, distances on the right.
+/// Draws degrees on the left, distances on the right.
 fn charts(paint: &Paint, graph: &Graph, measured: &Measured) -> Vec<String> {
-    // Few vertices have most of the edges: only logarithms show both ends.
+    // A few vertices have most of the edges: only logarithms show both ends.
     let degrees: Vec<f64> =
         measured.degree_bins.iter().map(|&vertices| (1.0 + vertices as f64).log2()).collect();
     let levels: Vec<f64> = measured.levels.iter().map(|&vertices| vertices as f64).collect();
@@ -98,13 +98,13 @@ fn charts(paint: &Paint, graph: &Graph, measured: &Measured) -> Vec<String> {
     lines
 }
 
-/// What the first and the last bar stand for.
+/// Labels the first and the last bar of a chart.
 fn axis(first: &str, last: &str, width: usize) -> String {
     let between = width.saturating_sub(first.len() + last.len() + 1).max(1);
     format!("{first}{}{last}", " ".repeat(between))
 }
 
-/// The algorithms, in memory and from disk.
+/// Returns the table of the runs, in memory and from disk.
 fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
     let head = format!(
         "   {:<19}{:>19}{:>19}{:>11}{:>9}",
@@ -118,7 +118,7 @@ fn runs(paint: &Paint, measured: &Measured) -> Vec<String> {
         ("components".to_owned(), &measured.wcc),
     ] {
         let Pair { memory, disk } = pair;
-        // A run that reads both layouts once is not marked.
+        // A run may also read both layouts once; it gets no mark.
         let stored = measured.bytes_per_edge.max(measured.row_bytes_per_edge.unwrap_or(0.0));
         let stored = stored * measured.edges as f64;
         let is_read_once = disk.iterations > 1 && disk.bytes_read <= READ_ONCE_MAX * stored;
@@ -143,7 +143,7 @@ fn time_and_rate(run: &Run) -> String {
     format!("{} {:>7}/s", seconds(run.seconds), decimal(run.rate()))
 }
 
-/// The vertices with the greatest ranks.
+/// Returns the vertices with the greatest ranks.
 fn ranking(paint: &Paint, measured: &Measured) -> Vec<String> {
     let most = measured.top.first().map_or(0.0, |&(_, rank)| rank);
     let widest = measured.top.iter().map(|(vertex, _)| vertex.len()).max().unwrap_or(0);
@@ -155,7 +155,7 @@ fn ranking(paint: &Paint, measured: &Measured) -> Vec<String> {
     lines.collect()
 }
 
-/// What was found, and what was checked.
+/// Says what was found, and what was checked.
 fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     let components = match measured.components {
         1 => "1 component".to_owned(),
@@ -174,7 +174,7 @@ fn verdict(paint: &Paint, graph: &Graph, measured: &Measured) -> String {
     )
 }
 
-/// All graphs under each other.
+/// Returns a table that compares all graphs.
 pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
     let title = "PageRank side by side, in edges per second";
     let line = "━".repeat(WIDTH.saturating_sub(title.len() + 4));
@@ -206,7 +206,7 @@ pub fn comparison(paint: &Paint, all: &[(Graph, Measured)]) -> String {
     lines.join("\n")
 }
 
-/// How long it took, and what to do now.
+/// Says how long it took, and what to do next.
 pub fn ending(paint: &Paint, elapsed: Duration, command: &Path, kept: Option<&Path>) -> String {
     let time = three_digits(elapsed.as_secs_f64());
     let graphs = match kept {

@@ -5,27 +5,27 @@ use std::str::FromStr;
 
 use super::Result;
 
-/// Arguments that have not been read yet.
+/// The arguments that are not read yet.
 pub struct Arguments<'a> {
     rest: VecDeque<&'a str>,
     usage: &'a str,
 }
 
 impl<'a> Arguments<'a> {
-    /// All of them, and what to say when they make no sense.
+    /// Takes all arguments, and the usage that errors show.
     pub fn new(arguments: &'a [String], usage: &'a str) -> Arguments<'a> {
         Arguments { rest: arguments.iter().map(String::as_str).collect(), usage }
     }
 
-    /// The next option.
+    /// Returns the next option.
     pub fn next(&mut self) -> Option<&'a str> {
         self.rest.pop_front()
     }
 
-    /// The value of the option that was read last.
+    /// Returns the value of the option that was read last.
     ///
     /// # Errors
-    /// When there is none, or none of this type.
+    /// Where there is no value, or it does not parse as `T`.
     pub fn value<T: FromStr>(&mut self, option: &str) -> Result<T> {
         let Some(text) = self.rest.pop_front() else {
             return Err(format!("{option} needs a value\n{}", self.usage).into());
@@ -33,7 +33,7 @@ impl<'a> Arguments<'a> {
         text.parse().map_err(|_| format!("{option} cannot be `{text}`\n{}", self.usage).into())
     }
 
-    /// The error of an option that nobody knows.
+    /// Returns the error of an unknown option.
     pub fn unknown<T>(&self, option: &str) -> Result<T> {
         Err(format!("there is no `{option}`\n{}", self.usage).into())
     }

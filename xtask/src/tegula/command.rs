@@ -1,4 +1,4 @@
-//! Running the `tegula` command and other programs.
+//! Runs the `tegula` command and other programs.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Result, target_folder};
 
-/// The environment variable that names a command to take instead of building one.
+/// The environment variable that names a command to use instead of building one.
 pub const BINARY_VARIABLE: &str = "TEGULA_BIN";
 
 /// The exit code of a run that does not fit its budget.
@@ -23,9 +23,6 @@ pub struct Tegula {
 
 impl Tegula {
     /// Builds the command if it is not up to date, or takes the one that `TEGULA_BIN` names.
-    ///
-    /// # Errors
-    /// When it cannot be built.
     pub fn build(root: &Path) -> Result<Tegula> {
         if let Some(binary) = std::env::var_os(BINARY_VARIABLE) {
             return Ok(Tegula { binary: binary.into() });
@@ -35,23 +32,23 @@ impl Tegula {
         Ok(Tegula { binary: target_folder()?.join("release").join(name) })
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.binary
     }
 
-    /// Runs it with `--json`; returns what it says.
+    /// Runs it with `--json`; returns the object that it prints.
     ///
     /// # Errors
-    /// When it fails: with its message.
+    /// With its message where it fails.
     pub fn json<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Value> {
         self.json_within_budget(arguments)?.ok_or_else(|| "it does not fit its budget".into())
     }
 
-    /// As [`Tegula::json`]; none when it refuses to work within its budget.
+    /// Runs it as [`Tegula::json`] does; `None` where the budget is too small.
     ///
     /// # Errors
-    /// When it fails otherwise.
+    /// Where it fails for another reason.
     pub fn json_within_budget<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Option<Value>> {
         let mut command = Command::new(&self.binary);
         command.args(arguments).arg("--json").stdin(Stdio::null());
@@ -68,10 +65,7 @@ impl Tegula {
     }
 }
 
-/// Builds something of this workspace for release.
-///
-/// # Errors
-/// When that fails.
+/// Builds a part of the workspace for release.
 pub fn cargo_build(root: &Path, what: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -82,14 +76,15 @@ pub fn cargo_build(root: &Path, what: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The first line that a program prints, if it runs.
+/// Returns the first line that a program prints, if it runs.
 pub fn first_line(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let output = Command::new(program).args(arguments).current_dir(folder).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
     Some(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// A program that holds a graph and answers each line with one of JSON. It ends with this value.
+/// A program that holds a graph and answers each line with a line of JSON. Dropping this value ends
+/// it.
 pub struct Worker {
     child: Child,
     requests: Option<ChildStdin>,
@@ -99,9 +94,6 @@ pub struct Worker {
 
 impl Worker {
     /// Starts it.
-    ///
-    /// # Errors
-    /// When that fails.
     pub fn start(command: &mut Command) -> Result<Worker> {
         let name = command.get_program().to_string_lossy().into_owned();
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -114,7 +106,7 @@ impl Worker {
     /// Waits for the next answer.
     ///
     /// # Errors
-    /// When the program has ended, or says something else.
+    /// Where the program has ended, or answers with something other than JSON.
     pub fn answer(&mut self) -> Result<Value> {
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
@@ -131,7 +123,7 @@ impl Worker {
     /// Those of [`Worker::answer`].
     pub fn ask(&mut self, request: &str) -> Result<Value> {
         if let Some(requests) = &mut self.requests {
-            // One that has ended says so when it is read from.
+            // If the program has ended, reading its answer reports that.
             let _ = writeln!(requests, "{request}").and_then(|()| requests.flush());
         }
         self.answer()
@@ -140,22 +132,22 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It ends when nothing more can be asked; its exit code tells nothing new.
+        // It ends when its input ends; its exit code tells nothing new.
         self.requests = None;
         let _ = self.child.wait();
     }
 }
 
-/// A number of an answer.
+/// Returns a number in an answer.
 ///
 /// # Errors
-/// When there is none at this path, as in `/seconds/run`.
+/// Where there is none at `path`, as in `/seconds/run`.
 pub fn number(answer: &Value, path: &str) -> Result<f64> {
     let found = answer.pointer(path).and_then(Value::as_f64);
     found.ok_or_else(|| format!("there is no number {path} in {answer}").into())
 }
 
-/// A whole number of an answer.
+/// Returns a whole number in an answer.
 ///
 /// # Errors
 /// Those of [`number`].
@@ -164,10 +156,10 @@ pub fn whole(answer: &Value, path: &str) -> Result<u64> {
     found.ok_or_else(|| format!("there is no whole number {path} in {answer}").into())
 }
 
-/// The numbers of a list of an answer.
+/// Returns the numbers of a list in an answer.
 ///
 /// # Errors
-/// When there is no such list, or it is empty.
+/// Where there is no such list, or it is empty.
 pub fn numbers(answer: &Value, path: &str) -> Result<Vec<f64>> {
     let list = answer.pointer(path).and_then(Value::as_array);
     let list: Option<Vec<f64>> = list.and_then(|list| list.iter().map(Value::as_f64).collect());
@@ -175,10 +167,10 @@ pub fn numbers(answer: &Value, path: &str) -> Result<Vec<f64>> {
     found.ok_or_else(|| format!("there are no numbers {path} in {answer}").into())
 }
 
-/// A vertex as the command names it on its command line.
+/// Returns a vertex in an answer as it is named on the command line.
 ///
 /// # Errors
-/// When it is neither a number nor a string.
+/// Where it is neither a number nor a string.
 pub fn vertex(answer: &Value, path: &str) -> Result<String> {
     match answer.pointer(path) {
         Some(Value::Number(id)) => Ok(id.to_string()),

@@ -1,4 +1,4 @@
-//! What `demo` and `bench` share: the command itself, the files it works on, and figures for people.
+//! What `demo` and `bench` share: the command, the files that it works on, and figures for people.
 
 pub mod arguments;
 pub mod command;
@@ -11,10 +11,7 @@ use std::path::{Path, PathBuf};
 /// A result, or why there is none.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The folder that cargo builds into: this program lies in it.
-///
-/// # Errors
-/// When the system does not say where that is.
+/// Returns cargo's target folder, in which this program lies.
 pub fn target_folder() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(Path::parent);

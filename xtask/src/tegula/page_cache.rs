@@ -1,4 +1,4 @@
-//! Making the system forget what it has read.
+//! Empties the page cache.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,14 +11,14 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 /// How the page cache is emptied here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageCache {
-    /// All of it, by the system.
+    /// The system empties all of it.
     All,
-    /// The pages of the files that are read next, by a request that the system may pass over.
+    /// The system is asked to drop the pages of given files, which it may ignore.
     Files,
 }
 
 impl PageCache {
-    /// What this process may do.
+    /// Detects what this process may do.
     pub fn detect() -> PageCache {
         match OpenOptions::new().write(true).open(DROP_CACHES) {
             Ok(_) => PageCache::All,
@@ -26,10 +26,7 @@ impl PageCache {
         }
     }
 
-    /// Drops what it holds of the files in a folder, or of one file.
-    ///
-    /// # Errors
-    /// Those of opening and writing files.
+    /// Drops cached pages of a file, or of the files in a folder.
     pub fn drop(self, path: &Path) -> io::Result<()> {
         match self {
             PageCache::All => {
@@ -50,7 +47,7 @@ impl PageCache {
         }
     }
 
-    /// In words.
+    /// Describes it in words.
     pub fn describe(self) -> &'static str {
         match self {
             PageCache::All => "dropped before every figure from disk (drop_caches)",

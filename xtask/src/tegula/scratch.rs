@@ -1,4 +1,4 @@
-//! A folder for large files that are not needed for long.
+//! A folder for large temporary files.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Result, target_folder};
 
-/// A folder that is removed with this value, unless it is to be kept.
+/// A folder that is removed when this is dropped, unless it is to be kept.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
@@ -14,11 +14,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty folder `name` below cargo's target folder, or `tegula-NAME` below `TEGULA_SCRATCH`.
-    /// What an interrupted run has left there is removed.
-    ///
-    /// # Errors
-    /// When it cannot be made.
+    /// Makes an empty folder `name` in cargo's target folder, or `tegula-NAME` in the folder that
+    /// `TEGULA_SCRATCH` names. Files of an interrupted run are removed.
     pub fn new(name: &str, is_kept: bool) -> Result<Scratch> {
         let folder = match std::env::var_os("TEGULA_SCRATCH") {
             Some(parent) => Path::new(&parent).join(format!("tegula-{name}")),
@@ -43,16 +40,13 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Whoever wants the space back finds the folder where it always is.
+            // If this fails, the next run removes the folder, which has always the same path.
             let _ = remove(&self.folder);
         }
     }
 }
 
-/// Removes a file or a folder with all it holds, if it is there.
-///
-/// # Errors
-/// When it is there and stays.
+/// Removes a file, or a folder with everything in it, if it exists.
 pub fn remove(path: &Path) -> io::Result<()> {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     match removed {

@@ -1,6 +1,6 @@
 //! Figures with units.
 
-/// A whole number with separators: `1,234,567`.
+/// Formats a whole number with separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -13,7 +13,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// Three digits of a number: `0.123`, `1.23`, `12.3`, `123`.
+/// Formats a number with three digits: `0.123`, `1.23`, `12.3`, `123`.
 pub fn three_digits(number: f64) -> String {
     let digits = match number.abs() {
         ..1.0 => 3,
@@ -24,7 +24,7 @@ pub fn three_digits(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
-/// A time span: `850 µs`, `12.3 ms`, `3.20 s`.
+/// Formats a time span: `850 µs`, `12.3 ms`, `3.20 s`.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         ..0.001 => format!("{:.0} µs", seconds * 1e6),
@@ -33,7 +33,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A number of bytes with a binary unit: `1.50 GiB`.
+/// Formats bytes with a binary unit: `1.50 GiB`.
 pub fn bytes(number: f64) -> String {
     const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let (mut value, mut unit) = (number, 0);
@@ -45,7 +45,7 @@ pub fn bytes(number: f64) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
-/// A decimal prefix for a rate: `131 M`.
+/// Formats a number with a decimal prefix: `131 M`.
 pub fn decimal(number: f64) -> String {
     match number {
         ..1e3 => three_digits(number),

@@ -1,4 +1,4 @@
-//! Which crate may use which: an arrow only ever points down.
+//! Which crate may use which: an arrow always points down.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 use super::finding::{Finding, Rule};
 
-/// A crate and those of ours that it may use.
+/// A crate, and the crates of the workspace that it may use.
 struct Floor {
     name: &'static str,
     may_use: &'static [&'static str],
@@ -45,13 +45,13 @@ const HOUSE: &[Floor] = &[
     Floor { name: "xtask", may_use: &[] },
 ];
 
-/// What tests of every floor may use on top.
+/// Crates that tests of every floor may use in addition.
 const FOR_TESTS: [&str; 2] = ["tegula-testkit", "tegula-generators"];
 
-/// What makes the graphs on disk of those tests that may use the store.
+/// The crate that makes graphs on disk, for tests of crates that may use the store.
 const MAKER: &str = "tegula-import";
 
-/// An arrow between two of our crates.
+/// An arrow between two crates of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Arrow {
     manifest: String,
@@ -60,10 +60,7 @@ struct Arrow {
     for_tests: bool,
 }
 
-/// Crates without a floor, and arrows that do not point down.
-///
-/// # Errors
-/// When cargo does not know the workspace.
+/// Finds crates without a floor, and arrows that do not point down.
 pub fn check(root: &Path) -> Result<Vec<Finding>, Box<dyn std::error::Error>> {
     let metadata =
         MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
@@ -144,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_those_that_read_graphs_may_make_some() {
+    fn tests_of_crates_that_read_graphs_may_import_some() {
         assert!(is_allowed("tegula-engine", "tegula-import", true));
         assert!(!is_allowed("tegula-engine", "tegula-import", false));
         assert!(!is_allowed("tegula-store", "tegula-import", true));

@@ -1,4 +1,4 @@
-//! Calls that have no place in some part of the code.
+//! Calls that are banned in some part of the code.
 
 use super::finding::{Finding, Rule};
 use super::source::Source;
@@ -16,15 +16,15 @@ struct Ban {
 /// Parts of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// All crates whose business is not the terminal, tests included, examples not.
+    /// All crates that do not print to a terminal, with their tests but without examples.
     Libraries,
-    /// All but tests.
+    /// All code except tests.
     Product,
-    /// The engine and the algorithms, but not their tests.
+    /// The engine and the algorithms, without their tests.
     AboveTheDoor,
-    /// What tegula is made of, but for the module that waits for the disk.
+    /// All code of tegula except the module that waits for the disk.
     BesideDurable,
-    /// What tegula is made of, but for the module that starts threads.
+    /// All code of tegula except the module that starts threads.
     BesideStart,
 }
 
@@ -59,9 +59,9 @@ const BANS: &[Ban] = &[
 
 /// Crates that talk to a person.
 const TERMINAL_CRATES: [&str; 2] = ["cli", "xtask"];
-/// Crates of which nothing is a part of tegula itself.
+/// Crates that are not part of tegula itself.
 const TOOLS: [&str; 2] = ["testkit", "xtask"];
-/// Crates that see files through the reading door only.
+/// Crates that read files through the reading door only.
 const CRATES_ABOVE_THE_DOOR: [&str; 2] = ["engine", "algorithms"];
 
 impl Place {
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// Calls that are banned where they stand.
+/// Finds banned calls.
 pub fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ban in BANS {
@@ -100,7 +100,7 @@ pub fn check(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Whether a token belongs to the value of a `const`: what fails there, fails to compile.
+/// Whether a token belongs to the value of a `const`: a failure there fails to compile.
 fn is_constant(source: &Source, at: usize) -> bool {
     let tokens = &source.tokens;
     let before = (0..at).rev().take_while(|&index| !matches!(tokens.text(index), ";" | "{" | "}"));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_test_may_unwrap_and_what_follows_it_may_not() {
+    fn a_unit_test_may_unwrap_but_code_after_it_may_not() {
         let code = "#[cfg(test)]\nmod tests {\n fn t() { a.unwrap(); }\n}\nfn f() { a.unwrap(); }";
         assert_eq!(lines("crates/store/src/lib.rs", code), [5]);
     }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_only_begin_alike_are_left_alone() {
+    fn names_that_only_begin_like_a_banned_call_pass() {
         let code =
             "fn f() { a.unwrap_or(1); fs::read_dir(p); fs::metadata(p); BlockFile::open(p); }";
         assert!(lines("crates/engine/src/lib.rs", code).is_empty());

@@ -1,9 +1,10 @@
 //! Circles of imports: files that cannot be understood one after the other.
 //!
-//! Two files are in one circle if each, by what it uses or by what that uses in turn, depends on what the
-//! other *defines* ([`imports`](super::imports) says when). So a `mod.rs` that only passes on what
-//! its children define is in no circle with them; it is once a child uses something that it defines.
-//! A circle may have up to [`FILES_MAX`] files, all of one folder: what is so close is read together.
+//! Two files are in one circle if each depends, directly or through others, on what the other
+//! *defines* ([`imports`](super::imports) says when). So a `mod.rs` that only passes on names of
+//! its children is in no circle with them. It is once a child uses something that the `mod.rs`
+//! defines. A circle may have up to [`FILES_MAX`] files, all in one folder: files that close are
+//! read together.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +12,11 @@ use super::finding::{Finding, Rule};
 use super::imports::Modules;
 use super::source::Source;
 
-/// Files of a circle at the most.
+/// The most files of a circle.
 const FILES_MAX: usize = 3;
 
-/// Circles that are too large or cross a folder, of all crates. One is reported at its first file, and
-/// its amount is its number of files.
+/// Finds circles that are too large or cross a folder, in all crates. A circle is reported at its
+/// first file; its amount is the number of files.
 pub fn check(sources: &[Source]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_only_for_tests()) {
@@ -51,7 +52,7 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The files of each circle, ascending.
+/// Returns the files of each circle, ascending.
 fn circles(files: &[&Source]) -> Vec<Vec<usize>> {
     let imports = Modules::of(files).imports();
     let reached: Vec<Vec<bool>> = (0..files.len())
@@ -79,7 +80,7 @@ fn circles(files: &[&Source]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// The circles of a made-up crate: how many files, and what is said.
+    /// Returns the circles of a made-up crate: the number of files, and the message.
     fn found(files: &[(&str, &str)]) -> Vec<(usize, String)> {
         let path = |name: &str| format!("crates/x/src/{name}.rs");
         let sources: Vec<Source> =
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_passes_its_children_on_is_in_no_circle_with_them() {
+    fn a_parent_that_only_passes_names_on_is_in_no_circle() {
         let children = [
             ("lib", "mod m;"),
             ("m/a", "use super::B; pub struct A;"),

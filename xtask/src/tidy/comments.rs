@@ -1,12 +1,12 @@
-//! What comments must say, and what they must not.
+//! What comments must say, and what they must not say.
 
 use super::finding::{Finding, Rule};
 use super::source::Source;
 
-/// Words that stand for work left undone.
+/// Words that mark unfinished work.
 const UNFINISHED: [&str; 3] = ["TODO", "FIXME", "XXX"];
 
-/// Notes to oneself, and `unsafe` without a reason.
+/// Finds notes about unfinished work, and `unsafe` without a reason.
 pub fn check(source: &Source) -> Vec<Finding> {
     let comments = comments(&source.text);
     let mut findings = unfinished_notes(source, &comments);
@@ -24,8 +24,8 @@ fn unfinished_notes(source: &Source, comments: &[Comment]) -> Vec<Finding> {
     found.collect()
 }
 
-/// Every `unsafe` needs a comment right above the statement it is in (or on its own line): `SAFETY:`
-/// says why a use is sound, `# Safety` what a caller must see to.
+/// Every `unsafe` needs a comment right above its statement or on its own line. `SAFETY:` says why
+/// a use is sound, `# Safety` what a caller must ensure.
 fn unsafe_without_safety(source: &Source, comments: &[Comment]) -> Vec<Finding> {
     let lines: Vec<&str> = source.text.lines().collect();
     let explained: Vec<usize> = comments
@@ -34,7 +34,7 @@ fn unsafe_without_safety(source: &Source, comments: &[Comment]) -> Vec<Finding> 
         .map(|comment| comment.line)
         .collect();
     let is_explained = |line: usize| {
-        // Up to the nearest empty line, or the end of the statement before.
+        // Search up to the nearest empty line, or the end of the previous statement.
         let mut at = line;
         loop {
             if explained.contains(&at) {
@@ -52,7 +52,7 @@ fn unsafe_without_safety(source: &Source, comments: &[Comment]) -> Vec<Finding> 
         }
     };
     let found = source.tokens.find_all(&["unsafe"]).filter_map(|at| {
-        // `#[unsafe(..)]` and the type of a function are no use of anything.
+        // `#[unsafe(..)]` and function types are no uses.
         let is_use =
             source.tokens.text(at + 1) != "(" && !source.tokens.matches(at, &["unsafe", "fn", "("]);
         let line = source.tokens.line(at);
@@ -72,7 +72,8 @@ pub(super) struct Comment {
     pub text: String,
 }
 
-/// The comments of a file, line by line. Knows just enough of Rust to tell them from strings.
+/// Returns the comments of a file, line by line. Knows just enough Rust to tell comments from
+/// strings.
 pub(super) fn comments(text: &str) -> Vec<Comment> {
     let mut comments = Vec::new();
     let mut line = 1;
@@ -96,7 +97,7 @@ pub(super) fn comments(text: &str) -> Vec<Comment> {
     comments
 }
 
-/// Block comments nest.
+/// Returns the length of a block comment; block comments nest.
 fn block_comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0usize, 0);
     loop {
@@ -116,8 +117,8 @@ fn block_comment_length(text: &str) -> usize {
     }
 }
 
-/// The length of the string, raw string or character that the text begins with, if it does. A word is
-/// taken whole, so that its last letter is not mistaken for a prefix.
+/// Returns the length of the string, raw string, character or word at the beginning of the text. A
+/// word is taken whole, so that its last letter is not mistaken for a prefix.
 fn string_length(text: &str) -> Option<usize> {
     let word = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (prefix, rest) = text.split_at(word);

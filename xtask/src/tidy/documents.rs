@@ -1,4 +1,4 @@
-//! Documents that keep up with the code: links that lead somewhere, examples that compile.
+//! Checks that documents match the code: links lead to files, and examples are compiled.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 use super::finding::{Finding, Rule};
 use super::source::Source;
 
-/// Folders whose documents are checked, the root among them.
+/// Folders of the checked documents; the first is the root.
 const FOLDERS: [&str; 3] = ["", "docs", "bench"];
 
 /// Checks all documents of the workspace.
-///
-/// # Errors
-/// Where a document cannot be read.
 pub fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>, Box<dyn std::error::Error>> {
     let mut findings = Vec::new();
     for folder in FOLDERS {
@@ -34,7 +31,7 @@ pub fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>, Box<dyn st
     Ok(findings)
 }
 
-/// Relative links to files that are not there.
+/// Finds relative links to missing files.
 fn dead_links(path: &str, text: &str, exists: &dyn Fn(&Path) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -50,7 +47,7 @@ fn dead_links(path: &str, text: &str, exists: &dyn Fn(&Path) -> bool) -> Vec<Fin
     findings
 }
 
-/// Rust code that is not, line for line, part of an example, which the compiler sees.
+/// Finds Rust code that no example contains line for line; examples are compiled.
 fn stale_examples(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, code) in blocks(text, "rust") {
@@ -64,7 +61,8 @@ fn stale_examples(path: &str, text: &str, sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
-/// Packages whose dependencies on crates of this workspace are not those that the code behind them names.
+/// Finds packages that do not depend on just the crates of this workspace that the code after them
+/// names.
 fn missing_dependencies(path: &str, text: &str, is_crate: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let packages = blocks(text, "toml").filter(|(_, package)| package.contains("[dependencies]"));
@@ -82,7 +80,7 @@ fn missing_dependencies(path: &str, text: &str, is_crate: &dyn Fn(&str) -> bool)
     findings
 }
 
-/// Blocks of code in a language, each with the number of its first line.
+/// Returns the blocks of code in a language, each with the number of its first line.
 fn blocks<'t>(text: &'t str, language: &'t str) -> impl Iterator<Item = (usize, String)> + 't {
     let mut lines = text.lines().zip(1..);
     std::iter::from_fn(move || {
@@ -94,14 +92,14 @@ fn blocks<'t>(text: &'t str, language: &'t str) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// The folder of the crate that a dependency names twice, as the end of its path and in its own name.
+/// Returns the crate that a dependency by path names, if its path ends in the same name.
 fn crate_by_path(line: &str) -> Option<String> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim().strip_prefix("tegula-")?;
     value.contains(&format!("/crates/{name}\"")).then(|| name.to_owned())
 }
 
-/// The crates of this workspace that code names.
+/// Returns the crates of this workspace that code names.
 fn crates_named_in(code: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let words = code.split(|c| !is_part(c));

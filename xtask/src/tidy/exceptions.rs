@@ -1,4 +1,4 @@
-//! The files that may break a rule, how far, and why. The list only ever gets shorter.
+//! The files that may break a rule, how far, and why. The list may only get shorter.
 
 use super::finding::{Finding, Rule};
 
@@ -9,7 +9,7 @@ pub struct Exception {
     pub rule: Rule,
     /// The file, from the root of the workspace.
     pub file: &'static str,
-    /// For a length: the most lines. For a circle: the most files. Else: the most findings.
+    /// The most lines for a length, the most files for a circle, else the most findings.
     pub at_most: usize,
     /// Why that is right, or what has to happen first.
     pub reason: &'static str,
@@ -49,7 +49,7 @@ pub const KNOWN: &[Exception] = &[
     },
 ];
 
-/// Takes off the findings that are known, and adds one for each exception that has no use.
+/// Removes known findings, and adds one for each exception without a use.
 pub fn apply(known: &[Exception], findings: Vec<Finding>) -> Vec<Finding> {
     let mut findings = findings;
     for exception in known {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_passes_and_what_is_worse_does_not() {
+    fn known_findings_pass_and_worse_ones_do_not() {
         let known = [exception(Rule::FileLength, 600)];
         let found = |lines| apply(&known, vec![finding(Rule::FileLength, "a.rs", lines)]);
         assert_eq!(found(600), []);

@@ -1,8 +1,8 @@
-//! What is wrong, and where.
+//! A broken rule, and where it is broken.
 
 use std::fmt;
 
-/// A rule of the house.
+/// A rule of this workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// An arrow between crates that does not point down.
@@ -13,7 +13,7 @@ pub enum Rule {
     FileLength,
     /// A function that is too long.
     FunctionLength,
-    /// A call that has no place there.
+    /// A call that is banned in its place.
     BannedCall,
     /// A message that names an option of the command line.
     CommandLineWord,
@@ -21,15 +21,15 @@ pub enum Rule {
     IgnoredTest,
     /// A test that cannot fail.
     TestWithoutAssertion,
-    /// `unsafe` without a word on why it is sound.
+    /// `unsafe` without a comment on why it is sound.
     UnsafeWithoutSafety,
-    /// A note to oneself.
+    /// A note about unfinished work.
     UnfinishedNote,
     /// A comment that has to be read twice, or the name of a test that asks.
     PlainEnglish,
-    /// A document that the code has left behind.
+    /// A document that no longer matches the code.
     StaleDocument,
-    /// An exception to a rule that is not needed.
+    /// An exception that is not needed.
     IdleException,
 }
 
@@ -63,7 +63,7 @@ pub struct Finding {
     pub line: usize,
     /// The rule.
     pub rule: Rule,
-    /// How far it is broken: lines of a length, files of a circle, else 1.
+    /// How far it is broken: the lines of a length, the files of a circle, else 1.
     pub amount: usize,
     /// What is wrong and why that matters.
     pub message: String,

@@ -1,31 +1,31 @@
-//! Which file of a crate uses what another one defines.
+//! Which file of a crate uses what another file defines.
 //!
-//! A name counts for the file that *defines* it. Where a module only passes a name on (`pub use`, or a
-//! `use` through which a child reaches it), the way is followed to its end: a child that takes a sibling
-//! by `super::Sibling` depends on the sibling, not on the parent. A path in the midst of code counts
-//! as a `use` does. A `use` of a whole module, without a name in it, counts for nothing: the paths
-//! that begin with it do. What is for tests only is left out.
+//! A name counts for the file that *defines* it. A module may only pass a name on, by `pub use`, or
+//! by a `use` through which a child reaches it. Then the path is followed to its end: a child that
+//! uses `super::Sibling` depends on the sibling, not on the parent. A path within code counts like
+//! a `use`. A `use` of a whole module counts for nothing, but paths that begin with the module
+//! count. Code for tests is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::Source;
 use super::tokens::Tokens;
 
-/// The steps of a path: `super`, `pages`, `Run`. A last step `*` stands for all that is there.
+/// The steps of a path: `super`, `pages`, `Run`. A last step `*` stands for all names of a module.
 type Steps = Vec<String>;
 
 /// A file of a crate as a module.
 #[derive(Default)]
 struct Module {
-    /// Index of its file among those of the crate; none for a folder without one.
+    /// The index of its file in the crate; `None` for a folder without one.
     file: Option<usize>,
-    /// The modules above it and its own: `disk`, `pages`.
+    /// The names of the modules above it, and its own: `disk`, `pages`.
     place: Steps,
-    /// What it declares with `use`: the name under which it is known here, and what it stands for.
+    /// Its `use` declarations: the name in this module, and the path that it stands for.
     aliases: BTreeMap<String, Steps>,
-    /// The modules of which it takes in all names.
+    /// The modules from which it imports all names.
     globs: Vec<Steps>,
-    /// The names of all items that are written in its file.
+    /// The names of all items that its file defines.
     items: BTreeSet<String>,
     /// All paths with two steps or more.
     paths: Vec<Steps>,
@@ -34,23 +34,24 @@ struct Module {
 /// The modules of a crate by their place.
 pub struct Modules(BTreeMap<Steps, Module>);
 
-/// What a path leads to.
+/// The end of a path.
 enum End {
-    /// A module as a whole.
+    /// A whole module.
     Module(Steps),
-    /// Something that the module at this place defines.
+    /// An item that the module at this place defines.
     Item(Steps),
-    /// All that is in the module at this place.
+    /// All names of the module at this place.
     All(Steps),
-    /// Something of another crate, which a module passes on.
+    /// An item of another crate, which a module passes on.
     Outside,
 }
 
-/// Aliases of aliases are followed so far: a circle of them is no Rust.
+/// How many aliases of aliases are followed: Rust has no circle of them.
 const HOPS_MAX: usize = 6;
 
 impl Modules {
-    /// The modules of one crate; `sources` are its files below `src`, without those for tests alone.
+    /// Returns the modules of one crate; `sources` are its files below `src`, without files for
+    /// tests.
     pub fn of(sources: &[&Source]) -> Modules {
         let mut modules = BTreeMap::new();
         for (file, source) in sources.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Modules {
         Modules(modules)
     }
 
-    /// For each file, those that define what it uses, without itself.
+    /// Returns for each file the other files that define what it uses.
     pub fn imports(&self) -> BTreeMap<usize, BTreeSet<usize>> {
         let mut imports: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for module in self.0.values() {
@@ -80,7 +81,7 @@ impl Modules {
         }
     }
 
-    /// Where a path that stands in a module leads; none where that is outside of the crate.
+    /// Follows a path that stands in a module; `None` where it leads out of the crate.
     fn follow(&self, from: &Module, path: &[String], hops: usize) -> Option<End> {
         let hops = hops.checked_sub(1)?;
         let mut at = from;
@@ -97,7 +98,7 @@ impl Modules {
                     match self.step(at, name, is_last, hops) {
                         Some(End::Module(place)) => self.0.get(&place)?,
                         Some(end) => return Some(end),
-                        // A name of another crate, or one that a macro makes.
+                        // A name of another crate, or one that a macro defines.
                         None if is_start => return None,
                         None => return Some(End::Item(at.place.clone())),
                     }
@@ -108,8 +109,9 @@ impl Modules {
         Some(End::Module(at.place.clone()))
     }
 
-    /// What a name means in a module. A module and a function may have one name: what has a path behind
-    /// it is the module. A name that is passed on is no item, whatever else in the file is called so.
+    /// Returns what a name means in a module. A module and a function may share a name: if the path
+    /// goes on, the module is meant. A name that is passed on is no item, even if the file has an
+    /// item of that name.
     fn step(&self, at: &Module, name: &str, is_last: bool, hops: usize) -> Option<End> {
         let child: Steps = at.place.iter().cloned().chain([name.to_owned()]).collect();
         let has_child = self.0.contains_key(&child);
@@ -132,7 +134,8 @@ impl Modules {
     }
 }
 
-/// The place of a file as a module: `["disk", "pages"]` for `crates/machine/src/disk/pages/mod.rs`.
+/// Returns the place of a file as a module: `["disk", "pages"]` for
+/// `crates/machine/src/disk/pages/mod.rs`.
 fn place_of(path: &str) -> Steps {
     let within = path.split_once("/src/").map_or(path, |(_, within)| within);
     let within = within.strip_suffix(".rs").unwrap_or(within);
@@ -164,7 +167,7 @@ impl Module {
                 }
                 at = end;
             } else if ITEMS.contains(&tokens.text(at)) && is_word(next) {
-                // The file of a child is a module of its own.
+                // `mod name;`: the child has a file, and is a module of its own.
                 let is_declaration = tokens.text(at) == "mod" && tokens.text(at + 2) == ";";
                 if !is_declaration {
                     module.items.insert(next.to_owned());
@@ -177,7 +180,7 @@ impl Module {
         module
     }
 
-    /// Takes a tree of a `use` that stands behind `above`.
+    /// Takes a tree of a `use` after the steps `above`.
     fn take_use(&mut self, tokens: &Tokens, start: usize, end: usize, above: &[String]) {
         let mut path = above.to_vec();
         let mut at = start;
@@ -212,7 +215,7 @@ impl Module {
         }
     }
 
-    /// Takes the path that begins at a token, if one does; returns where to go on.
+    /// Takes the path that begins at a token, if any; returns the token at which to go on.
     fn take_path(&mut self, tokens: &Tokens, start: usize) -> usize {
         let is_begun = tokens.matches(start + 1, &[":", ":"]);
         if !is_word(tokens.text(start)) || !is_begun || tokens.text(start.wrapping_sub(1)) == ":" {
@@ -229,7 +232,7 @@ impl Module {
     }
 }
 
-/// Whether a token `use` begins a declaration: it also stands in `impl Trait + use<'a>`.
+/// Whether a token `use` begins a declaration: it may also stand in `impl Trait + use<'a>`.
 fn is_use(tokens: &Tokens, at: usize) -> bool {
     tokens.text(at + 1) != "<"
 }
@@ -242,7 +245,7 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Where the branches of a group end: at its commas, but not at those of groups in it.
+/// Returns the ends of a group's branches: its own commas, not those of inner groups.
 fn branches(tokens: &Tokens, start: usize, close: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut at = start;
@@ -262,7 +265,7 @@ fn branches(tokens: &Tokens, start: usize, close: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// What the file `from` of a made-up crate imports, by the names of the files.
+    /// Returns the files that the file `from` of a made-up crate imports.
     fn imports(files: &[(&str, &str)], from: &str) -> Vec<String> {
         let path = |name: &str| format!("crates/x/src/{name}.rs");
         let sources: Vec<Source> =
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sibling_that_is_reached_through_the_parent_is_no_import_of_the_parent() {
+    fn a_sibling_used_through_the_parent_is_no_import_of_the_parent() {
         let parent = ("lib", "mod a; mod b; use b::Item; fn f() {}");
         let sibling = ("b", "pub struct Item; impl Item { fn new() {} }");
         let by_use = ("a", "use super::Item;");

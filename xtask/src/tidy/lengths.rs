@@ -1,16 +1,16 @@
-//! Files and functions that are short enough to be read in one go.
+//! Limits the length of files and functions, so that each can be read in one go.
 
 use super::finding::{Finding, Rule};
 use super::source::Source;
 
 /// The most lines of a file.
 const FILE_LINES_MAX: usize = 500;
-/// The most lines of a file of tests: they are read one at a time.
+/// The most lines of a file of tests, which are read one test at a time.
 const TEST_FILE_LINES_MAX: usize = 800;
 /// The most lines of a function, from `fn` to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
 
-/// Files and functions that are too long.
+/// Finds files and functions that are too long.
 pub fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     let max = if source.is_test_file() { TEST_FILE_LINES_MAX } else { FILE_LINES_MAX };

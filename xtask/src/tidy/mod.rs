@@ -1,7 +1,8 @@
-//! Style as code: what no compiler checks and what every reviewer would otherwise have to.
+//! Style as code: rules that no compiler checks and that every reviewer would otherwise have to.
 //!
-//! The rules are ratcheted: a file that broke one when the rule came is named in [`exceptions`] with
-//! a reason and a limit, which may only shrink. An exception that is no longer needed is an error.
+//! The rules are ratcheted: [`exceptions`] names each file that broke a rule when the rule was
+//! made, with a reason and a limit, which may only shrink. An exception that is no longer needed is
+//! an error.
 
 mod arrows;
 mod calls;

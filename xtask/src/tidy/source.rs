@@ -1,4 +1,4 @@
-//! The source files of the workspace, and what is known of each from its path.
+//! The source files of the workspace, and what their paths tell.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use super::tokens::Tokens;
 pub struct Source {
     /// Path from the root of the workspace, with slashes.
     pub path: String,
-    /// All of it.
+    /// The whole text.
     pub text: String,
     /// Its tokens.
     pub tokens: Tokens,
@@ -20,17 +20,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Takes a file apart.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Where it is not Rust.
+    /// Where the file is not Rust.
     pub fn new(path: &str, text: &str) -> Result<Source, String> {
         let tokens = Tokens::parse(text).map_err(|error| format!("{path} is not Rust: {error}"))?;
         let test_lines = tokens.test_lines();
         Ok(Source { path: path.to_owned(), text: text.to_owned(), tokens, test_lines })
     }
 
-    /// The folder of the crate under `crates/`, or `xtask`.
+    /// Returns the folder of the crate in `crates/`, or `xtask`.
     pub fn crate_name(&self) -> &str {
         let path = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         path.split('/').next().unwrap_or(path)
@@ -41,8 +41,8 @@ impl Source {
         self.crate_name() == "testkit" || self.is_only_for_tests()
     }
 
-    /// Whether the file is compiled for tests or measurements only: no part of a crate, not even of one
-    /// that tests are made with.
+    /// Whether the file is compiled for tests or measurements only. Files of `testkit` are not:
+    /// that is a crate.
     pub fn is_only_for_tests(&self) -> bool {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
         self.is_in_folder("tests")
@@ -66,10 +66,7 @@ impl Source {
     }
 }
 
-/// Reads all source files of the workspace, by path.
-///
-/// # Errors
-/// Where a folder or file cannot be read, or is not Rust.
+/// Reads all source files of the workspace, sorted by path.
 pub fn read_all(root: &Path) -> Result<Vec<Source>, Box<dyn std::error::Error>> {
     let mut paths = Vec::new();
     for folder in ["crates", "xtask"] {

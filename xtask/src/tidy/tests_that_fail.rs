@@ -1,4 +1,4 @@
-//! Tests must be run, and must be able to fail.
+//! Tests must run, and must be able to fail.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use super::finding::{Finding, Rule};
 use super::source::Source;
 use super::tokens::{Function, Tokens};
 
-/// Words that end a test when something is not as it should be.
+/// Words that make a test fail when something is wrong.
 const ASSERTIONS: [&str; 8] =
     ["unwrap", "unwrap_err", "expect", "expect_err", "panic", "unreachable", "should_panic", "?"];
-/// Beginnings of the names of functions and macros that do.
+/// Prefixes of functions and macros that make a test fail.
 const ASSERTION_PREFIXES: [&str; 6] =
     ["assert", "debug_assert", "prop_assert", "check_", "verify_", "round_trip"];
 
-/// Functions of the tests that assert something themselves, by name, wherever they are defined.
-/// Those that merely unwrap what they set up are none.
+/// Returns the names of test functions that assert something themselves, in any file. A function
+/// that merely unwraps what it sets up is none.
 pub fn helpers(sources: &[Source]) -> BTreeSet<String> {
     let asserts = |source: &Source, function: &Function| {
         let mut words = function.body.clone().map(|at| source.tokens.text(at));
@@ -32,7 +32,7 @@ pub fn helpers(sources: &[Source]) -> BTreeSet<String> {
     helpers
 }
 
-/// Tests that are ignored or cannot fail.
+/// Finds tests that are ignored or cannot fail.
 pub fn check(source: &Source, helpers: &BTreeSet<String>) -> Vec<Finding> {
     let tokens = &source.tokens;
     let mut findings = Vec::new();

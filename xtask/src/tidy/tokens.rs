@@ -1,5 +1,5 @@
-//! A file as a flat list of tokens. Rules look for short patterns in it, so that they see what is
-//! inside macros too; strings and comments are no part of these.
+//! A file as a flat list of tokens. Rules search it for short patterns, so that they also see code
+//! in macros, but neither strings nor comments.
 
 use std::ops::Range;
 
@@ -8,13 +8,13 @@ use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree};
 /// A token: a word, one character of punctuation, a literal, or one end of a group.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// As written; a literal is the empty text, for patterns do not look into one.
+    /// As written; empty for a literal, because patterns do not look into literals.
     pub text: String,
-    /// A literal as written, with its quotes; empty for all else.
+    /// A literal as written, with its quotes; empty for other tokens.
     pub literal: String,
-    /// Line on which it begins, from 1.
+    /// The line on which it begins, from 1.
     pub line: usize,
-    /// For the opening end of a group the index of the closing one, else its own index.
+    /// The index of the closing token for the opening token of a group, else its own index.
     pub close: usize,
 }
 
@@ -22,22 +22,22 @@ pub struct Token {
 #[derive(Debug, Clone, Default)]
 pub struct Tokens(pub Vec<Token>);
 
-/// A function that has a body.
+/// A function with a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Index of the token `fn`.
+    /// The index of the token `fn`.
     pub start: usize,
-    /// The tokens of its body, without the braces.
+    /// The indices of the tokens in its body, without the braces.
     pub body: Range<usize>,
 }
 
 impl Tokens {
-    /// Takes a text apart.
+    /// Parses a text.
     ///
     /// # Errors
-    /// Where it is not Rust.
+    /// Where the text is not Rust.
     pub fn parse(text: &str) -> Result<Tokens, LexError> {
         let stream: TokenStream = text.parse()?;
         let mut tokens = Tokens::default();
@@ -77,28 +77,28 @@ impl Tokens {
         self.0.push(Token { text, literal: String::new(), line, close });
     }
 
-    /// The text of a token; empty behind the last one.
+    /// Returns the text of a token; empty after the last one.
     pub fn text(&self, index: usize) -> &str {
         self.0.get(index).map_or("", |token| &token.text)
     }
 
-    /// The line of a token.
+    /// Returns the line of a token.
     pub fn line(&self, index: usize) -> usize {
         self.0.get(index).map_or(0, |token| token.line)
     }
 
-    /// Whether the tokens from `index` on are these.
+    /// Whether `pattern` occurs at `index`.
     pub fn matches(&self, index: usize, pattern: &[&str]) -> bool {
         pattern.iter().enumerate().all(|(offset, text)| self.text(index + offset) == *text)
     }
 
-    /// Where a pattern occurs.
+    /// Returns the indices at which a pattern occurs.
     pub fn find_all<'t>(&'t self, pattern: &'t [&str]) -> impl Iterator<Item = usize> + 't {
         (0..self.0.len()).filter(move |&index| self.matches(index, pattern))
     }
 
-    /// The group that begins at or behind `index`, up to which nothing ends the item: the body of a
-    /// function, a module or an `impl`.
+    /// Returns the body of an item: the first group in braces at or after `index`. `None` if the
+    /// item ends before it.
     fn body_from(&self, index: usize) -> Option<Range<usize>> {
         let mut at = index;
         while let Some(token) = self.0.get(at) {
@@ -112,7 +112,7 @@ impl Tokens {
         None
     }
 
-    /// All functions with a body, those within macros included.
+    /// Returns all functions with a body, including those in macros.
     pub fn functions(&self) -> Vec<Function> {
         let is_name = |text: &str| text.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let starts = self.find_all(&["fn"]).filter(|&start| is_name(self.text(start + 1)));
@@ -124,8 +124,8 @@ impl Tokens {
             .collect()
     }
 
-    /// The attributes right before an item whose keyword is at `index`, innermost words only: for
-    /// `#[cfg(test)]` the words `cfg` and `test`. Visibility and the like are passed over.
+    /// Returns the attributes right before an item whose keyword is at `index`, as tokens: `cfg`,
+    /// `(`, `test` and `)` for `#[cfg(test)]`. Visibility and the like are skipped.
     pub fn attributes(&self, index: usize) -> Vec<Vec<&str>> {
         let mut attributes = Vec::new();
         let mut at = index;
@@ -152,7 +152,7 @@ impl Tokens {
         attributes
     }
 
-    /// The lines of all that is compiled for tests only: what stands under `#[cfg(test)]` and
+    /// Returns the lines that are compiled for tests only: items under `#[cfg(test)]` and
     /// `#[test]`.
     pub fn test_lines(&self) -> Vec<Range<usize>> {
         let cfg = self.find_all(&["#", "[", "cfg", "(", "test", ")", "]"]).map(|at| at + 7);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_and_comments_are_not_looked_at() {
+    fn strings_and_comments_are_no_tokens() {
         let tokens = Tokens::parse("// x.unwrap()\nlet s = \"x.unwrap()\"; y.unwrap()").unwrap();
         let lines: Vec<_> =
             tokens.find_all(&[".", "unwrap", "("]).map(|at| tokens.line(at)).collect();

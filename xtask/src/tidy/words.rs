@@ -1,13 +1,13 @@
-//! Words of the command line in messages of libraries, which other faces show as well.
+//! Words of the command line in messages of libraries: other faces show these messages too.
 
 use super::finding::{Finding, Rule};
 use super::source::Source;
 
-/// Crates of the command line, and of developers.
+/// Crates of the command line and of developers.
 const COMMAND_LINE_CRATES: [&str; 3] = ["cli", "xtask", "testkit"];
 
-/// Options as they are typed in a message. A command of another program, in backticks, is shown by every face as
-/// it is.
+/// Finds options in messages. A command of another program, in backticks, may have options: every
+/// face shows it as it is.
 pub fn check(source: &Source) -> Vec<Finding> {
     if COMMAND_LINE_CRATES.contains(&source.crate_name()) || source.is_example() {
         return Vec::new();
@@ -26,7 +26,7 @@ pub fn check(source: &Source) -> Vec<Finding> {
     found.collect()
 }
 
-/// The first word that is an option outside of a command.
+/// Returns the first word that is an option and not part of a command.
 fn typed_option(literal: &str) -> Option<&str> {
     let pieces = literal.split('`').enumerate();
     let plain = pieces
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_in_backticks_arrows_and_comments_are_left_alone() {
+    fn commands_in_backticks_arrows_and_comments_pass() {
         for text in [
             "const A: &str = \"run `zstd --long`, and then\";",
             "const A: [&[u8]; 2] = [b\"--\", b\"<->\"];",

@@ -7,20 +7,20 @@ use clap::Args;
 use crate::errors::{Failure, Result};
 use crate::report;
 
-/// How many vertices and edges together a file may have unless an option says otherwise. Programs that draw graphs
+/// The most vertices and edges together that a file may have by default. Programs that draw graphs
 /// become slow long before.
 const ELEMENTS_MAX: u64 = 1_000_000;
 
-/// The heading above these options.
+/// The help heading of these options.
 const GRAPH_FILE: &str = "Graph file";
 
 /// Options of a graph that is written as a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GraphFileArgs {
-    /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes: `vertex`, and further
-    /// columns, as `tegula run` writes them. May be given several times. Tables are .parquet, .csv and .tsv; text also
-    /// as .gz and .zst; `-` is text from standard input. The first line has to be a header, and every row has to name
-    /// a vertex of the graph.
+    /// In .graphml, .gexf and .dot, give vertices the columns of this table as attributes:
+    /// `vertex`, and further columns, as `tegula run` writes them. May be given several times.
+    /// Tables are .parquet, .csv and .tsv; text also as .gz and .zst; `-` is text from standard
+    /// input. The first line has to be a header, and every row has to name a vertex of the graph.
     #[arg(long = "attribute", value_name = "FILE", help_heading = GRAPH_FILE)]
     pub attributes: Vec<PathBuf>,
     /// Let .graphml, .gexf and .dot have up to N vertices and edges together [default: 1000000].
@@ -32,7 +32,7 @@ impl GraphFileArgs {
     /// Refuses these options where no such file is written.
     ///
     /// # Errors
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] where one of them is given.
     pub fn check_unused(&self) -> Result<()> {
         let option = match (self.attributes.is_empty(), self.elements_max) {
             (true, None) => return Ok(()),
@@ -43,10 +43,7 @@ impl GraphFileArgs {
         Err(Failure::usage_with(format!("{option} is for GraphML, GEXF and DOT"), help))
     }
 
-    /// Refuses a graph that is too large.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`].
+    /// Refuses a graph with more than `--elements-max` vertices and edges.
     pub fn check_size(&self, vertex_count: u64, edge_count: u64, format: &str) -> Result<()> {
         let found = vertex_count.saturating_add(edge_count);
         let limit = self.elements_max.unwrap_or(ELEMENTS_MAX);

@@ -1,4 +1,4 @@
-//! What tables say of the vertices that are written.
+//! Attributes of the written vertices, read from tables.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tegula_store::graph::{IdType, OriginalIds, Strings};
 use super::kind::Kind;
 use super::syntax::Attribute;
 
-/// Rows of vertices that are not written, after which the graph is asked for them.
+/// The number of rows of unlisted vertices after which they are looked up in the graph.
 const STRANGERS_AT_ONCE: usize = 1 << 14;
 
 /// The attributes of the vertices that are written.
@@ -28,22 +28,22 @@ pub struct Attributes {
 /// One attribute.
 struct Column {
     name: String,
-    /// What its cells are; none while there is no cell.
+    /// The kind of its cells; `None` while it has no cell.
     kind: Option<Kind>,
-    /// Its cells, one behind the other.
+    /// Its cells, concatenated.
     text: String,
-    /// Where the cell of each vertex is.
+    /// The range of each vertex's cell in `text`.
     places: Vec<Option<Range<usize>>>,
 }
 
 impl Attributes {
-    /// Reads tables, which name vertices of `graph` by their ids. Of those that `vertices` lists, in the order of the
-    /// ids, the cells are kept; the others are passed over.
+    /// Reads tables that name vertices of `graph` by their ids. Keeps the cells of vertices that
+    /// `vertices` lists in the order of their ids, and passes over others.
     ///
     /// # Errors
-    /// Those of reading; [`Error::BadInput`] for a row whose vertex the graph lacks or that had a row before, and for a
-    /// column whose name an earlier table has; [`Error::OverBudget`] where the cells take more than half of what the
-    /// graph leaves of the budget.
+    /// [`Error::BadInput`] for a row whose vertex the graph lacks or that had a row before, and for
+    /// a column whose name an earlier table has. [`Error::OverBudget`] where the cells take more
+    /// than half of what the graph leaves of the budget.
     pub fn read(
         files: &[PathBuf],
         graph: &Graph,
@@ -104,7 +104,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// Their names and kinds; text where no vertex has one.
+    /// Returns the names and kinds of the attributes; text where no vertex has a value.
     pub fn told(&self) -> Vec<Attribute<'_>> {
         let told = |column: &'_ Column| column.kind.unwrap_or(Kind::Text);
         self.columns
@@ -113,7 +113,7 @@ impl Attributes {
             .collect()
     }
 
-    /// The values of the vertex that is listed at `index`, in `values`.
+    /// Fills `values` with the values of the vertex listed at `index`.
     pub fn of<'a>(&'a self, index: usize, values: &mut Vec<Option<&'a str>>) {
         values.clear();
         values.extend(self.columns.iter().map(|column| {
@@ -122,7 +122,7 @@ impl Attributes {
         }));
     }
 
-    /// Bytes that they take.
+    /// Bytes of all columns.
     pub fn size(&self) -> u64 {
         self.columns.iter().map(Column::size).sum()
     }
@@ -134,7 +134,7 @@ impl Column {
     }
 }
 
-/// The ids of the vertices that are written, ascending.
+/// The ids of the written vertices, ascending.
 enum Listed {
     Integers(Vec<u64>),
     Strings(Strings),
@@ -169,7 +169,7 @@ impl Listed {
         }
     }
 
-    /// Whether an id is of the kind that the graph has.
+    /// Whether an id is of the same kind as the graph's ids.
     fn takes(&self, id: &str) -> bool {
         match self {
             Listed::Integers(_) => integer(id).is_some(),
@@ -178,7 +178,7 @@ impl Listed {
     }
 }
 
-/// An id as a graph of integers has it: digits alone.
+/// Parses an id of a graph with integer ids: digits alone.
 fn integer(id: &str) -> Option<u64> {
     id.bytes().all(|byte| byte.is_ascii_digit()).then(|| id.parse().ok())?
 }
@@ -196,18 +196,18 @@ impl RowSink for Listed {
     }
 }
 
-/// The memory that there is for cells.
+/// The memory for cells.
 struct Room {
-    /// Bytes that are taken.
+    /// Bytes taken.
     held: u64,
     /// Bytes that may be taken.
     left: u64,
-    /// Bytes that everything else takes, for the message.
+    /// Bytes of everything else, for the message.
     beside: u64,
 }
 
 impl Room {
-    /// Counts `bytes` more of text, which may have as much to grow into.
+    /// Counts `bytes` more of text twice, as the text's buffer may be twice as large.
     fn take(&mut self, bytes: usize) -> Result<()> {
         self.held += 2 * bytes as u64;
         self.check()
@@ -229,13 +229,13 @@ struct TableRows<'a> {
     ids: OriginalIds,
     listed: &'a Listed,
     columns: &'a mut [Column],
-    /// Which of the listed vertices had a row.
+    /// Which listed vertices had a row.
     is_told: Vec<bool>,
     strangers: Strangers,
     room: Room,
 }
 
-/// Rows whose vertices are not listed, and may not be in the graph.
+/// Rows of vertices that are not listed, and may be missing from the graph.
 #[derive(Default)]
 struct Strangers {
     ids: Strings,
@@ -246,7 +246,7 @@ impl TableRows<'_> {
     fn read(mut self, table: AttributeTable, cancel: &Cancel) -> Result<()> {
         self.room.check()?;
         let result = table.read(cancel, &mut |row| self.take(&row));
-        // A row that was read before one that could not be is refused first.
+        // Rows before a bad row were read first, so they are refused first.
         match result {
             Ok(()) | Err(Error::BadInput { .. }) => self.refuse_strangers()?,
             Err(_) => {}

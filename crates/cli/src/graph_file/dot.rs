@@ -1,12 +1,13 @@
 //! DOT, as Graphviz reads it.
 //!
-//! Names are in double quotes, where DOT has an escape for the quote and none for the backslash: Graphviz keeps two
-//! of them in a name and shows one. So each is written twice, also in names that other programs read.
+//! Names are in double quotes. There DOT has an escape for the quote but none for the backslash:
+//! Graphviz keeps two backslashes in a name and shows one. So each backslash is written twice, also
+//! in names that other programs read.
 
 use super::syntax::{Edge, Shape, Spelled, Syntax, Unfit, Vertex, append};
 use crate::output::append_float;
 
-/// Spells a graph as DOT.
+/// Spells a graph in DOT.
 pub struct Dot;
 
 impl Syntax for Dot {
@@ -49,10 +50,10 @@ impl Syntax for Dot {
     }
 }
 
-/// Appends a text in quotes.
+/// Appends a text in double quotes.
 ///
 /// # Errors
-/// [`Unfit`] for a NUL, at which Graphviz takes the file to end.
+/// [`Unfit`] for a NUL, because Graphviz ends the file there.
 fn append_quoted(text: &str, out: &mut Vec<u8>) -> Spelled {
     out.push(b'"');
     for byte in text.bytes() {

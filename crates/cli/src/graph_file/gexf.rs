@@ -1,4 +1,4 @@
-//! GEXF 1.3, as Gephi and NetworkX read it, and `tegula import`.
+//! GEXF 1.3, as Gephi, NetworkX and `tegula import` read it.
 
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
 use super::xml::{DECLARATION, append_attribute, type_of};

@@ -1,10 +1,10 @@
-//! GraphML, as NetworkX, Cytoscape and yEd read it, and `tegula import`.
+//! GraphML, as NetworkX, Cytoscape, yEd and `tegula import` read it.
 
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
 use super::xml::{DECLARATION, append_attribute, append_text, type_of};
 use crate::output::append_float;
 
-/// What says that edges have weights.
+/// Declares the weights of edges.
 const WEIGHT_KEY: &str =
     "  <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\n";
 

@@ -1,9 +1,9 @@
-//! What the cells of a column are.
+//! The kind of a column's cells.
 
-/// What all cells of a column are. A later kind holds what an earlier one holds.
+/// The kind of all cells of a column. A later kind includes the earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Integers of 64 bits, with a sign.
+    /// Signed 64-bit integers.
     Integer,
     /// Finite numbers.
     Number,
@@ -12,7 +12,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a cell is. Digits that a number would not keep are text: `007`, and the ids above 2^63.
+    /// Returns the kind of a cell. Digits that a number would not keep are text: `007`, and ids of
+    /// 2^63 and above.
     pub fn of(cell: &str) -> Kind {
         let digits = cell.strip_prefix('-').unwrap_or(cell);
         if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -20,7 +21,7 @@ impl Kind {
             return match (has_zeros, cell.parse::<i64>(), cell.parse::<u64>()) {
                 (false, Ok(_), _) => Kind::Integer,
                 (true, _, _) | (false, Err(_), Ok(_)) => Kind::Text,
-                // A large number of a table that writes its numbers without exponents.
+                // A large number from a table whose numbers have no exponents.
                 (false, Err(_), Err(_)) => Kind::Number,
             };
         }
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_a_number_only_if_the_number_keeps_all_of_it() {
+    fn a_cell_is_a_number_only_if_the_number_keeps_every_digit() {
         for (kind, cells) in [
             (Kind::Integer, &["0", "-0", "7", "-12", "9223372036854775807"][..]),
             (Kind::Number, &["0.5", "-1.5", "1e-9", "2.0", "100000000000000000000"]),

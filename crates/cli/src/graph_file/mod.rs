@@ -1,8 +1,9 @@
-//! Graphs as files that other programs draw: GraphML, GEXF and DOT, with columns of tables as attributes of vertices.
+//! Graphs as files that other programs draw: GraphML, GEXF and DOT, with columns of tables as
+//! attributes of vertices.
 //!
-//! `write` has the vertices and the edges told, `attributes` finds what is said of vertices. How a format spells both
-//! is its [`Syntax`](syntax::Syntax), one file each: `graphml`, `gexf`, `dot`. A file is made for eyes, so its size is
-//! bounded.
+//! `write` writes the vertices and edges, and `attributes` reads the attributes. Each format is a
+//! [`Syntax`](syntax::Syntax) in a file of its own: `graphml`, `gexf`, `dot`. A file is made to be
+//! looked at, so its size is bounded.
 
 mod args;
 mod attributes;

@@ -1,4 +1,4 @@
-//! Rows of vertices and of edges as text of a graph.
+//! Turns rows of vertices and of edges into the text of a graph file.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use super::attributes::Attributes;
 use super::syntax::{Edge, Shape, Spelled, Syntax, Unfit, Vertex};
 use crate::output::Compressor;
 
-/// Text after which it is written to the file.
+/// Bytes of text after which the buffer is written to the file.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// A file that takes the text of a graph.
+/// A graph file that is being written.
 pub struct GraphText<'a> {
     pub syntax: &'a dyn Syntax,
     pub shape: &'a Shape<'a>,
@@ -26,12 +26,12 @@ pub struct GraphText<'a> {
     pub path: PathBuf,
     pub progress: &'a dyn Progress,
     buffer: Vec<u8>,
-    /// What could not be spelled; nothing is written after it.
+    /// The first text that could not be spelled; nothing is written after it.
     unfit: Option<Unfit>,
 }
 
 impl<'a> GraphText<'a> {
-    /// Begins with nothing.
+    /// Begins with an empty buffer.
     pub fn new(
         syntax: &'a dyn Syntax,
         shape: &'a Shape<'a>,
@@ -42,7 +42,7 @@ impl<'a> GraphText<'a> {
         GraphText { syntax, shape, file, path, progress, buffer: Vec::new(), unfit: None }
     }
 
-    /// Has something spelled.
+    /// Appends what `say` spells.
     pub fn spell(
         &mut self,
         say: impl FnOnce(&dyn Syntax, &Shape<'_>, &mut Vec<u8>) -> Spelled,
@@ -59,23 +59,23 @@ impl<'a> GraphText<'a> {
         Ok(())
     }
 
-    /// Whether all could be spelled so far.
+    /// Fails if a text could not be spelled.
     pub fn check(&mut self) -> std::result::Result<(), Unfit> {
         self.unfit.take().map_or(Ok(()), Err)
     }
 
-    /// Writes what is left; returns the file.
+    /// Writes the rest of the buffer; returns the file.
     pub fn finish(mut self) -> Result<Compressor> {
         self.flush()?;
         Ok(self.file)
     }
 }
 
-/// Takes the vertices.
+/// Writes the vertices.
 pub struct VertexRows<'a, 't> {
     pub text: &'a mut GraphText<'t>,
     pub attributes: &'a Attributes,
-    /// How many were taken.
+    /// Vertices written so far.
     pub count: usize,
 }
 
@@ -98,10 +98,10 @@ impl RowSink for VertexRows<'_, '_> {
     }
 }
 
-/// Takes the edges.
+/// Writes the edges.
 pub struct EdgeRows<'a, 't> {
     pub text: &'a mut GraphText<'t>,
-    /// How many were taken.
+    /// Edges written so far.
     pub count: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The id of a row; `digits` may hold it.
+    /// Returns the id of a row; an integer is formatted into `digits`.
     fn get<'b>(&self, row: usize, digits: &'b mut itoa::Buffer) -> &'b str
     where
         'a: 'b,

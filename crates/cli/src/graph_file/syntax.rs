@@ -1,31 +1,31 @@
-//! What a format of graphs has to say, and what it may say.
+//! What a format of graph files has to spell, and what it is told of the graph.
 
 use super::kind::Kind;
 
-/// How a format spells a graph: first all vertices, then all edges. Every method appends text to `out`.
+/// How a format spells a graph: all vertices, then all edges. Every method appends text to `out`.
 pub trait Syntax {
-    /// What stands before the vertices.
+    /// Appends what stands before the vertices.
     ///
     /// # Errors
-    /// [`Unfit`], of the name of an attribute.
+    /// [`Unfit`] for the name of an attribute.
     fn begin(&self, shape: &Shape<'_>, out: &mut Vec<u8>) -> Spelled;
 
-    /// A vertex.
+    /// Appends a vertex.
     ///
     /// # Errors
-    /// [`Unfit`], of its id or of a value.
+    /// [`Unfit`] for its id or a value.
     fn vertex(&self, shape: &Shape<'_>, vertex: &Vertex<'_>, out: &mut Vec<u8>) -> Spelled;
 
-    /// What stands between the vertices and the edges.
+    /// Appends what stands between the vertices and the edges.
     fn turn_to_edges(&self, _shape: &Shape<'_>, _out: &mut Vec<u8>) {}
 
-    /// An edge.
+    /// Appends an edge.
     ///
     /// # Errors
-    /// [`Unfit`], of an id.
+    /// [`Unfit`] for an id.
     fn edge(&self, shape: &Shape<'_>, edge: &Edge<'_>, out: &mut Vec<u8>) -> Spelled;
 
-    /// What stands behind the edges.
+    /// Appends what stands after the edges.
     fn end(&self, out: &mut Vec<u8>);
 }
 
@@ -41,26 +41,26 @@ pub struct Unfit {
     pub character: char,
 }
 
-/// What is said of a whole graph.
+/// Facts about the whole graph.
 pub struct Shape<'a> {
     /// Whether edges have no direction.
     pub is_undirected: bool,
-    /// How many vertices follow.
+    /// The number of vertices that follow.
     pub vertex_count: u64,
-    /// How many edges follow: an undirected one is one.
+    /// The number of edges that follow; an undirected edge counts once.
     pub edge_count: u64,
     /// Whether edges have weights.
     pub is_weighted: bool,
-    /// The attributes that vertices may have.
+    /// The attributes of vertices.
     pub attributes: Vec<Attribute<'a>>,
 }
 
 /// An attribute of vertices.
 #[derive(Debug, Clone, Copy)]
 pub struct Attribute<'a> {
-    /// Its name, which no other has.
+    /// Its name, which is unique.
     pub name: &'a str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
 }
 
@@ -68,12 +68,12 @@ pub struct Attribute<'a> {
 pub struct Vertex<'a> {
     /// Its original id.
     pub id: &'a str,
-    /// A value for each attribute of the shape, where it has one.
+    /// A value for each attribute of the shape; `None` where the vertex has none.
     pub values: &'a [Option<&'a str>],
 }
 
 impl Vertex<'_> {
-    /// The values that it has, and the places of their attributes.
+    /// Returns the values that the vertex has, with the positions of their attributes.
     pub fn told(&self) -> impl Iterator<Item = (usize, &str)> {
         self.values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?)))
     }
@@ -81,17 +81,17 @@ impl Vertex<'_> {
 
 /// An edge.
 pub struct Edge<'a> {
-    /// How many edges stand before it.
+    /// The number of edges before it.
     pub number: u64,
     /// The original id of its source.
     pub source: &'a str,
-    /// That of its target.
+    /// The original id of its target.
     pub target: &'a str,
     /// Its weight, in a graph with weights.
     pub weight: Option<f32>,
 }
 
-/// Appends what needs no escape.
+/// Appends text that needs no escape.
 pub fn append(text: impl AsRef<str>, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_ref().as_bytes());
 }

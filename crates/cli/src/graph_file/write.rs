@@ -1,4 +1,4 @@
-//! Writes a graph to a file.
+//! Writes a graph file.
 
 use tegula_algorithms::answer::Table;
 use tegula_engine::Graph;
@@ -16,13 +16,13 @@ use crate::errors::{Failure, Result};
 use crate::output::{GraphFormat, Target};
 use crate::session::Session;
 
-/// What is written of a graph.
+/// The parts of a graph that are written.
 pub struct Parts<'a> {
     /// The graph.
     pub graph: &'a Graph,
-    /// Its vertices that are written, in the order of their ids.
+    /// The written vertices, in the order of their ids.
     pub vertices: &'a dyn Table,
-    /// Its edges that are written: sources, targets, and weights where there are any.
+    /// The written edges: sources, targets, and weights if there are any.
     pub edges: &'a dyn Table,
 }
 
@@ -34,11 +34,10 @@ fn syntax(format: GraphFormat) -> &'static dyn Syntax {
     }
 }
 
-/// Writes parts of a graph; returns the bytes of the file.
+/// Writes parts of a graph; returns the size of the file in bytes.
 ///
 /// # Errors
-/// Those of reading and writing, and of the tables of attributes; [`Failure::Usage`] for a graph that is too large, or
-/// a text that the format cannot hold.
+/// [`Failure::Usage`] for a graph that is too large, or a text that the format cannot hold.
 pub fn write(
     parts: &Parts<'_>,
     target: &Target<GraphFormat>,

@@ -1,12 +1,12 @@
-//! What GraphML and GEXF have in common: text in XML, and the names of types.
+//! What GraphML and GEXF share: text in XML, and the names of types.
 
 use super::kind::Kind;
 use super::syntax::{Spelled, Unfit, append};
 
-/// What stands before the outermost element.
+/// The first line, before the outermost element.
 pub const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
-/// What both formats call a kind of values.
+/// The name that both formats have for a kind of values.
 pub fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer => "long",
@@ -15,11 +15,12 @@ pub fn type_of(kind: Kind) -> &'static str {
     }
 }
 
-/// Appends a text that stands between tags, or between double quotes within a tag. A reader of the document gets every
-/// character back, tabs and line ends too.
+/// Appends a text between tags, or between double quotes within a tag. A reader of the document
+/// gets every character back, even tabs and line ends.
 ///
 /// # Errors
-/// [`Unfit`] for a character that XML 1.0 forbids in every spelling: most control characters, U+FFFE and U+FFFF.
+/// [`Unfit`] for a character that XML 1.0 forbids in every spelling: most control characters,
+/// U+FFFE and U+FFFF.
 pub fn append_text(text: &str, out: &mut Vec<u8>) -> Spelled {
     for character in text.chars() {
         match character {
@@ -38,10 +39,10 @@ pub fn append_text(text: &str, out: &mut Vec<u8>) -> Spelled {
     Ok(())
 }
 
-/// Appends an attribute of an element, with a blank before it.
+/// Appends an attribute of an element, after a blank.
 ///
 /// # Errors
-/// [`Unfit`], of the value.
+/// [`Unfit`] for its value.
 pub fn append_attribute(name: &str, value: &str, out: &mut Vec<u8>) -> Spelled {
     out.push(b' ');
     append(name, out);
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_xml_reads_in_another_way_is_escaped() {
+    fn characters_with_a_meaning_in_xml_are_escaped() {
         let mut out = Vec::new();
         append_attribute("id", "a&b <\"é'>\t\r\n\u{85}", &mut out).unwrap();
         let expected = " id=\"a&amp;b &lt;&quot;é'&gt;&#9;&#13;&#10;\u{85}\"";

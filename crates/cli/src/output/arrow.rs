@@ -1,4 +1,5 @@
-//! Rows as a stream of Apache Arrow: what `pyarrow.ipc.open_stream` and `polars.read_ipc_stream` read.
+//! Rows as an Apache Arrow stream, which `pyarrow.ipc.open_stream` and `polars.read_ipc_stream`
+//! read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use super::file::NewFile;
 use super::row_writer::RowWriter;
 use crate::errors::Result;
 
-/// Writes a stream of Arrow.
+/// Writes an Arrow stream.
 pub struct ArrowStream {
     out: StreamWriter<NewFile>,
     path: PathBuf,
@@ -21,9 +22,6 @@ pub struct ArrowStream {
 
 impl ArrowStream {
     /// Begins a stream with these columns.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ArrowStream> {
         let path = file.path().to_owned();
         let out = StreamWriter::try_new(file, schema).map_err(failed(&path))?;
@@ -44,7 +42,7 @@ impl RowWriter for ArrowStream {
     }
 }
 
-/// The error of the operating system, where it is one.
+/// Returns the operating system's error, if there is one.
 fn failed(path: &Path) -> impl FnOnce(ArrowError) -> Error {
     let path = path.to_owned();
     move |error| {

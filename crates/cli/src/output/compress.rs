@@ -1,4 +1,4 @@
-//! Text, compressed or not.
+//! Text, with or without compression.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 
 use super::file::NewFile;
 
-/// Takes a fraction of the memory of higher levels.
+/// This level takes a fraction of the memory of higher ones.
 const ZSTD_LEVEL: i32 = 1;
 
 /// How text is compressed.
@@ -22,7 +22,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// By a file name in lower case: how it is compressed, and the name without that.
+    /// Returns the compression that a lower-case file name tells, and the name without its ending.
     pub fn of_name(name: &str) -> (Compression, &str) {
         if let Some(rest) = name.strip_suffix(".gz") {
             (Compression::Gzip, rest)
@@ -34,14 +34,14 @@ impl Compression {
     }
 }
 
-/// The name of a file in lower case.
+/// Returns the name of a file in lower case.
 pub fn lower_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A file through a compressor.
+/// A file, written through a compressor.
 pub enum Compressor {
-    /// As it is.
+    /// Without compression.
     None(NewFile),
     /// Through gzip.
     Gzip(GzEncoder<NewFile>),
@@ -51,9 +51,6 @@ pub enum Compressor {
 
 impl Compressor {
     /// Compresses into a file.
-    ///
-    /// # Errors
-    /// Those of zstd.
     pub fn new(file: NewFile, compression: Compression) -> io::Result<Compressor> {
         Ok(match compression {
             Compression::None => Compressor::None(file),
@@ -65,9 +62,6 @@ impl Compressor {
     }
 
     /// Writes what is left and returns the file.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn finish(self) -> io::Result<NewFile> {
         match self {
             Compressor::None(file) => Ok(file),

@@ -1,5 +1,5 @@
-//! Numbers in decimal digits: floats as [`decimal`](tegula_algorithms::answer::decimal) writes them, but for a last
-//! digit now and then, and quicker.
+//! Numbers in decimal digits. Floats look as [`decimal`](tegula_algorithms::answer::decimal) writes
+//! them, except for a rare difference in the last digit, but are formatted faster.
 
 use std::fmt::{Display, LowerExp};
 use std::io::Write;
@@ -9,12 +9,12 @@ pub fn append_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Appends the shortest decimal that is read back as `number`, with an exponent below 1e-5 and from 1e16 on. Of two
-/// that are as near, it may be another one than `decimal` takes.
+/// Appends the shortest decimal that is read back as `number`, with an exponent below 1e-5 and from
+/// 1e16 on. Of two equally near decimals, it may choose another one than `decimal`.
 pub fn append_float(number: impl zmij::Float + Display + LowerExp, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
-    // A float of single precision has other bounds there. A vector takes whatever is written to it.
+    // `zmij` has other bounds there for single precision. Writing to a vector never fails.
     let _ = match text.split_once('e') {
         Some((_, "+13" | "+14" | "+15")) => write!(out, "{number}"),
         Some((mantissa, exponent)) => {
@@ -40,7 +40,8 @@ mod tests {
         String::from_utf8(out).expect("digits")
     }
 
-    /// Whether a text is what `decimal` writes, or has another last digit and is read back as the same number.
+    /// Whether `text` is what `decimal` writes, or differs in the last digit and is read back as
+    /// the same number.
     fn is_usual<N: Display + LowerExp + FromStr + Copy>(text: &str, number: N) -> bool {
         let usual = decimal(number);
         let mantissa = |text: &str| text.split('e').next().unwrap_or_default().len();

@@ -16,11 +16,11 @@ use crate::stdout;
 
 /// Bytes that are written at a time.
 const BUFFER_BYTES: usize = 1 << 18;
-/// Names that are tried for a result whose own name was taken.
+/// The number of names that are tried for a result whose own name was taken.
 const NAMES_MAX: usize = 1000;
 
-/// A file that is written under a hidden name beside its own. Dropping it unfinished removes it. What
-/// stands for a device, a pipe or standard output is written to directly.
+/// A file written under a hidden name beside its own. If it is dropped unfinished, it is removed.
+/// Devices, pipes and standard output are written to directly.
 pub struct NewFile {
     path: PathBuf,
     hidden: Option<Hidden>,
@@ -35,18 +35,18 @@ struct Hidden {
 }
 
 impl NewFile {
-    /// Begins a file. With `replace` it is to take the place of what then has its name. Waiting for the reader of a
-    /// pipe ends with `cancel`.
+    /// Begins a file. With `replace` it takes the place of an existing file at the end. Waiting for
+    /// the reader of a pipe ends with `cancel`.
     ///
     /// # Errors
-    /// Those of creating it; [`Error::Cancelled`].
+    /// [`Error::Cancelled`] while it waits for a reader.
     pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<NewFile> {
         let metadata = fs::metadata(path);
         if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
             let opened = Patient::open(path, cancel).map_err(Error::io("open", path))?;
             return Ok(NewFile::direct(path, opened));
         }
-        // What a link leads to is replaced, and the link stays.
+        // A link stays, and the file that it leads to is replaced.
         let path = match metadata {
             Ok(_) => fs::canonicalize(path).map_err(Error::io("read", path))?,
             Err(_) => path.to_owned(),
@@ -58,10 +58,7 @@ impl NewFile {
         Ok(NewFile { hidden, ..NewFile::direct(&path, Patient::of(file, cancel)) })
     }
 
-    /// Standard output.
-    ///
-    /// # Errors
-    /// Those of opening it.
+    /// Returns standard output.
     pub fn standard_output(cancel: &Cancel) -> Result<NewFile> {
         let file = stdout::open().map_err(Failure::stdout)?;
         Ok(NewFile::direct(Path::new(stdout::NAME), Patient::of(file, cancel)))
@@ -72,15 +69,15 @@ impl NewFile {
         NewFile { path: path.to_owned(), hidden: None, out, length: 0 }
     }
 
-    /// The name that it will have.
+    /// The name that the file will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes sure that all is on disk and gives the file its name; returns its length.
+    /// Syncs the file to disk and gives it its name; returns its length.
     ///
     /// # Errors
-    /// Those of writing; [`Failure::OutputTaken`].
+    /// [`Failure::OutputTaken`] where another file took the name during the work.
     pub fn commit(mut self) -> Result<u64> {
         self.out.flush().map_err(Error::io("write", &self.path))?;
         if let Some(hidden) = &self.hidden {
@@ -94,7 +91,7 @@ impl NewFile {
     }
 }
 
-/// Gives a file whose name was taken during the work, which may have taken hours, another one.
+/// Gives the file another name where its own was taken during the work, which may have taken hours.
 fn keep(temporary: &Temporary, path: PathBuf) -> Failure {
     for number in 1..NAMES_MAX {
         let kept = numbered(&path, number);
@@ -111,7 +108,7 @@ fn name_of(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
 
-/// The name with a number before its endings: `ranks-1.csv.gz`.
+/// Returns the name with a number before its endings: `ranks-1.csv.gz`.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     let name = name_of(path).as_encoded_bytes();
     let is_ending = |&(at, &byte): &(usize, &u8)| at > 0 && byte == b'.';
@@ -186,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_leads_to_is_replaced_and_the_link_stays() {
+    fn a_link_stays_and_its_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("out.csv"), folder.path().join("link.csv"));
         fs::write(&path, "old").unwrap();

@@ -1,25 +1,25 @@
-//! The formats of results, and the endings that tell them.
+//! The formats of results, and the endings that select them.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use super::text::{BLANK, COMMA, TAB};
 
-/// The endings of files to which edges are written.
+/// The endings of files that hold edges.
 pub const EDGE_ENDINGS: &str = ".el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, .graphml, .gexf, .dot, or \
                                 .el.gz, .csv.zst, ..";
 
 /// A format that `--format` names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Of a table.
+    /// A format of tables.
     Table(TableFormat),
-    /// Of a graph.
+    /// A format of graphs.
     Graph(GraphFormat),
 }
 
 impl Format {
-    /// By the ending of a file to which edges are written, without its dot.
+    /// Returns the format for an ending (without its dot) of a file of edges.
     pub fn of_ending_of_edges(ending: &str) -> Option<Format> {
         let table = TableFormat::of_ending_of_edges(ending).map(Format::Table);
         table.or_else(|| GraphFormat::of_ending(ending).map(Format::Graph))
@@ -56,7 +56,7 @@ impl ValueEnum for Format {
     }
 }
 
-/// The formats of graphs that programs draw.
+/// The formats of graphs for programs that draw them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GraphFormat {
     /// GraphML: a graph, not a table.
@@ -91,39 +91,39 @@ impl GraphFormat {
 /// The formats of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
-    /// Lines with commas.
+    /// Lines, separated by commas.
     Csv,
-    /// Lines with tabs.
+    /// Lines, separated by tabs.
     Tsv,
     /// Apache Parquet.
     Parquet,
-    /// A stream of Apache Arrow.
+    /// An Apache Arrow stream.
     Arrow,
-    /// An array of NumPy.
+    /// A NumPy array.
     Npy,
-    /// Lines of edges: blanks between the ends, and no header.
+    /// Lines of edges: ends separated by blanks, no header.
     #[value(skip)]
     EdgeList,
-    /// Edges as pairs of 64-bit integers, with a 32-bit float behind each where there are weights.
+    /// Edges as pairs of 64-bit integers, each followed by a 32-bit float if there are weights.
     #[value(skip)]
     Pairs64,
 }
 
 impl TableFormat {
-    /// By the ending of a name, without its dot.
+    /// Returns the format for an ending, without its dot.
     pub fn of_ending(ending: &str) -> Option<TableFormat> {
         match ending {
             "csv" => Some(TableFormat::Csv),
             "tsv" => Some(TableFormat::Tsv),
             "parquet" => Some(TableFormat::Parquet),
-            // `.arrow` is the ending of Arrow's other format, that of files.
+            // `.arrow` is the ending of Arrow's file format, which is another one.
             "arrows" => Some(TableFormat::Arrow),
             "npy" => Some(TableFormat::Npy),
             _ => None,
         }
     }
 
-    /// By the ending of a table of edges, which `tegula import` reads.
+    /// Returns the format for the ending of a table of edges, which `tegula import` can read.
     fn of_ending_of_edges(ending: &str) -> Option<TableFormat> {
         match ending {
             "el" | "wel" | "txt" => Some(TableFormat::EdgeList),
@@ -133,7 +133,7 @@ impl TableFormat {
         }
     }
 
-    /// What separates the cells of text.
+    /// Returns what separates the cells, for formats of text.
     pub fn separator(self) -> Option<u8> {
         match self {
             TableFormat::Csv => Some(COMMA),
@@ -144,7 +144,7 @@ impl TableFormat {
         }
     }
 
-    /// Whether it has a place for strings.
+    /// Whether it can hold strings.
     pub fn holds_strings(self) -> bool {
         match self {
             TableFormat::Csv | TableFormat::Tsv => true,

@@ -1,5 +1,5 @@
-//! Results as files: tables, mostly with a row per vertex, ordered by vertex, written chunk by chunk; and where a
-//! graph is written, its target.
+//! Results as files. Tables mostly have a row per vertex, ordered by vertex, and are written a
+//! chunk at a time. Graphs have a target here too.
 
 mod arrow;
 mod compress;

@@ -1,7 +1,7 @@
 //! Rows as a NumPy array with named fields: `numpy.load("out.npy")["rank"]`.
 //!
-//! Ids are `<u8`, ranks and weights `<f4`, memberships `|b1`. Counts of hops are `<i8`, with -1 where
-//! there is none; other distances are `<f8`, with NaN; an id that is not there is 2^64 - 1.
+//! Ids are `<u8`, ranks and weights `<f4`, memberships `|b1`. Counts of hops are `<i8`, with -1 for
+//! none; other distances are `<f8`, with NaN for none; a missing id is 2^64 - 1.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::file::NewFile;
 use super::row_writer::RowWriter;
 use crate::errors::Result;
 
-/// What the header's length is a multiple of.
+/// The length of the header is a multiple of this.
 const ALIGNMENT: usize = 64;
 /// Magic bytes and version 1.0.
 const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
@@ -31,16 +31,13 @@ pub struct NpyWriter {
 
 impl NpyWriter {
     /// Begins an array of `row_count` rows.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn new(mut file: NewFile, schema: &SchemaRef, row_count: u64) -> Result<NpyWriter> {
         let path = file.path().to_owned();
         file.write_all(&header(schema, row_count)).map_err(Error::io("write", &path))?;
         Ok(NpyWriter { file, path, buffer: Vec::new() })
     }
 
-    /// Begins with the first row: raw pairs of ids, and weights behind them.
+    /// Begins with the first row, for raw pairs of ids followed by weights.
     pub fn without_header(file: NewFile) -> NpyWriter {
         NpyWriter { path: file.path().to_owned(), file, buffer: Vec::new() }
     }
@@ -69,7 +66,7 @@ fn header(schema: &SchemaRef, row_count: u64) -> Vec<u8> {
     bytes
 }
 
-/// Bytes of a cell of a column.
+/// Returns the bytes of a cell of a column.
 fn width(column: &dyn Array) -> usize {
     match column.data_type() {
         DataType::Float32 => 4,
@@ -78,7 +75,7 @@ fn width(column: &dyn Array) -> usize {
     }
 }
 
-/// Puts the cells of a column into rows of `row_width` bytes, `offset` bytes behind their beginnings.
+/// Copies the cells of a column into rows of `row_width` bytes, at `offset` in each row.
 fn fill(column: &dyn Array, offset: usize, row_width: usize, out: &mut [u8]) {
     fn put<'r, const N: usize>(
         cells: impl Iterator<Item = [u8; N]>,

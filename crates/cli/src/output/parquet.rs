@@ -17,9 +17,9 @@ use super::file::NewFile;
 use super::row_writer::RowWriter;
 use crate::errors::Result;
 
-/// Rows that are held until they are written.
+/// Rows held in memory until they are written.
 const ROW_GROUP_ROWS: usize = 1 << 17;
-/// The most bytes of a dictionary.
+/// The largest size of a dictionary in bytes.
 const DICTIONARY_BYTES: usize = 1 << 18;
 
 /// Writes a Parquet file, compressed with zstd.
@@ -30,9 +30,6 @@ pub struct ParquetWriter {
 
 impl ParquetWriter {
     /// Begins a file with these columns.
-    ///
-    /// # Errors
-    /// Those of writing.
     pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ParquetWriter> {
         let path = file.path().to_owned();
         let properties = properties(schema);
@@ -41,7 +38,7 @@ impl ParquetWriter {
     }
 }
 
-/// Vertices ascend and ranks differ, so no dictionary of them would pay for its memory.
+/// Sets no dictionary for vertices, which ascend, nor for ranks, which differ: it would not pay.
 fn properties(schema: &SchemaRef) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -73,7 +70,7 @@ impl RowWriter for ParquetWriter {
     }
 }
 
-/// The error of the operating system, where it is one.
+/// Returns the operating system's error, if there is one.
 fn failed(path: &Path) -> impl FnOnce(ParquetError) -> Error {
     let path = path.to_owned();
     move |error| {

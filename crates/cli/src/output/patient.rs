@@ -1,5 +1,5 @@
-//! Writing to what may take nothing for as long as it likes: a pipe whose reader is not there yet or reads no more, a
-//! terminal that is stopped. Waiting for it ends once the work should stop.
+//! Writes to a file that may block for any time: a pipe whose reader is not there yet or has
+//! stopped reading, or a stopped terminal. Waiting ends once the work should stop.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,9 +12,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tegula_machine::threads::Cancel;
 
-/// How long a wait lasts until it is looked whether the work should stop.
+/// Time between two checks whether the work should stop.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Bytes that a pipe takes at once where it is ready to take any: `PIPE_BUF` of Linux.
+/// Bytes that a pipe always takes when it is ready for writing: `PIPE_BUF` of Linux.
 const PIPE_BYTES: usize = 4096;
 
 fn is_pipe(path: &Path) -> bool {
@@ -24,26 +24,28 @@ fn is_pipe(path: &Path) -> bool {
 /// A file, a pipe or a device that is written to.
 pub struct Patient {
     file: File,
-    /// Bytes that are written at a time, so that no write blocks; none for files, which never block for long.
+    /// The most bytes of a write, so that no write blocks; `None` for files, which never block for
+    /// long.
     at_once: Option<usize>,
     cancel: Cancel,
 }
 
 impl Patient {
-    /// Opens what is no file: a pipe once it has a reader.
+    /// Opens a device or a pipe; waits until a pipe has a reader.
     ///
     /// # Errors
-    /// Those of opening it; [`Error::Cancelled`](tegula_machine::Error::Cancelled).
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits.
     pub fn open(path: &Path, cancel: &Cancel) -> io::Result<Patient> {
         loop {
             cancel.check().map_err(io::Error::other)?;
             let opened = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(path);
             match opened {
-                // A pipe has no reader yet. Sockets and missing devices give the same error, and stay refused.
+                // A pipe has no reader yet. Sockets and missing devices give the same error, and
+                // are refused.
                 Err(error) if error.raw_os_error() == Some(libc::ENXIO) && is_pipe(path) => {
                     sleep(PATIENCE);
                 }
-                // It is this file alone that does not block.
+                // `O_NONBLOCK` holds for this open file alone.
                 opened => {
                     let (file, cancel) = (opened?, cancel.clone());
                     return Ok(Patient { file, at_once: Some(usize::MAX), cancel });
@@ -52,18 +54,18 @@ impl Patient {
         }
     }
 
-    /// What is open, and may be shared with other processes.
+    /// Takes a file that is open already and may be shared with other processes.
     pub fn of(file: File, cancel: &Cancel) -> Patient {
         let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
         Patient { file, at_once: (!is_file).then_some(PIPE_BYTES), cancel: cancel.clone() }
     }
 
-    /// What is written to.
+    /// The file that is written to.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Waits until it takes something.
+    /// Waits until the file takes more bytes.
     fn wait(&self) -> io::Result<()> {
         let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
         loop {
@@ -83,7 +85,7 @@ impl Write for Patient {
         loop {
             self.wait()?;
             match self.file.write(&bytes[..bytes.len().min(at_once)]) {
-                // Somebody else who writes to it was quicker.
+                // Another writer was quicker.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done,
             }

@@ -1,14 +1,11 @@
-//! What writers of tables have in common.
+//! The interface of all writers of tables.
 
 use tegula_algorithms::answer::RowSink;
 
 use crate::errors::Result;
 
-/// Writes the rows of a table in some format.
+/// Writes the rows of a table in a format.
 pub trait RowWriter: RowSink {
-    /// Writes what is left and gives the file its name; returns its length.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the rest and gives the file its name; returns its length.
     fn finish(self: Box<Self>) -> Result<u64>;
 }

@@ -1,4 +1,4 @@
-//! Where a result goes and in which format, as an option or the ending of its name tells.
+//! Where a result goes and in which format, as an option or the ending of the file name tells.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -21,7 +21,7 @@ use super::text::{TAB, TextFile, TextRows, TextTerminal};
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
-/// Where a result is to be written to, in a format of tables or of graphs.
+/// Where a result is written, in a format of tables or of graphs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target<F = TableFormat> {
     place: Place,
@@ -29,12 +29,12 @@ pub struct Target<F = TableFormat> {
     compression: Compression,
 }
 
-/// Where edges are to be written to.
+/// Where edges are written.
 #[derive(Debug)]
 pub enum EdgeTarget {
-    /// A table with a row for each.
+    /// A table with a row for each edge.
     Table(Target),
-    /// A graph, with its vertices.
+    /// A graph, with its vertices too.
     Graph(Target<GraphFormat>),
 }
 
@@ -50,7 +50,7 @@ impl<F> Target<F> {
         self.place == Place::StandardOutput
     }
 
-    /// The file, or what standard output is called.
+    /// Returns the path of the file, or a name for standard output.
     pub fn path(&self) -> &Path {
         match &self.place {
             Place::StandardOutput => Path::new(stdout::NAME),
@@ -72,7 +72,7 @@ impl<F> Target<F> {
 }
 
 impl Target<Format> {
-    /// What a path asks for; `-` is standard output. A format that is given counts more than an ending.
+    /// Returns the target for a path; `-` is standard output. `format` overrides the ending.
     fn named(
         path: &Path,
         format: Option<Format>,
@@ -102,7 +102,7 @@ impl Target<Format> {
 
     fn on_standard_output(format: Format) -> Result<Target<Format>> {
         stdout::check()?;
-        // A terminal might obey what is in a name, which tables of text escape there.
+        // Control characters in a name might command the terminal; only tables of text escape them.
         let is_shown = matches!(format, Format::Table(_)) && format.is_text();
         if !is_shown && io::stdout().is_terminal() {
             let help = "choose --format csv or tsv, a pipe, or a file with -o";
@@ -121,10 +121,10 @@ impl Target<Format> {
 }
 
 impl EdgeTarget {
-    /// What a path asks for to which edges are written.
+    /// Returns the target for a path to which edges are written.
     ///
     /// # Errors
-    /// As of [`Target::of`].
+    /// Those of [`Target::of`].
     pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<EdgeTarget> {
         let help = format!("end it with {EDGE_ENDINGS}; or give --format");
         let target = Target::named(path, format, replace, Format::of_ending_of_edges, &help);
@@ -139,7 +139,7 @@ impl EdgeTarget {
         }
     }
 
-    /// The file, or what standard output is called.
+    /// Returns the path of the file, or a name for standard output.
     pub fn path(&self) -> &Path {
         match self {
             EdgeTarget::Table(target) => target.path(),
@@ -147,7 +147,7 @@ impl EdgeTarget {
         }
     }
 
-    /// Whether the name of a file is one to which edges are written.
+    /// Whether a file of this name may hold edges.
     pub fn is_named_by(path: &Path) -> bool {
         let name = lower_name(path);
         let (_, bare) = Compression::of_name(&name);
@@ -155,7 +155,7 @@ impl EdgeTarget {
         is_stream || Format::of_ending_of_edges(ending(bare)).is_some()
     }
 
-    /// The target of a table.
+    /// Returns the target of a table.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a format of graphs.
@@ -182,18 +182,18 @@ impl Target<GraphFormat> {
     /// Begins the file.
     ///
     /// # Errors
-    /// Those of creating it; cancellation while it waits for a reader.
+    /// [`Error::Cancelled`] while it waits for a reader.
     pub fn create(&self, cancel: &Cancel) -> Result<Compressor> {
         self.compressed(self.begin(cancel)?)
     }
 }
 
 impl Target {
-    /// What a path asks for; `-` is standard output. A format that is given counts more than an ending.
+    /// Returns the target for a path; `-` is standard output. `format` overrides the ending.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when there is no format of tables, or one that a terminal does not show;
-    /// [`Error::AlreadyExists`] when there is such a file that is not to be replaced.
+    /// [`Failure::Usage`] where the format is none of tables, or one that a terminal does not show.
+    /// [`Error::AlreadyExists`] for an existing file without `replace`.
     pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<Target> {
         let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
                     give --format";
@@ -201,18 +201,15 @@ impl Target {
         Target::named(path, format, replace, of_ending, help)?.of_known_kind().table()
     }
 
-    /// Standard output.
+    /// Returns standard output as a target.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a format that a terminal does not show; those of standard output.
+    /// [`Failure::Usage`] for a format that a terminal does not show.
     pub fn standard_output(format: TableFormat) -> Result<Target> {
         Target::on_standard_output(Format::Table(format))?.of_known_kind().table()
     }
 
-    /// Refuses what the format cannot hold.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`].
+    /// Refuses string ids where the format cannot hold them.
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
         if !self.format.holds_strings() && *id_type == DataType::LargeUtf8 {
             let what = match self.format {
@@ -226,10 +223,11 @@ impl Target {
         Ok(())
     }
 
-    /// Begins the file, for `row_count` rows, which workers make text of. Waiting for a reader ends with `cancel`.
+    /// Begins the file, for `row_count` rows, which `workers` turn into text. Waiting for a reader
+    /// ends with `cancel`.
     ///
     /// # Errors
-    /// Those of creating it; [`Failure::Usage`] where the format cannot hold a column.
+    /// [`Failure::Usage`] where the format cannot hold a column.
     pub fn create<'w>(
         &self,
         schema: &SchemaRef,
@@ -262,19 +260,19 @@ impl Target {
     }
 }
 
-/// The ending of a name, without its dot.
+/// Returns the ending of a name, without its dot.
 fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Refuses to replace a file, unless that was asked for. Devices and pipes are no files.
+/// Refuses an existing file, unless `replace`. Devices and pipes are no files.
 ///
 /// # Errors
 /// [`Error::AlreadyExists`]; [`Error::Io`] for a folder.
 pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
-        // A link that leads nowhere.
+        // A link to a missing file.
         Err(_) if !replace && path.is_symlink() => {
             return Err(Error::AlreadyExists { path: path.to_owned() }.into());
         }
@@ -289,8 +287,9 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     Ok(())
 }
 
-/// Finds out before the work, not after it, that a file or folder has no place. In a graph directory it would take the
-/// place of a part of the graph, or keep the graph from being replaced.
+/// Checks before the work that a file or folder can be made at `path`. A graph directory is
+/// refused: a further file in it could replace a part of the graph, or keep the graph from being
+/// replaced.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Failure::Usage`] for a graph directory.
@@ -305,11 +304,11 @@ pub fn check_parent(path: &Path) -> Result<()> {
     };
     fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
     check_is_in_no_graph(parent)?;
-    // A link to a file is written through.
+    // A link to a file is written through, so the folder of that file counts too.
     if path.is_symlink() && path.is_file() {
         check_is_in_no_graph(path)?;
     }
-    // A device or a pipe is there already, and a link leads to another folder.
+    // Neither a device, a pipe nor a link needs a new file in this folder.
     if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
         access(parent, Access::WRITE_OK)
             .map_err(|error| Error::io("create", path)(error.into()))?;
@@ -323,10 +322,8 @@ pub fn parent(path: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// Refuses a graph directory and what lies in one, as a graph that holds anything else is not replaced.
-///
-/// # Errors
-/// [`Failure::Usage`].
+/// Refuses a graph directory and any path in one, because a graph that holds other files is not
+/// replaced.
 pub fn check_is_in_no_graph(path: &Path) -> Result<()> {
     let Some(graph) = graph::directory_around(path) else { return Ok(()) };
     let message = format!("{} is a graph directory", graph.display());
@@ -338,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_tells_the_format_and_else_the_ending() {
+    fn the_option_overrides_the_ending() {
         let of = |name: &str, format: Option<TableFormat>| {
             let target = Target::of(Path::new(name), format.map(Format::Table), true);
             target.map(|target| (target.format, target.compression))

@@ -1,4 +1,4 @@
-//! Rows as text: a header, then a line a row; an empty cell where there is no value.
+//! Rows as text: a header, then a line for each row. A missing value is an empty cell.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -34,17 +34,17 @@ pub const ROWS_PER_PART: usize = 1 << 12;
 pub struct TextRows<'w> {
     lines: Lines,
     workers: Option<&'w Workers>,
-    /// What was not written yet; each is filled by one worker.
+    /// Lines not yet written; each text is filled by one worker.
     texts: Vec<Mutex<Vec<u8>>>,
 }
 
-/// What a line looks like.
+/// How lines are formatted.
 #[derive(Clone, Copy)]
 struct Lines {
     separator: u8,
-    /// What is shown of a number of double precision.
+    /// Rounds a double-precision number for display.
     round: fn(f64) -> f64,
-    /// What is shown of a string.
+    /// Escapes a string for display.
     string: fn(&str) -> Cow<'_, str>,
 }
 
@@ -58,13 +58,13 @@ impl<'w> TextRows<'w> {
         TextRows { texts: vec![Mutex::new(header)], ..rows }
     }
 
-    /// Begins with nothing.
+    /// Begins without a header.
     pub fn without_header(separator: u8, workers: Option<&'w Workers>) -> TextRows<'w> {
         let lines = Lines { separator, round: |exact| exact, string: |text| Cow::Borrowed(text) };
         TextRows { lines, workers, texts: Vec::new() }
     }
 
-    /// Appends the lines of some rows. What was appended before is to be written first.
+    /// Appends the lines of some rows. Earlier lines must have been flushed.
     fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let count = rows.num_rows();
         let parts = count.div_ceil(ROWS_PER_PART);
@@ -74,7 +74,8 @@ impl<'w> TextRows<'w> {
         let fill = |part: usize| {
             let first = part * ROWS_PER_PART;
             let rows = rows.slice(first, ROWS_PER_PART.min(count - first));
-            // Texts side by side would share a cache line, in which each tells its length.
+            // A worker takes its text out: the lengths of neighbouring texts would share a cache
+            // line.
             let mut text = std::mem::take(&mut *lock(&self.texts[part]));
             self.lines.append(&rows, &mut text);
             *lock(&self.texts[part]) = text;
@@ -134,7 +135,7 @@ impl Lines {
     }
 }
 
-/// A column whose type is known.
+/// A column, downcast once.
 enum Cells<'a> {
     Integers32(&'a arrow_array::UInt32Array),
     Integers64(&'a arrow_array::UInt64Array),
@@ -157,8 +158,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A cell of text, in quotes where it could be mistaken for something else (RFC 4180): also where it would
-/// be read as a comment, or without the blanks around it.
+/// Returns a cell of text, in quotes where it needs them (RFC 4180), or would be read as a comment,
+/// or would lose the blanks around it.
 pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     let is_bare = string.trim_ascii() == string && !string.starts_with(['#', '%']);
@@ -176,7 +177,7 @@ pub struct TextFile<'w> {
 }
 
 impl<'w> TextFile<'w> {
-    /// Lines in a file that is written through a compressor.
+    /// Begins lines that are written through a compressor.
     pub fn new(out: Compressor, path: &Path, rows: TextRows<'w>) -> TextFile<'w> {
         TextFile { rows, out, path: path.to_owned() }
     }
@@ -201,15 +202,12 @@ impl RowWriter for TextFile<'_> {
 pub struct TextTerminal {
     rows: TextRows<'static>,
     out: File,
-    /// How many more rows are shown.
+    /// Rows that may still be shown.
     left: usize,
 }
 
 impl TextTerminal {
-    /// All rows.
-    ///
-    /// # Errors
-    /// Those of opening standard output.
+    /// Shows all rows.
     pub fn whole(separator: u8, schema: &SchemaRef) -> Result<TextTerminal> {
         let mut rows = TextRows::new(separator, schema, None);
         rows.lines.string = escape::line;
@@ -217,10 +215,7 @@ impl TextTerminal {
         Ok(TextTerminal { rows, out, left: usize::MAX })
     }
 
-    /// The first rows, `rows_max` at most, without the last digits of numbers that were computed.
-    ///
-    /// # Errors
-    /// Those of opening standard output.
+    /// Shows at most `rows_max` rows, with computed numbers rounded.
     pub fn preview(schema: &SchemaRef, rows_max: usize) -> Result<TextTerminal> {
         let mut terminal = TextTerminal::whole(TAB, schema)?;
         terminal.rows.lines.round = report::rounded;
@@ -286,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_however_many_threads_write_them() {
+    fn lines_do_not_depend_on_the_number_of_threads() {
         let schema = Arc::new(Schema::new(vec![Field::new("vertex", DataType::UInt32, false)]));
         let part = ROWS_PER_PART as u32;
         for count in [0, 1, part, part + 1, 5 * part + 3] {

@@ -1,4 +1,4 @@
-//! The folder of checkpoints: where it may be, and why a run gets nothing from it.
+//! The folder of checkpoints: where it may lie, and why a run cannot use it.
 
 use std::path::Path;
 
@@ -9,16 +9,13 @@ use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::output::{check_is_in_no_graph, check_parent};
 
-/// Refuses a folder that is a graph directory or in one, and one that cannot be made.
-///
-/// # Errors
-/// [`Failure::Usage`]; [`Error::Io`].
+/// Refuses a folder that is or lies in a graph directory, and one that cannot be made.
 pub fn check(path: &Path) -> Result<()> {
     check_is_in_no_graph(path)?;
     check_parent(path)
 }
 
-/// The failure of a run with such a folder, in the words of the command line.
+/// Rewords the failure of a run with such a folder for the command line.
 pub fn explained(failure: Failure) -> Failure {
     match failure {
         Failure::Store(Error::NotResumable { path, why }) => {
@@ -28,7 +25,7 @@ pub fn explained(failure: Failure) -> Failure {
     }
 }
 
-/// What a folder holds, with the options that help.
+/// Says what a folder holds, with the options that help.
 fn with_options(why: Unresumable) -> Unresumable {
     let words = match &why {
         Unresumable::NoCheckpoint => {
@@ -43,8 +40,8 @@ fn with_options(why: Unresumable) -> Unresumable {
     words.map_or(why, Unresumable::Other)
 }
 
-/// Which options differ of two runs, or that they are of two algorithms. A run is described by its algorithm and, as an
-/// object of JSON, its options.
+/// Says which options of two runs differ, or that the algorithms do. A run is described by its
+/// algorithm and its options as a JSON object.
 fn of_another_run(found: &str, wanted: &str) -> Option<String> {
     let ((other, others), (this, own)) = (run_of(found)?, run_of(wanted)?);
     if other != this {
@@ -61,13 +58,13 @@ fn of_another_run(found: &str, wanted: &str) -> Option<String> {
     (!differing.is_empty()).then(|| format!("a checkpoint of a run {then}, but this one is {now}"))
 }
 
-/// The algorithm and the options that describe a run.
+/// Parses the description of a run into its algorithm and options.
 fn run_of(description: &str) -> Option<(&str, Map<String, Value>)> {
     let (algorithm, options) = description.split_once(' ')?;
     Some((algorithm, serde_json::from_str(options).ok()?))
 }
 
-/// How an option was given: `with --iterations 5`.
+/// Says how an option was given: `with --iterations 5`.
 fn given(name: &str, value: Option<&Value>) -> String {
     let flag = hints::flag(name);
     match value {

@@ -10,11 +10,11 @@ use super::options::RunArgs;
 use crate::graph_file::GraphFileArgs;
 use crate::output::EDGE_ENDINGS;
 
-/// What a list of bridges has, which have no order: points have one.
+/// Help of `--top` for `bridges`: bridges have no order, but articulation points do.
 const TOP_POINTS: &str = "Print only K articulation points, those in which most blocks meet, with or without \
                           --articulation-points. A file (-o) has all rows nevertheless";
 
-/// Where edges are written to, which may be a graph.
+/// Help of `--output` where the answer is edges, which a graph can hold too.
 fn edges_output() -> String {
     format!(
         "Write the edges to a graph directory, whose name ends in .tegula or has no ending, or to a file that ends \
@@ -72,7 +72,8 @@ impl FromArgMatches for Run {
             args.graph_file = GraphFileArgs::from_arg_matches(matches)?;
         }
         if entry.option_names().contains(&"top") {
-            // It is part of the question, and says nothing of how the answer is told.
+            // There `--top` is an option of the algorithm, and does not change how the answer is
+            // printed.
             args.top = None;
         }
         Ok(Run { request, args })
@@ -98,7 +99,7 @@ mod tests {
             let entry = find(command.get_name()).unwrap();
             let arguments: Vec<&str> =
                 command.get_arguments().map(|argument| argument.get_id().as_str()).collect();
-            // A service takes the same options by the same names.
+            // Other callers pass the same options by the same names.
             assert!(arguments.starts_with(&entry.option_names()), "{arguments:?}");
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{}: {}", entry.name, argument.get_id());
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_an_algorithm_come_first_and_have_no_heading_of_others() {
+    fn options_of_an_algorithm_come_first_without_a_heading() {
         let command = Run::augment_subcommands(Command::new("run"));
         for command in command.get_subcommands() {
             let own = find(command.get_name()).unwrap().option_names();

@@ -1,4 +1,4 @@
-//! What a run needs of memory and of time, said before it starts.
+//! What memory and time a run needs, said before it starts.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::json::{self, Seconds, Work};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
-/// Tells the user what a run needs.
+/// Prints what a run needs.
 ///
 /// # Errors
-/// Those of standard output; [`OverBudget`](Error::OverBudget) where it does not fit.
+/// [`OverBudget`](Error::OverBudget) where it does not fit.
 pub fn show(
     needs: &Needs,
     request: &dyn Request,
@@ -45,16 +45,16 @@ pub fn show(
     Ok(fits?)
 }
 
-/// What is to be expected of a run.
+/// What to expect of a run.
 struct Outlook {
-    /// Why the files of its arrays cannot be made, where that is known.
+    /// Why the files of its arrays cannot be made, if there is a known reason.
     room: Result<(), Error>,
-    /// How long it takes, where that is known.
+    /// How long it takes, where that can be estimated.
     seconds: Option<Duration>,
     threads: usize,
 }
 
-/// How long it is going to take, where that is known.
+/// Estimates how long a run takes, where that is possible.
 fn seconds(needs: &Needs, graph: &Graph, args: &RunArgs) -> Option<Duration> {
     let speed = args.reading.speed(graph.directory());
     let seconds = needs.seconds(args.reading.budget.bytes(), args.threads.count(), &speed)?;
@@ -101,7 +101,7 @@ fn to_json(
     }
 }
 
-/// Whether iterations but the first read what they go through.
+/// Whether iterations after the first read the layout again.
 fn layout_is_read_again(needs: &Needs, memory: u64) -> bool {
     needs.layout == Layout::Tiles && !needs.holds_layout(memory)
 }
@@ -175,14 +175,14 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>
     facts
 }
 
-/// What a run needs of its budget and how it uses that, in a line.
+/// Says in a line what memory a run needs and how it uses its budget.
 pub fn plan(needs: &Needs, memory: u64) -> String {
     let [needed, budget] = [needs.needed(), memory].map(report::bytes);
     let fits = how_it_fits(needs, memory);
     format!("memory: {needed} needed at least, {budget} allowed; the run {fits}")
 }
 
-/// How a run uses a budget that is large enough.
+/// Says how a run uses a budget that is large enough.
 fn how_it_fits(needs: &Needs, memory: u64) -> String {
     let layout = layout_name(needs.layout);
     if needs.layout == Layout::None {

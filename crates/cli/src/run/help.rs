@@ -7,9 +7,9 @@ use clap::builder::Styles;
 use tegula_algorithms::CATALOGUE;
 use tegula_algorithms::algorithm::Family;
 
-/// Characters of a line, at most: as in all other help.
+/// The greatest width of a line in characters, as in all other help.
 const WIDTH_MAX: usize = 100;
-/// Characters of a line that summaries get at least.
+/// The least width of summaries in characters.
 const SUMMARY_WIDTH_MIN: usize = 30;
 
 /// The template of the help.
@@ -25,7 +25,7 @@ pub fn template(styles: &Styles) -> String {
     )
 }
 
-/// A heading for each family, and the name and the summary of each of its algorithms.
+/// Returns a heading for each family, followed by the names and summaries of its algorithms.
 fn families(styles: &Styles, width: usize) -> String {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let longest = CATALOGUE.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
@@ -47,7 +47,7 @@ fn families(styles: &Styles, width: usize) -> String {
     text
 }
 
-/// A text in lines of `width` characters at the most, unless a single word is longer.
+/// Wraps a text into lines of at most `width` characters, unless a single word is longer.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

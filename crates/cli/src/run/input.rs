@@ -1,4 +1,4 @@
-//! What an algorithm runs on: a graph directory, or a model in its place.
+//! What an algorithm runs on: a graph directory, or a model instead.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,17 +13,14 @@ use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;
 
-/// A graph directory, which goes with this where it was made of a model.
+/// A graph directory. One that was made from a model is removed when this is dropped.
 pub struct Input {
     graph: PathBuf,
     _folder: Option<Temporary>,
 }
 
 impl Input {
-    /// The graph that was named, or the one beneath the model that was, in a folder for temporary files.
-    ///
-    /// # Errors
-    /// Those of importing a model.
+    /// Returns the named graph, or imports the graph of the named model into a temporary folder.
     pub fn of(request: &dyn Request, args: &RunArgs, session: &Session) -> Result<Input> {
         if request.model().is_none() {
             let missing = || Failure::usage_with("there is no graph".to_owned(), "name one");
@@ -46,15 +43,12 @@ impl Input {
     }
 
     /// Opens the graph.
-    ///
-    /// # Errors
-    /// Those of opening.
     pub fn open(&self, args: &RunArgs) -> Result<Graph> {
         args.reading.open(&self.graph)
     }
 }
 
-/// What a person calls it.
+/// Returns the path that the user named.
 pub fn name_of<'i>(request: &'i dyn Request, graph: &'i Graph) -> &'i Path {
     request.model().unwrap_or_else(|| graph.directory())
 }

@@ -1,4 +1,4 @@
-//! Builds rows for a run that needs them on a graph that has none.
+//! Builds rows for a run that needs them where the graph has none.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,13 +12,14 @@ use super::options::RunArgs;
 use crate::errors::{Failure, Result};
 use crate::session::Session;
 
-/// The same graph with the rows that are followed. They are built into its directory for good; or
-/// into a folder for temporary files, for this run alone, where one is named or the directory cannot
-/// be written to. Meanwhile `files_size` bytes of files are held. Whether the algorithm could do
-/// without rows is for the user to know where that fails.
+/// Returns the same graph with the rows that `edges` follows. They are built into the graph for
+/// good. If `--spill-directory` is given or the graph's directory cannot be written to, they are
+/// built into a folder for temporary files, for this run alone. Meanwhile `files_size` bytes of
+/// files are held in memory. Where building fails, the help says whether the algorithm can do
+/// without rows.
 ///
 /// # Errors
-/// Those of building; [`Error::OverBudget`]; [`Failure::RowsNotAdded`].
+/// [`Error::OverBudget`]; [`Failure::RowsNotAdded`] where a folder takes no more files.
 pub fn build(
     mut graph: Graph,
     edges: Edges,
@@ -34,7 +35,7 @@ pub fn build(
     Ok(graph)
 }
 
-/// The same graph with the rows of a direction.
+/// Returns the same graph with the rows of a direction.
 fn build_one(
     graph: Graph,
     direction: Direction,
@@ -47,7 +48,8 @@ fn build_one(
     let budget = args.reading.budget.bytes();
     let config = RowsConfig {
         direction,
-        // A run waits for them: to find what copies takes several times as long.
+        // The run waits for the rows, and searching for rows to copy from takes several times
+        // longer.
         encoding: RowEncoding::Gap,
         memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
         threads: args.threads.count(),
@@ -76,13 +78,13 @@ fn build_one(
 struct Build<'a> {
     graph: &'a Graph,
     config: RowsConfig,
-    /// What else a user could do.
+    /// What else the user could do.
     instead: &'static str,
     session: &'a Session,
 }
 
 impl Build<'_> {
-    /// Builds rows into the graph, if its directory can be written to.
+    /// Builds rows into the graph, or aside if its directory cannot be written to.
     fn within(&self) -> Result<Option<RowsAside>> {
         let Build { graph, config, instead, session } = self;
         let rows = said_of(config.direction);
@@ -119,7 +121,7 @@ impl Build<'_> {
     }
 }
 
-/// What rows are called.
+/// Returns what a user calls rows of a direction.
 fn said_of(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "rows",
@@ -135,7 +137,7 @@ fn layouts(direction: Direction) -> &'static str {
     }
 }
 
-/// What is said of rows that the graph is not going to keep.
+/// Says where rows are built that the graph does not keep.
 fn built_in(folder: &Path, direction: Direction) -> String {
     let (folder, layouts) = (folder.display(), layouts(direction));
     format!(
@@ -143,7 +145,7 @@ fn built_in(folder: &Path, direction: Direction) -> String {
     )
 }
 
-/// The failure of building rows in a folder.
+/// Returns the failure of building rows in a folder.
 fn not_added(error: Error, folder: &Path, help: String) -> Failure {
     match error {
         Error::Io { source, .. } if is_closed(source.kind()) || is_full(source.kind()) => {
@@ -153,12 +155,12 @@ fn not_added(error: Error, folder: &Path, help: String) -> Failure {
     }
 }
 
-/// Whether a folder may not be written to.
+/// Whether the error says that a folder may not be written to.
 fn is_closed(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Whether a folder has no room.
+/// Whether the error says that a folder has no room.
 fn is_full(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::QuotaExceeded | ErrorKind::StorageFull)
 }

@@ -1,4 +1,4 @@
-//! `tegula run`: one way for every algorithm to open a graph, run, write its table and report.
+//! `tegula run`: opens a graph, runs an algorithm, writes its table and reports, the same for all.
 
 mod checkpoint_folder;
 mod command;
@@ -41,16 +41,13 @@ const TOP_DEFAULT: usize = 10;
 /// Rows of a table that a terminal shows.
 const TERMINAL_ROWS: usize = 20;
 
-/// Scans after which a run is taken for one that follows few edges at a time.
+/// Scans after which a run seems to follow few edges at a time.
 const SCANS_MANY: u64 = 20;
-/// What is said then, where arrays are in memory: whoever follows rows needs them there.
+/// What is said then, where arrays are in memory: following rows needs them there.
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
-/// Runs the algorithm that was asked for.
-///
-/// # Errors
-/// Those of opening, running and writing.
+/// Runs the algorithm that the user chose.
 pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let request = &**request;
     check(request, args.executor())?;
@@ -78,7 +75,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
-        // What this reads is part of the estimate.
+        // The estimate covers what this reads.
         prepared.check_input(&graph)?;
     }
     if args.estimate {
@@ -106,7 +103,8 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     deliver(found, [open, started.elapsed()], target, input, session)
 }
 
-/// The options of a run. An estimate gets more memory than the budget, so that it can tell what is needed beyond it.
+/// Returns the options of a run. An estimate gets more memory than the budget, so that it can tell
+/// what a run needs beyond it.
 fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> RunOptions<'r> {
     let least = if args.estimate { default_memory() } else { 0 };
     RunOptions {
@@ -127,12 +125,12 @@ fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> Ru
     }
 }
 
-/// The failure of a run, told of the whole budget.
+/// Returns the failure of a run, with the figures of the whole budget.
 fn failed(error: tegula_algorithms::Error, budget: u64) -> Failure {
     checkpoint_folder::explained(error.into()).of_whole(budget)
 }
 
-/// Writes the table of what was found, and reports.
+/// Writes the answer, and reports.
 fn deliver(
     Found { answer, statistics }: Found,
     [open, run]: [Duration; 2],
@@ -141,7 +139,7 @@ fn deliver(
     session: &Session,
 ) -> Result<()> {
     let RunInput { graph, args, .. } = input;
-    // The table needs memory of its own, and no tiles.
+    // Writing the table needs memory, but no tiles.
     graph.reader().pool().trim();
     allocator::give_back();
     let started = Instant::now();
@@ -162,10 +160,10 @@ fn deliver(
     done.report(&*answer, session)
 }
 
-/// Bytes of the state of a vertex that checkpoints keep.
+/// Returns the bytes per vertex of the state that checkpoints keep.
 ///
 /// # Errors
-/// [`Failure::Usage`] where an algorithm cannot keep any.
+/// [`Failure::Usage`] where an algorithm keeps no checkpoints.
 fn state_bytes(request: &dyn Request) -> Result<usize> {
     match request.checkpointing() {
         Checkpointing::Kept { state_bytes } => Ok(state_bytes),
@@ -176,10 +174,8 @@ fn state_bytes(request: &dyn Request) -> Result<usize> {
     }
 }
 
-/// Refuses options that make no sense together, and an executor that the algorithm cannot use on any graph.
-///
-/// # Errors
-/// What is wrong with them.
+/// Refuses options that contradict each other, and an executor that the algorithm cannot use on any
+/// graph.
 fn check(request: &dyn Request, executor: Executor) -> Result<()> {
     request.check()?;
     match (request.edges(), executor) {
@@ -198,10 +194,10 @@ fn check(request: &dyn Request, executor: Executor) -> Result<()> {
     }
 }
 
-/// Whether there have to be rows.
+/// Whether the run needs rows.
 ///
 /// # Errors
-/// [`Failure::Usage`] where tiles are asked for that edges cannot be followed in.
+/// [`Failure::Usage`] where `--executor scan` is given and tiles do not suffice.
 fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Result<bool> {
     let can_scan = request.edges().can_scan(graph);
     match (request.edges(), executor) {
@@ -215,7 +211,7 @@ fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Resul
     }
 }
 
-/// Whether each iteration goes through the tiles, however few edges it has a use for, and rows would help.
+/// Whether each iteration scans the tiles, however few of their edges it uses, and rows would help.
 fn could_follow_rows(request: &dyn Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
     matches!(request.edges(), Edges::Either { .. })
         && request.edges().can_scan(graph)
@@ -224,7 +220,7 @@ fn could_follow_rows(request: &dyn Request, graph: &Graph, needs: &Needs, args: 
         && needs.estimate.plan_on_disk(args.reading.budget.bytes()).is_none()
 }
 
-/// Writes the table where it is wanted, if it is; returns the bytes of the file.
+/// Writes the table, if it is wanted; returns the bytes of the file.
 fn write(
     answer: &dyn Answer,
     graph: &Graph,
@@ -238,7 +234,7 @@ fn write(
     let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
     // A person reads the first rows, a program all of them.
     let is_read = io::stdout().is_terminal();
-    // No more than have something to do.
+    // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
     let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.threads.count() as u64);
     let bytes = Workers::scope(threads as usize, |workers| {
         let cancel = &session.cancel;
@@ -364,7 +360,7 @@ impl Done<'_> {
         let unit = EdgeCount::of(self.input.graph.manifest()).stored_unit();
         let rate = (processed > 0).then(|| report::rate(processed, unit.many, run));
         let rate = rate.map_or_else(String::new, |rate| format!(", {rate}"));
-        // More than the graph has where scans go through tiles that they have few uses for.
+        // May exceed the edges of the graph: scans count all edges of a tile, used or not.
         let done = format!("{} {}", unit.many, done_to_edges(statistics));
         facts.add(done, format!("{}{rate}", report::count(processed)));
         facts.add("read", report::bytes(statistics.bytes_read));
@@ -380,7 +376,7 @@ impl Done<'_> {
     }
 }
 
-/// How many iterations went which way.
+/// The number of iterations of each process.
 struct KindCounts {
     scans: u64,
     seeks: u64,
@@ -399,7 +395,7 @@ impl KindCounts {
     }
 }
 
-/// The number of iterations, and of each kind if there are several.
+/// Formats the number of iterations, and of each kind if there are several.
 fn iterations(statistics: &RunStatistics) -> String {
     let KindCounts { scans, seeks, pulls } = KindCounts::of(statistics);
     let kinds: Vec<String> =
@@ -413,13 +409,13 @@ fn iterations(statistics: &RunStatistics) -> String {
         before => format!(", {} of them before the checkpoint", report::count(before)),
     };
     let all = format!("{}{before}", report::count(statistics.iterations));
-    // Of very many iterations only the first are told.
+    // `processes` is cut short in very long runs; then kinds are left out.
     let told = statistics.iterations_before + statistics.processes.len() as u64;
     let is_partial = told < statistics.iterations;
     if kinds.len() < 2 || is_partial { all } else { format!("{all} ({})", kinds.join(", ")) }
 }
 
-/// What was done to edges.
+/// Returns the verb for what was done to edges.
 fn done_to_edges(statistics: &RunStatistics) -> &'static str {
     match KindCounts::of(statistics) {
         KindCounts { seeks: 0, pulls: 0, .. } => "scanned",

@@ -1,4 +1,4 @@
-//! Writes an answer whose rows are the edges of a graph as a graph directory.
+//! Writes an answer whose rows are edges to a graph directory.
 
 use std::fs;
 use std::io;
@@ -17,22 +17,19 @@ use crate::errors::Result;
 use crate::output::{Format as ResultFormat, TableFormat, Target};
 use crate::session::Session;
 
-/// Bytes that writing takes at the least: those of an import, beside what is held.
+/// The least budget for writing: that of an import, and what is held meanwhile.
 pub fn memory_min(graph: &Graph) -> u64 {
     held(graph) + ImportConfig::MEMORY_MIN
 }
 
-/// Bytes held meanwhile: the graph stays open, and what says which edges are chosen stays in memory.
+/// Bytes held meanwhile: the open graph, and the data that selects the edges.
 fn held(graph: &Graph) -> u64 {
     overhead(graph) - RUN_OVERHEAD + 5 * graph.vertex_count()
 }
 
-/// Imports its edges and vertices, by way of two tables in a folder beside the graph, or where `--spill-directory` says.
-/// Returns the bytes of the graph directory.
-/// The budget is [`memory_min`] at the least.
-///
-/// # Errors
-/// Those of writing and of the import.
+/// Imports the edges and vertices of `answer`, by way of two tables in a folder beside the new
+/// graph, or in `--spill-directory`. Returns the bytes of the graph directory. The budget must be
+/// at least [`memory_min`].
 pub fn write(
     answer: &dyn Answer,
     graph: &Graph,

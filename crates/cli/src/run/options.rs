@@ -13,7 +13,7 @@ use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
 use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target, check_parent};
 
-/// The headings above options that every algorithm has.
+/// The help headings of these options.
 const TABLE: &str = "Table";
 const CHECKPOINTS: &str = "Checkpoints";
 
@@ -23,45 +23,50 @@ pub struct RunArgs {
     /// The graph directory.
     #[arg(value_name = "GRAPH", required = true)]
     pub graph: Option<PathBuf>,
-    /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst; `-` is
-    /// standard output [default: lines with tabs on standard output, or no table with --json or --top].
+    /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst;
+    /// `-` is standard output [default: lines with tabs on standard output, or no table with --json
+    /// or --top].
     #[arg(long, short, value_name = "OUT", help_heading = TABLE)]
     output: Option<PathBuf>,
-    /// The format of the table, whatever the name of the file; on standard output without -o.
+    /// The format of the table, instead of the one that the file name tells; on standard output
+    /// without -o.
     #[arg(long, value_enum, value_name = "F", help_heading = TABLE)]
     format: Option<Format>,
-    /// How a graph is written as a file; only what finds a graph has these options.
+    /// How a graph is written as a file; only algorithms that find a graph have these options.
     #[arg(skip)]
     pub graph_file: GraphFileArgs,
     /// Replace the output if it exists.
     #[arg(long, help_heading = TABLE)]
     pub force: bool,
-    /// Print only K lines: what is greatest, farthest or largest, or else the first ones. A file (-o) has all
-    /// rows nevertheless.
+    /// Print only K lines: the greatest, farthest or largest, or else the first ones. A file (-o)
+    /// has all rows nevertheless.
     #[arg(long, value_name = "K", help_heading = TABLE)]
     pub top: Option<usize>,
-    /// Say what the run needs of memory and of time, and do not run; exit with 4 if that does not fit.
+    /// Estimate the memory and the time of the run, and do not run; exit with 4 if it does not fit.
     #[arg(long, help_heading = MACHINE)]
     pub estimate: bool,
     /// How the graph is read.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// Who works.
+    /// The worker threads.
     #[command(flatten)]
     pub threads: Threads,
-    /// Build rows that the graph lacks in this folder, for this run alone, and keep arrays there for which memory
-    /// has no room [default: in the graph, rows for good; in $TMPDIR where its directory cannot be written to].
+    /// Folder for rows that the graph lacks, built for this run alone, and for arrays that do not
+    /// fit in memory [default: in the graph, rows for good; in $TMPDIR where its directory cannot
+    /// be written to].
     #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     pub spill_directory: Option<PathBuf>,
-    /// Keep checkpoints of the run in this folder, which is made: the last two. `--resume` goes on from there.
+    /// Keep the last two checkpoints of the run in this folder, which is created. `--resume`
+    /// continues from there.
     #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
     checkpoint: Option<PathBuf>,
-    /// Keep one every N iterations.
+    /// Keep a checkpoint every N iterations.
     #[arg(long, value_name = "N", requires = "checkpoint", default_value = "1")]
     #[arg(help_heading = CHECKPOINTS)]
     checkpoint_every: NonZeroU64,
-    /// Go on from the last checkpoint in this folder: of the same graph, algorithm and options. The result is that of
-    /// a run that was never interrupted. Name the folder with `--checkpoint` too to keep further ones there.
+    /// Continue from the last checkpoint in this folder: of the same graph, algorithm and options.
+    /// The result is that of a run that was never interrupted. Name the folder with `--checkpoint`
+    /// too to keep further checkpoints there.
     #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
     resume: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
@@ -70,26 +75,28 @@ pub struct RunArgs {
     /// Where arrays over all vertices lie. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ArraysChoice::Auto, hide = true)]
     arrays: ArraysChoice,
-    /// How messages come to further groups of columns, where arrays lie on disk. Results do not depend on it.
+    /// How messages reach further groups of columns, where arrays lie on disk. Results do not
+    /// depend on it.
     #[arg(long, value_enum, default_value_t = MessagesChoice::Auto, hide = true)]
     messages: MessagesChoice,
-    /// Scan tiles that have no use in an iteration, too, where arrays lie in memory. Results do not depend on it.
+    /// Also scan tiles without a use in an iteration, where arrays lie in memory. Results do not
+    /// depend on it.
     #[arg(long, hide = true)]
     every_tile: bool,
-    /// Edges at which a part of a batch is closed, which is what one worker processes at a time. Sums of floats depend
-    /// on it, so it is for measurements alone.
+    /// Edges at which a part of a batch is closed; one worker processes a part at a time. Sums of
+    /// floats depend on it, so it is for measurements alone.
     #[arg(long, value_name = "N", hide = true)]
     part_edges: Option<NonZeroU64>,
 }
 
-/// How messages come to further groups of columns.
+/// How messages reach further groups of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MessagesChoice {
     /// In the way that costs less.
     Auto,
-    /// All are read again by each group.
+    /// Each group reads all messages again.
     Reread,
-    /// They are sent to the groups that have a use for them.
+    /// Messages are sent to the groups that have a use for them.
     Dispatched,
 }
 
@@ -107,15 +114,15 @@ enum ArraysChoice {
 /// Where edges come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ExecutorChoice {
-    /// Whatever is predicted to be quicker, in each iteration.
+    /// The way that is predicted to be quicker, in each iteration.
     Auto,
-    /// All tiles that have a use.
+    /// All tiles with a use.
     Scan,
-    /// The rows of active vertices, where the algorithm allows for that.
+    /// The rows of active vertices, if the algorithm allows it.
     Seek,
 }
 
-/// Where an answer is written to.
+/// Where an answer is written.
 #[derive(Debug)]
 pub enum Destination {
     /// A file, or standard output.
@@ -127,7 +134,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// What it is called.
+    /// Returns the path, or a name for standard output.
     pub fn path(&self) -> &Path {
         match self {
             Destination::Table(target) => target.path(),
@@ -154,7 +161,7 @@ impl Destination {
     /// Refuses a format that cannot hold the ids of a graph.
     ///
     /// # Errors
-    /// [`Failure::Usage`].
+    /// [`Failure::Usage`] where the graph has string ids.
     pub fn check_ids(&self, graph: &Graph) -> Result<()> {
         match self {
             Destination::Table(target) => target.check_ids(&answer::id_type(graph)),
@@ -163,7 +170,8 @@ impl Destination {
     }
 }
 
-/// Refuses a name for a graph directory that looks like one of a file in a format that there is not.
+/// Refuses a name that looks like a file of an unknown format, instead of making a graph directory
+/// there.
 fn check_graph_name(path: &Path) -> Result<()> {
     if path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("tegula")) {
         return Ok(());
@@ -176,10 +184,11 @@ fn check_graph_name(path: &Path) -> Result<()> {
 }
 
 impl RunArgs {
-    /// Where the answer is written to, if that was asked for. `is_graph` says whether it is the edges of a graph.
+    /// Returns where the answer is written, if that was asked for. `is_graph` says whether the
+    /// answer is the edges of a graph.
     ///
     /// # Errors
-    /// [`Failure::Usage`]; an existing file is refused.
+    /// [`Failure::Usage`]; [`Error::AlreadyExists`] for an existing output without `--force`.
     pub fn destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
         let destination = self.any_destination(json, is_graph)?;
         if !matches!(destination, Some(Destination::GraphFile(_))) {
@@ -228,16 +237,16 @@ impl RunArgs {
         }
     }
 
-    /// Whether checkpoints are kept or gone on from.
+    /// Whether checkpoints are kept or resumed from.
     ///
     /// # Errors
-    /// Those of a folder that cannot keep any.
+    /// Fails where the folder cannot keep any.
     pub fn has_checkpoints(&self) -> Result<bool> {
         self.checkpoint.as_deref().map_or(Ok(()), checkpoint_folder::check)?;
         Ok(self.checkpoint.is_some() || self.resume.is_some())
     }
 
-    /// Which checkpoints are kept of the run that `run` describes, and gone on from, if that is asked for.
+    /// Returns which checkpoints of the run that `run` describes are kept and resumed from, if any.
     pub fn checkpoints<'a>(&'a self, run: &'a str) -> Option<Checkpoints<'a>> {
         let [folder, resume] = [&self.checkpoint, &self.resume].map(|path| path.as_deref());
         let every = self.checkpoint_every;
@@ -253,7 +262,7 @@ impl RunArgs {
         }
     }
 
-    /// How messages come to further groups of columns.
+    /// How messages reach further groups of columns.
     pub fn messages(&self) -> Messages {
         match self.messages {
             MessagesChoice::Auto => Messages::Auto,
@@ -262,17 +271,17 @@ impl RunArgs {
         }
     }
 
-    /// Whether tiles that have no use in an iteration are passed over.
+    /// Whether a scan passes over tiles without a use in an iteration.
     pub fn is_selective(&self) -> bool {
         !self.every_tile
     }
 
-    /// Edges of a part.
+    /// Returns the edges of a part.
     pub fn part_edges(&self) -> u64 {
         self.part_edges.map_or(RunOptions::default().part_edges, NonZeroU64::get)
     }
 
-    /// What may bring the edges.
+    /// Returns the allowed sources of edges.
     pub fn executor(&self) -> Executor {
         match self.executor {
             ExecutorChoice::Auto => Executor::Auto,

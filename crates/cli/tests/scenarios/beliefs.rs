@@ -1,21 +1,22 @@
-//! Belief propagation (`run belief-propagation`): a model in the place of a graph, and a graph with a potential.
+//! Belief propagation (`run belief-propagation`): on a model instead of a graph, and on a graph
+//! with a potential.
 
 use crate::shop::{Shop, lines};
 
-/// Two variables that go together, of which the first is more likely in its second state.
+/// Two variables that tend to be equal; the first is more likely in its second state.
 const MODEL: &str = "MARKOV\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n 1 3\n4\n 2 1\n 1 2\n";
 
-/// What is believed of them.
+/// Their beliefs.
 const BELIEFS: [[f64; 2]; 2] = [[0.25, 0.75], [5.0 / 12.0, 7.0 / 12.0]];
 
-/// The beliefs in a table, and the vertices that they are of.
+/// Returns the vertices of a table and their beliefs.
 fn beliefs(table: &str) -> (Vec<String>, Vec<Vec<Option<f64>>>) {
     let (_, rows) = lines(table, '\t');
     let beliefs = |cells: &[String]| cells.iter().map(|cell| cell.parse().ok()).collect();
     rows.iter().map(|cells| (cells[0].clone(), beliefs(&cells[1..]))).unzip()
 }
 
-/// That a table tells of vertices, and of their beliefs.
+/// Asserts that a table has these vertices and beliefs.
 #[track_caller]
 fn assert_believes(table: &str, vertices: [&str; 2], expected: [[f64; 2]; 2], off_max: f64) {
     let (named, found) = beliefs(table);
@@ -56,7 +57,7 @@ fn variables_of_fewer_states_have_empty_cells_for_the_others() {
 }
 
 #[test]
-fn beliefs_that_have_not_come_to_rest_may_be_damped() {
+fn beliefs_that_have_not_converged_may_be_damped() {
     let shop = Shop::new();
     shop.write("pair.uai", MODEL);
     let words = "run belief-propagation --model pair.uai --iterations 1";
@@ -77,7 +78,7 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     shop.write("potential.txt", "# what goes with what\n2 1\n1 2\n");
     shop.write("priors.csv", "person,state,probability\nno,0,0.25\nno,1,0.75\n");
     let words = "run belief-propagation g.tegula --potential potential.txt --priors priors.csv";
-    // By default messages are of single precision.
+    // By default messages have single precision.
     for (tolerance, off_max) in [("", 1e-6), (" --tolerance 1e-9", 1e-12)] {
         let table = shop.tegula(&format!("{words}{tolerance}")).done().out;
         assert_believes(&table, ["no", "yes"], BELIEFS, off_max);
@@ -184,7 +185,7 @@ fn beliefs_that_a_strong_potential_makes_certain_are_warned_of() {
     }
     let said = warnings("--iterations 1");
     assert!(!said.contains("0.999") && said.contains("raise --iterations"), "{said}");
-    // Who knows nearly all of every vertex is told nothing new.
+    // A vertex with a certain prior is no surprise if its belief is certain.
     assert_eq!(warnings("--prior 0.0001,0.9999"), "");
     shop.write("alike.txt", "0.51 0.49\n0.49 0.51\n");
     assert_eq!(warnings(""), "");

@@ -1,5 +1,5 @@
-//! Runs that keep checkpoints and are killed outright: whoever goes on from one gets the table of a run that nothing
-//! has interrupted, byte for byte.
+//! Runs that keep checkpoints and are killed outright. A run that resumes from a checkpoint has the
+//! same table as a run that was never interrupted, byte for byte.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -11,10 +11,10 @@ use tegula_testkit::XorShift;
 
 use crate::shop::Shop;
 
-/// Kills at moments that are spread over the time of a whole run.
+/// The number of kills, spread over the time of a whole run.
 const KILLS: u32 = 12;
 
-/// A shop with a skewed graph, on which each of the runs takes a while.
+/// Returns a shop with a skewed graph, on which each run takes a while.
 fn shop() -> Shop {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 14 --seed 1 -o g.el").done();
@@ -22,13 +22,13 @@ fn shop() -> Shop {
     shop
 }
 
-/// The words of a run whose arrays lie in memory, and of one that has them on disk.
+/// Returns the words of a run with arrays in memory, and of one with arrays on disk.
 fn ways(run: &str) -> [String; 2] {
     ["memory", "disk"].map(|arrays| format!("run {run} --arrays {arrays} --executor scan"))
 }
 
 #[test]
-fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bytes() {
+fn a_run_that_is_killed_at_any_moment_resumes_to_the_same_bytes() {
     let shop = shop();
     let mut random = XorShift::new(3);
     for run in ["pagerank g.tegula --iterations 40", "sssp g.tegula --source 1 --delta 0.01"] {
@@ -67,7 +67,7 @@ fn a_run_that_is_killed_at_any_moment_goes_on_to_the_same_bytes() {
 }
 
 #[test]
-fn a_run_that_goes_on_keeps_further_checkpoints_and_is_killed_again() {
+fn a_resumed_run_keeps_checkpoints_and_can_be_killed_again() {
     let shop = shop();
     let [in_memory, on_disk] = ways("pagerank g.tegula --iterations 200");
     shop.tegula(&format!("{in_memory} -o whole.tsv")).done();
@@ -96,7 +96,7 @@ fn a_run_that_goes_on_keeps_further_checkpoints_and_is_killed_again() {
 }
 
 #[test]
-fn a_checkpoint_that_is_damaged_gives_way_to_the_one_before() {
+fn a_run_resumes_from_the_checkpoint_before_a_damaged_one() {
     let shop = shop();
     let [in_memory, on_disk] = ways("pagerank g.tegula --iterations 9");
     shop.tegula(&format!("{in_memory} -o whole.tsv")).done();
@@ -137,7 +137,7 @@ fn a_checkpoint_that_is_damaged_gives_way_to_the_one_before() {
 }
 
 #[test]
-fn what_cannot_go_on_says_why() {
+fn a_run_that_cannot_resume_says_why() {
     let shop = shop();
     let ranks = "run pagerank g.tegula --iterations 5 -o found.tsv --force";
     shop.tegula(&format!("{ranks} --checkpoint kept")).done();
@@ -163,7 +163,8 @@ fn what_cannot_go_on_says_why() {
     let said = shop.tegula("run katz g.tegula --resume kept --json");
     assert_eq!(said.json()["kind"], "not_resumable");
     assert!(shop.files("kept") == before, "it is what it was");
-    // Half a command line is none, and what keeps no checkpoints says so before anything is made.
+    // An incomplete command line is refused, and algorithms without checkpoints say so before any
+    // folder is made.
     shop.tegula(&format!("{ranks} --checkpoint-every 2")).failed(2, &["--checkpoint"]);
     shop.tegula(&format!("{ranks} --checkpoint new --checkpoint-every 0")).failed(2, &[]);
     for words in ["wcc g.tegula", "louvain g.tegula", "sssp g.tegula --source 1 --method dijkstra"]
@@ -193,7 +194,7 @@ fn a_refused_resume_changes_nothing_in_the_folder() {
 }
 
 #[test]
-fn a_folder_of_checkpoints_goes_again_if_none_was_kept() {
+fn a_folder_of_checkpoints_is_removed_if_none_was_kept() {
     let shop = shop();
     // The graph is damaged, so the run fails before its first checkpoint.
     let mut tiles = shop.read("g.tegula/tiles.data");
@@ -226,7 +227,7 @@ fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
     shop.tegula(&format!("{ranks} --checkpoint mine"))
         .failed(3, &["mine holds notes, which is no"]);
     assert!(shop.files("mine") == mine);
-    // As a run leaves it that is killed before its first checkpoint.
+    // A run that is killed before its first checkpoint leaves such a folder.
     fs::create_dir(shop.path("kept")).unwrap();
     shop.write("kept/blocks", "");
     let none = ["kept holds no checkpoint that is whole", "start anew, without --resume"];
@@ -252,7 +253,7 @@ fn an_estimate_has_room_for_checkpoints() {
 }
 
 #[test]
-fn a_run_goes_on_only_with_the_tables_that_it_began_with() {
+fn a_run_resumes_only_with_the_tables_of_its_beginning() {
     let shop = Shop::new();
     shop.write("g.el", "0 1\n1 2\n2 3\n3 0\n1 3\n");
     shop.tegula("import g.el -o g.tegula").done();
@@ -279,7 +280,7 @@ fn a_run_goes_on_only_with_the_tables_that_it_began_with() {
             let of_other = format!("kept holds a checkpoint of a run with {option} (");
             let but_this = format!("but this one is with {option} (");
             shop.tegula(&go_on).failed(3, &[&of_other, &but_this, "checksum"]);
-            // Another name for the same content is no other table, nor is another way to write it.
+            // Neither another name of a table nor another format makes it another table.
             shop.write("same.tsv", format!("# the same\n{}", table.replace(',', "\t")));
             let renamed = go_on.replace("table.csv", "same.tsv");
             assert_eq!(shop.tegula(&renamed).done().out, whole.out, "{run}");

@@ -1,7 +1,8 @@
-//! Graph directories of the versions of the format that are read open, verify and have the answers that they always
-//! had: a change of the bytes is a new version.
+//! Graph directories of every readable version of the format open, verify, and have the same
+//! answers as ever. A change of the bytes needs a new version.
 //!
-//! `tests/data/format-8` holds what the first tegula with that format made, and what it made it from:
+//! `tests/data/format-8` holds graphs that the first tegula with this format made, and their edge
+//! lists:
 //!
 //! ```sh
 //! tegula import few.txt -o weighted --weighted --order degree --row-encoding gap   # ids, their order, weights
@@ -9,9 +10,10 @@
 //! tegula import dense.txt -o dense --order given --row-encoding plain    # ids are the ranks; rows and masks
 //! ```
 //!
-//! each with `--layouts tiles,rows,reverse`, and `cells`: `dense.txt` in cells of 64 by 128 vertices, which only the
-//! library can be asked for. So is `tests/data/format-9`, `dense.txt` with rows in pieces of some 40 edges. Such a folder
-//! is never changed; a new version of the format gets a folder of its own.
+//! All have `--layouts tiles,rows,reverse`. `cells` is `dense.txt` in cells of 64 by 128 vertices,
+//! and `tests/data/format-9` is `dense.txt` with rows in pieces of some 40 edges: only the library
+//! can make these two. Such a folder is never changed; a new version of the format gets a folder of
+//! its own.
 
 use std::fs;
 use std::path::Path;
@@ -25,12 +27,12 @@ use tegula_testkit::{EdgeList, bfs, match_pagerank, sssp, wcc};
 
 use crate::shop::{Shop, column, numbers, numbers_with_gaps};
 
-/// A shop with one of the graphs, as `g.tegula`, and one of the edge lists, as `g.txt`.
+/// Returns a shop with one of the graphs as `g.tegula`, and one of the edge lists as `g.txt`.
 fn shop_with(graph: &str, edges: &str) -> Shop {
     shop_of_version(8, graph, edges)
 }
 
-/// The same of a version of the format.
+/// Returns the same for a version of the format.
 fn shop_of_version(version: u32, graph: &str, edges: &str) -> Shop {
     let shop = Shop::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -44,11 +46,11 @@ fn shop_of_version(version: u32, graph: &str, edges: &str) -> Shop {
     shop
 }
 
-/// PageRank with ranks that single precision holds exactly, in whatever order they are added up: 16
-/// vertices, out-degrees and a damping factor that are powers of two.
+/// PageRank whose ranks are exact in single precision, in any order of summation: 16 vertices, and
+/// out-degrees and a damping factor that are powers of two.
 const PAGERANK: &str = "run pagerank g.tegula --damping 0.5 --iterations 3";
 
-/// Of `few.txt`: vertex, rank, distance from vertex 10, component.
+/// Rows for `few.txt`: vertex, rank, distance from vertex 10, component.
 const FEW: [(u64, f32, &str, u64); 16] = [
     (0, 0.09594154, "2", 0),
     (1, 0.039346695, "4", 0),
@@ -68,7 +70,7 @@ const FEW: [(u64, f32, &str, u64); 16] = [
     (18446744073709551615, 0.060914993, "", 4294967295),
 ];
 
-/// The table of an algorithm on `few.txt`, in the order of the ids.
+/// Returns the table of an algorithm on `few.txt`, in the order of the ids.
 fn table(header: &str, are_strings: bool, row: impl Fn(usize) -> String) -> String {
     let mut rows: Vec<usize> = (0..FEW.len()).collect();
     if are_strings {
@@ -78,7 +80,7 @@ fn table(header: &str, are_strings: bool, row: impl Fn(usize) -> String) -> Stri
     format!("vertex\t{header}\n{}", lines.collect::<String>())
 }
 
-/// That every algorithm has the answers of `few.txt`.
+/// Asserts that every algorithm has the answers for `few.txt`.
 #[track_caller]
 fn assert_answers_of_few(shop: &Shop, are_strings: bool) {
     let ranks = shop.tegula(PAGERANK).done().out;
@@ -88,7 +90,7 @@ fn assert_answers_of_few(shop: &Shop, are_strings: bool) {
         let expected = table("distance", are_strings, |row| FEW[row].2.to_owned());
         assert_eq!(hops.done().out, expected);
     }
-    // The smallest name of a component is the first in the order of bytes.
+    // The name of a component is its smallest name in byte order.
     let name = |row: usize| match FEW[row].3 {
         4294967295 if are_strings => "1099511627777".to_owned(),
         id => id.to_string(),
@@ -123,7 +125,7 @@ fn graphs_have_the_answers_that_they_always_had() {
 }
 
 #[test]
-fn what_they_were_made_from_still_has_the_same_answers() {
+fn their_edge_lists_still_have_the_same_answers() {
     let shop = shop_with("weighted", "few.txt");
     shop.tegula("import g.txt -o g.tegula --force --weighted").done();
     assert_answers_of_few(&shop, false);
@@ -132,7 +134,7 @@ fn what_they_were_made_from_still_has_the_same_answers() {
 }
 
 #[test]
-fn what_they_were_made_from_becomes_the_same_files() {
+fn their_edge_lists_still_become_the_same_files() {
     for (graph, edges, options) in [
         ("weighted", "few.txt", "--weighted --order degree --row-encoding gap"),
         ("names", "few.txt", "--ids string --order given --row-encoding ceesor"),
@@ -140,7 +142,7 @@ fn what_they_were_made_from_becomes_the_same_files() {
     ] {
         let shop = shop_with(graph, edges);
         let before = shop.files("g.tegula");
-        // How large cells are is said by each graph; these were made when columns were larger.
+        // The manifest says how large cells are; these graphs were made when columns were larger.
         let layouts = "--layouts tiles,rows,reverse --grid 24,24";
         shop.tegula(&format!("import g.txt -o g.tegula --force {layouts} {options}")).done();
         assert!(
@@ -165,7 +167,7 @@ fn cells_are_filed_as_they_always_were() {
 }
 
 #[test]
-fn rows_are_in_the_pieces_that_they_always_were_in() {
+fn rows_are_in_pieces_as_they_always_were() {
     let shop = shop_of_version(9, "pieces", "dense.txt");
     let facts = shop.tegula("info g.tegula --json").done().json();
     assert_eq!(facts["format_version"], 9);
@@ -186,7 +188,7 @@ fn rows_are_in_the_pieces_that_they_always_were_in() {
     assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
 }
 
-/// The edges of a list, with their weights if it has any.
+/// Returns the edges of `g.txt`, with weights if it has any.
 fn edges_of(shop: &Shop) -> EdgeList {
     let text = String::from_utf8(shop.read("g.txt")).unwrap();
     let mut graph = EdgeList::default();

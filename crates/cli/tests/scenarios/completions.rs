@@ -1,4 +1,4 @@
-//! Scripts by which shells complete what is typed.
+//! Scripts for the completion of words in shells.
 
 use crate::shop::{Shop, has_program};
 

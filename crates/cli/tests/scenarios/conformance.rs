@@ -1,5 +1,5 @@
-//! Known answers, through the command: the six algorithms of LDBC Graphalytics on its validation sets, by its rules, and
-//! graphs of LAGraph and the GAP Benchmark Suite in the formats in which these come.
+//! Known answers, through the command: the six algorithms of LDBC Graphalytics on its validation
+//! sets, by its rules. Then graphs of LAGraph and the GAP Benchmark Suite in their own formats.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,8 @@ use tegula_testkit::matching::{self, GRAPHALYTICS_EPSILON};
 
 use crate::shop::{Shop, column, numbers};
 
-/// How an algorithm is called here and there, and when two of its tables agree.
+/// An algorithm: its key and file name in Graphalytics, its name here, and the column that is
+/// compared.
 const ALGORITHMS: [(&str, &str, &str, &str); 6] = [
     ("bfs", "BFS", "bfs", "distance"),
     ("cdlp", "CDLP", "cdlp", "label"),
@@ -22,7 +23,7 @@ const ALGORITHMS: [(&str, &str, &str, &str); 6] = [
     ("wcc", "WCC", "wcc", "component"),
 ];
 
-/// Compares what a run has written with a reference output.
+/// Compares the output of a run with a reference output.
 fn compare(key: &str, expected: &Path, out: &str, name: &str) -> Result<(), String> {
     let integers = || read_table::<u64>(expected).unwrap();
     let floats = || read_table::<f64>(expected).unwrap();
@@ -47,7 +48,7 @@ fn compare(key: &str, expected: &Path, out: &str, name: &str) -> Result<(), Stri
     }
 }
 
-/// The options of a run as the properties of a set tell them.
+/// Returns the options of a run according to the properties of a set.
 fn options(key: &str, told: &dyn Fn(&str) -> String) -> String {
     match key {
         "bfs" | "sssp" => format!("--source {}", told("source-vertex")),
@@ -124,7 +125,7 @@ fn a_peer_to_peer_network_validates_with_and_without_directions() {
     }
 }
 
-/// Name, triangles and components; what is told of none is not compared.
+/// Name, triangles and components; `None` is not compared.
 const LAGRAPH: [(&str, Option<u64>, Option<u64>); 10] = [
     ("A", Some(11), Some(1)),
     ("jagmesh7", Some(2016), Some(1)),
@@ -189,7 +190,7 @@ fn one_graph_in_seven_formats_is_one_graph() {
             shop.tegula(&import).done();
             let info = shop.tegula("info g.tegula --json").done().json();
             assert_eq!(info["edges"], 53, "{name}");
-            // Lists of edges count from 0 and know no vertex without one.
+            // Edge lists count from 0 and have no vertex without an edge.
             let offset = u64::from(!name.ends_with("el"));
             assert_eq!(info["vertices"], 13 + offset, "{name}");
             let source = offset;

@@ -1,5 +1,5 @@
-//! Graph directories that are newer, incomplete or damaged: what is wrong is found and named, and
-//! there is never a wrong answer. And the smallest graphs that there are.
+//! Graph directories that are newer, incomplete or damaged: the fault is found and named, and no
+//! answer is ever wrong. Also the smallest possible graphs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use tegula_testkit::{XorShift, edit_manifest};
 
 use crate::shop::{Said, Shop};
 
-/// What runs on each graph.
+/// The runs on each graph.
 const RUNS: [&str; 5] = [
     "run pagerank g.tegula --iterations 5",
     "run bfs g.tegula --source 1 --parents --executor scan",
@@ -16,26 +16,26 @@ const RUNS: [&str; 5] = [
     "run bfs g.tegula --source 1 --parents --executor seek",
     "run sssp g.tegula --source 1 --executor seek",
 ];
-/// Bits that are flipped, a file.
+/// Bits flipped per file.
 const FLIPS: u64 = 12;
 
-/// A graph with every file that the options ask for.
+/// Returns a graph with all files that the options ask for.
 fn graph(options: &str) -> Shop {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 10 --weighted --seed 4 -o g.wel").done();
     shop.tegula(&format!("import g.wel -o g.tegula --layouts tiles,rows --order degree {options}"))
         .done();
-    // A search begins at a vertex with an edge, whatever the graph.
+    // Vertex 1 must have edges, so that searches reach many vertices.
     assert!(shop.tegula(RUNS[1]).done().out.lines().count() > 500);
     shop
 }
 
-/// Graphs that together have every kind of file.
+/// Returns graphs that together have every kind of file.
 fn graphs() -> [Shop; 2] {
     [graph("--ids integer --row-encoding ceesor --grid 8,7"), graph("--ids string --weighted")]
 }
 
-/// That a graph is refused in words that name the damaged file.
+/// Asserts that a graph is refused with the name of the damaged file.
 #[track_caller]
 fn assert_refused(said: Said, name: &str) {
     said.failed(3, &["g.tegula", name]);
@@ -44,7 +44,7 @@ fn assert_refused(said: Said, name: &str) {
 #[test]
 fn a_newer_format_is_refused_with_both_versions() {
     let shop = graph("");
-    // A newer version may have fields that this one does not know, and none of those it knows.
+    // A newer version may have other fields than this one.
     for newer in [
         |body: &str| body.replace("\"format_version\": 8,", "\"format_version\": 10,"),
         |_: &str| "{\"format_version\": 10, \"shards\": [\"here\", \"there\"]".to_owned(),
@@ -88,7 +88,7 @@ fn a_manifest_that_was_changed_by_hand_is_named() {
 }
 
 #[test]
-fn a_missing_file_is_named_whichever_it_is() {
+fn any_missing_file_is_named() {
     for shop in graphs() {
         for (name, bytes) in shop.files("g.tegula") {
             let path = format!("g.tegula/{name}");
@@ -103,7 +103,7 @@ fn a_missing_file_is_named_whichever_it_is() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_or_goes_on_is_named_whatever_its_length() {
+fn a_file_that_is_cut_off_or_too_long_is_named() {
     for shop in graphs() {
         for (name, bytes) in shop.files("g.tegula") {
             let path = format!("g.tegula/{name}");
@@ -139,7 +139,7 @@ fn a_flipped_bit_leads_to_an_error_or_has_no_effect_on_any_run() {
                 assert_refused(shop.tegula("verify g.tegula"), &name);
                 for (words, right) in RUNS.iter().zip(&right) {
                     let said = shop.tegula(words);
-                    // A run does not read all: a search needs no degrees.
+                    // A run does not read all files: a search needs no degrees.
                     if said.code == Some(0) {
                         assert!(said.out == *right, "bit {bit} of {name}: {words} is wrong");
                     } else {

@@ -1,4 +1,4 @@
-//! Vertices that are declared (`import --vertices N`): there are more of them than have edges, up to 2^40 - 1.
+//! Declared vertices (`import --vertices N`): there may be more than have edges, up to 2^40 - 1.
 
 use crate::shop::{Shop, numbers};
 
@@ -45,7 +45,7 @@ fn ids_that_are_not_declared_are_refused() {
 }
 
 #[test]
-fn graphs_of_more_vertices_than_32_bits_count_are_looked_at_in_no_time() {
+fn graphs_of_more_vertices_than_32_bits_count_are_shown_quickly() {
     let shop = Shop::new();
     for vertices in [(1u64 << 32) - 1, 1 << 32, (1 << 32) + 1, (1 << 40) - 1] {
         shop.write("g.txt", format!("0 1\n1 2\n2 {}\n", vertices - 1));

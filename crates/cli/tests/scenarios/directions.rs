@@ -1,21 +1,21 @@
-//! Searches along edges, against them and both ways.
+//! Searches along edges, against edges, and in both directions.
 
 use crate::shop::Shop;
 
-/// Imports who called whom, for how long: `ann -> bob -> cy` and `dee -> bob`.
+/// Imports calls and their lengths: `ann -> bob -> cy` and `dee -> bob`.
 fn import(shop: &Shop, options: &str) {
     shop.write("calls.csv", "source,target,weight\nann,bob,2\nbob,cy,3\ndee,bob,1\n");
     let words = "import calls.csv -o g.tegula --force --weighted";
     shop.tegula(&format!("{words} {options}")).done();
 }
 
-/// A table of all vertices.
+/// Returns a table of all vertices.
 fn of_all(ann: &str, bob: &str, cy: &str, dee: &str) -> String {
     format!("vertex\tdistance\nann\t{ann}\nbob\t{bob}\ncy\t{cy}\ndee\t{dee}\n")
 }
 
 #[test]
-fn a_search_goes_the_way_that_is_asked_for() {
+fn a_search_follows_the_given_direction() {
     let shop = Shop::new();
     for layouts in ["tiles", "tiles,rows", "tiles,reverse", "tiles,rows,reverse"] {
         for (direction, hops, distances, near) in [
@@ -46,7 +46,7 @@ fn a_search_goes_the_way_that_is_asked_for() {
         }
         shop.tegula("verify g.tegula").done();
     }
-    // The default.
+    // `--direction out` is the default.
     let along = shop.tegula("run bfs g.tegula --source bob").done().out;
     assert_eq!(along, of_all("", "0", "1", ""));
 }

@@ -1,5 +1,5 @@
-//! Disks that are full, and files and folders that may not be used: the message names them, and
-//! nothing half-made is left there.
+//! Full disks, and files and folders without permission: the message names them, and nothing
+//! half-made is left there.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,12 +11,12 @@ use tegula_testkit::data::skip;
 
 use crate::shop::{Said, Shop, said};
 
-/// Mounts a small disk at the folder `full`, does the call, and lists what it has left on that disk.
-/// All of it happens in a namespace of its own, so the disk is gone behind it.
+/// Mounts a small disk at the folder `full`, runs the call, and lists the files that it left there.
+/// All this happens in a namespace of its own, so the disk is gone afterwards.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$0 none full || exit 99
     \"$@\"; code=$?; ls -A full; exit $code";
 
-/// A shop with an empty folder `full`, if a disk can be mounted there; else says why not.
+/// Returns a shop with an empty folder `full`, if a disk can be mounted there; else says why not.
 fn shop_with_a_disk() -> Option<Shop> {
     let shop = Shop::new();
     fs::create_dir(shop.path("full")).unwrap();
@@ -28,7 +28,8 @@ fn shop_with_a_disk() -> Option<Shop> {
     Some(shop)
 }
 
-/// A call where `full` is a disk of `kibibytes` KiB; its standard output ends with what is left there.
+/// Returns a call with a disk of `kibibytes` KiB at `full`; its standard output ends with a list of
+/// the files left there.
 fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
     let mut command = Command::new("unshare");
     command.arg("--mount").current_dir(shop.path("."));
@@ -40,7 +41,8 @@ fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
     command
 }
 
-/// That it failed for want of room in `full`, and has left nothing there: that would be listed.
+/// Asserts that a call failed for lack of space in `full` and left nothing there, which would be
+/// listed.
 #[track_caller]
 fn assert_full(said: Said) {
     said.failed(1, &["full", "No space left on device"]);
@@ -61,7 +63,7 @@ fn an_import_to_a_disk_of_any_size_is_whole_or_leaves_nothing() {
         assert_full(said);
         failures += 1;
     }
-    // Each file was the one that did not fit at some size.
+    // Each file of a graph was too large for the disk at some size.
     assert!(failures > 10, "only {failures} sizes were too small");
 }
 
@@ -80,7 +82,7 @@ fn temporary_files_that_do_not_fit_end_an_import() {
 }
 
 #[test]
-fn a_full_disk_is_not_told_of_the_few_bytes_that_a_small_graph_takes() {
+fn a_small_import_to_a_full_disk_says_no_size() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.write("g.txt", "0 1\n");
     let call = shop.command("import g.txt -o full/g.tegula --quiet");
@@ -100,7 +102,7 @@ fn a_run_says_at_once_how_much_room_its_arrays_need() {
     let refused = refused.failed(1, &["full", "no storage space", "MiB are needed there"]);
     let (_, said_there) = refused.err.split_once("no storage space; ").unwrap();
     let needed: f64 = said_there.split(' ').next().unwrap().parse().unwrap();
-    // The figure is rounded, and a disk keeps some of its room for itself.
+    // The figure is rounded, and a disk keeps some of its space for itself.
     let [too_little, enough] = [0.9, 1.1].map(|share| (share * needed * 1024.0) as u64);
     said(&mut on_a_small_disk(&shop, too_little, call())).failed(1, &["no storage space"]);
     let ranks = said(&mut on_a_small_disk(&shop, enough, call())).done().out;
@@ -120,7 +122,7 @@ fn checkpoints_that_do_not_fit_leave_no_folder() {
 }
 
 #[test]
-fn a_replacement_that_does_not_fit_leaves_what_was_there() {
+fn a_replacement_that_does_not_fit_leaves_the_old_graph() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.tegula("generate rmat --scale 13 -o g.el").done();
     shop.write("old.el", "1 2\n");
@@ -138,7 +140,7 @@ fn rows_that_do_not_fit_leave_the_graph_as_it_was() {
     shop.tegula("generate rmat --scale 13 --weighted -o g.wel").done();
     shop.tegula("import g.wel -o g.tegula --weighted").done();
     let size: u64 = shop.files("g.tegula").values().map(|bytes| bytes.len() as u64).sum();
-    // What is left of the graph when rows did not fit is compared byte by byte, and verified.
+    // After a failure the graph is compared byte by byte, and verified.
     let script =
         "cp -r g.tegula full/ && $0 run bfs full/g.tegula --source 1 --executor seek --top 0
         code=$?
@@ -180,13 +182,13 @@ fn a_graph_that_may_not_be_changed_gets_rows_for_a_run_elsewhere() {
         for word in ["Permission denied", "open for this run", "--layouts tiles,rows"] {
             assert!(said.err.contains(word), "no `{word}` in: {}", said.err);
         }
-        // A folder that is named is taken whether or not the graph could take rows.
+        // A named folder is used even if the graph could take rows.
         let there = as_somebody(&shop, &format!("{words} --spill-directory open")).done();
         assert_eq!(there.out, said.out);
         let closed = format!("{words} --spill-directory closed");
         let refusal = ["closed", "Permission denied", "they take about", "--spill-directory"];
         let refused = as_somebody(&shop, &closed).failed(1, &refusal);
-        // What is no use is not advised.
+        // Only useful advice is given.
         assert_eq!(refused.err.contains("--executor scan"), words.contains("bfs"));
         for folder in ["open", "closed"] {
             assert_eq!(fs::read_dir(shop.path(folder)).unwrap().count(), 0, "{words}");
@@ -245,8 +247,8 @@ fn tables_and_edge_lists_that_do_not_fit_leave_nothing() {
     }
 }
 
-/// A shop that anyone may look into, with a graph, an `open` folder for everyone, and a folder that is
-/// to be `closed`.
+/// Returns a shop that anyone may read, with a graph, a folder `open` for everyone, and a folder
+/// `closed`, which tests close.
 fn open_shop() -> Shop {
     let shop = Shop::new();
     permit(&shop, ".", 0o755);
@@ -262,14 +264,14 @@ fn permit(shop: &Shop, name: &str, mode: u32) {
     fs::set_permissions(shop.path(name), Permissions::from_mode(mode)).unwrap();
 }
 
-/// Calls the command as somebody whom permissions bind, which the superuser is not.
+/// Calls the command as a user who is bound by permissions, unlike the superuser.
 fn as_somebody(shop: &Shop, words: &str) -> Said {
     let mut command = shop.command(words);
     if geteuid().is_root() {
-        // `nobody`. Where the command was built may be closed to others, so it is copied.
+        // `nobody`. The command's folder may be closed to others, so the command is copied.
         let copy = shop.path("tegula");
-        // By another process: what this one has open for writing, a test beside it might hold on to while
-        // it starts a process of its own, and what is open for writing cannot be run.
+        // Another process copies it. A file that this process has open for writing cannot be run,
+        // and a process that another test starts meanwhile could keep it open.
         let mut cp = Command::new("cp");
         assert!(cp.arg(env!("CARGO_BIN_EXE_tegula")).arg(&copy).status().unwrap().success());
         let mut copied = Command::new(copy);
@@ -280,7 +282,7 @@ fn as_somebody(shop: &Shop, words: &str) -> Said {
 }
 
 #[test]
-fn what_may_not_be_read_is_named() {
+fn an_unreadable_file_is_named() {
     let shop = open_shop();
     for (name, words) in [
         ("g.el", "import g.el -o open/g.tegula"),
@@ -300,7 +302,7 @@ fn what_may_not_be_read_is_named() {
 }
 
 #[test]
-fn where_may_not_be_written_is_named() {
+fn an_unwritable_folder_is_named() {
     let shop = open_shop();
     permit(&shop, "closed", 0o555);
     for words in [
@@ -312,13 +314,13 @@ fn where_may_not_be_written_is_named() {
         as_somebody(&shop, words).failed(1, &["closed", "Permission denied"]);
         assert_eq!(fs::read_dir(shop.path("closed")).unwrap().count(), 0, "{words}");
     }
-    // That is found out before the graph is read.
+    // This is checked before the graph is read.
     permit(&shop, "g.tegula/tiles.data", 0);
     let refused = as_somebody(&shop, "run wcc g.tegula -o closed/out.csv");
     permit(&shop, "g.tegula/tiles.data", 0o644);
     assert!(!refused.failed(1, &["closed/out.csv"]).err.contains("tiles.data"));
     as_somebody(&shop, "run wcc g.tegula -o /dev/null --format csv").done();
-    // Temporary files are made when they are needed: this one needs none.
+    // Temporary files are made on demand; this import needs none.
     as_somebody(&shop, "import g.el -o open/g.tegula --spill-directory closed --quiet").done();
     shop.tegula("generate rmat --scale 18 -o large.bin32").done();
     let words = "import large.bin32 -o open/h.tegula --memory 64MiB --spill-directory closed";

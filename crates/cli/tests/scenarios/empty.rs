@@ -1,10 +1,10 @@
-//! Inputs without an edge: an empty file must not take the place of a good graph.
+//! Inputs without an edge: an empty file must not replace a good graph.
 
 use std::fs;
 
 use crate::shop::{Shop, said};
 
-/// A shop with the good graph `good.tegula`.
+/// Returns a shop with the good graph `good.tegula`.
 fn shop_with_graph() -> Shop {
     let shop = Shop::new();
     shop.write("good.txt", "1 2\n2 3\n");
@@ -61,19 +61,19 @@ fn all_files_without_an_edge_are_named() {
     shop.tegula("import a.csv b.csv -o g.tegula").failed(3, &["a.csv", "b.csv"]);
     let said = shop.tegula("import a.csv b.csv c.csv d.csv e.csv f.csv -o g.tegula");
     said.failed(3, &["a.csv", "b.csv", "c.csv", "and 2 others"]);
-    // One edge among all of them is enough.
+    // One edge in any of the files is enough.
     shop.write("c.csv", "1,2\n");
     shop.tegula("import a.csv b.csv c.csv -o g.tegula").done();
 }
 
 #[test]
-fn rows_that_are_all_passed_over_leave_no_edge() {
+fn inputs_whose_rows_are_all_skipped_have_no_edge() {
     let shop = Shop::new();
     shop.write("bad.txt", "1 2x\n3\n");
     let import = "import bad.txt -o g.tegula --ids integer --skip-bad-rows 9";
     shop.tegula(import).failed(3, &["bad.txt", "no edge", "bad rows passed over: 2"]);
     assert_eq!(shop.names(), ["bad.txt"]);
-    // Edges that are left out because the user says so were there.
+    // Edges that the user left out count as edges of the input.
     shop.write("loop.txt", "1 1\n");
     shop.tegula("import loop.txt -o h.tegula --drop-loops").done();
 }

@@ -1,4 +1,4 @@
-//! What is said of a run before it starts, against what then happens.
+//! Estimates of runs against what the runs then take.
 
 use std::fs;
 
@@ -6,14 +6,14 @@ use tegula_algorithms::CATALOGUE;
 
 use crate::shop::Shop;
 
-/// How far the peak may be from its estimate.
+/// The largest relative difference between the peak and its estimate.
 const PEAK_OFF: f64 = 0.15;
-/// Bytes of code by which it may be off beside that: how much of a program is resident depends on what the system has
-/// read around the pages that were touched, and these graphs are small beside it.
+/// Bytes of code that it may be off in addition. How much of a program is resident depends on what
+/// the system has read around the touched pages, and these graphs are small beside it.
 const CODE_OFF: f64 = 3.0 * (1 << 20) as f64;
 
-/// How much of their arrays these come to use depends on the graph and on what is asked: their peak may be less than was
-/// estimated.
+/// The graph and the question decide how much of their arrays these algorithms use: their peak may
+/// be less than estimated.
 const AT_THE_MOST: [&str; 9] = [
     "astar",
     "belief-propagation",
@@ -25,7 +25,7 @@ const AT_THE_MOST: [&str; 9] = [
     "sssp",
     "subgraph",
 ];
-/// The options that algorithms cannot do without.
+/// The options that algorithms require.
 fn options(name: &str) -> &'static str {
     match name {
         "bfs" | "sssp" => "--source 1",
@@ -65,12 +65,12 @@ fn components_of_a_directed_graph_say_how_they_need_less_memory() {
     shop.tegula(&within).done();
     let help = "raise --memory, or use --method propagation\n";
     shop.tegula(&format!("run wcc u.tegula --memory {budget}")).failed(4, &[help]);
-    // Where that has no room either, nothing is promised.
+    // If even that has no room, it is not advised.
     shop.tegula("run wcc g.tegula --memory 31MiB").failed(4, &["help: raise --memory\n"]);
 }
 
 #[test]
-fn rounds_are_no_more_than_are_asked_for() {
+fn rounds_are_no_more_than_the_options_allow() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 8 --weighted -o g.wel").done();
     shop.tegula("import g.wel --weighted --undirected -o g.tegula").done();

@@ -1,8 +1,8 @@
-//! Edges written in the ids of their input (`export`): what is imported again is the same graph.
+//! Edges written in the ids of their input (`export`): if imported again, they make the same graph.
 
 use crate::shop::{Shop, lines};
 
-/// The cells of all rows of a text, sorted.
+/// Returns the cells of all rows of a text, sorted.
 fn rows(text: &str, separator: char, has_header: bool) -> Vec<Vec<String>> {
     let split = |line: &str| line.split(separator).map(str::to_owned).collect();
     let mut rows: Vec<Vec<String>> =
@@ -102,7 +102,7 @@ fn degrees_are_those_of_the_algorithm() {
     shop.tegula("export g.tegula --degrees -o d.csv --memory 1MiB").failed(4, &["the export"]);
 }
 
-/// The rows of the neighbours of some vertices, by a look at each line of an edge list.
+/// Returns the neighbour rows of some vertices by a scan of an edge list.
 fn neighbours_in(edges: &[[u64; 3]], both_ways: bool, vertices: &[u64]) -> Vec<[u64; 3]> {
     let turned = edges.iter().filter(|[s, t, _]| both_ways && s != t).map(|&[s, t, w]| [t, s, w]);
     let all = edges.iter().copied().chain(turned);
@@ -133,7 +133,7 @@ fn neighbours_are_the_same_along_rows_and_from_tiles_within_any_budget() {
                 "import g.wel -o g.tegula --force --weighted --layouts {layouts} --order {order}"
             );
             shop.tegula(&format!("{import} {direction}")).done();
-            // With the least of these not all rows are held at once.
+            // The smaller budget does not hold all rows at once.
             for (mebibytes, threads) in [(1024, 2), (64, 1)] {
                 let limits = format!("--memory {mebibytes}MiB --threads {threads}");
                 let export = format!(

@@ -1,4 +1,4 @@
-//! Every way to fail has its exit code, says where and what, and leaves nothing behind.
+//! Every failure has its exit code, says where and what, and leaves nothing behind.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn a_malformed_input_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_no_graph_is_refused_by_every_command() {
+fn a_path_without_a_graph_is_refused_by_every_command() {
     let shop = Shop::new();
     shop.import(&EdgeList::new(vec![(0, 1)]), "");
     shop.write("file.tegula", "no folder");
@@ -67,7 +67,7 @@ fn a_vertex_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn a_budget_that_cannot_do_is_refused_with_both_numbers() {
+fn too_small_a_budget_is_refused_with_both_numbers() {
     let shop = Shop::new();
     shop.import(&EdgeList::new((0..5000).map(|v| (v, v / 3)).collect()), "");
     let said = shop.tegula("run pagerank g.tegula --memory 16MiB -o out.csv");
@@ -89,7 +89,7 @@ fn a_budget_that_cannot_do_is_refused_with_both_numbers() {
 }
 
 #[test]
-fn a_wrong_command_line_is_a_matter_of_usage() {
+fn a_wrong_command_line_is_a_usage_error() {
     let shop = Shop::new();
     shop.import(&EdgeList::new(vec![(0, 1)]), "");
     for (words, answer) in [
@@ -166,7 +166,7 @@ fn a_program_is_told_of_every_failure_as_an_object() {
 fn names_that_would_command_a_terminal_are_shown_escaped() {
     let shop = Shop::new();
     let evil = "g\u{1b}[2J\u{9b}7m\nx.tegula";
-    // A control of two bytes: one of a single byte is no text.
+    // A control of two bytes, because a single byte would be no UTF-8.
     shop.write("g.tsv", "a\u{9b}31m\tb\n");
     for (words, code) in [
         ("import g.tsv --no-header -o", 0),
@@ -186,7 +186,7 @@ fn names_that_would_command_a_terminal_are_shown_escaped() {
         assert!(!shown.contains(['\u{1b}', '\u{9b}']), "{words}: {shown:?}");
         assert!(!shown.contains("\nx.tegula") || code == 2, "{words}: {shown:?}");
     }
-    // Data are as they are.
+    // Data are never escaped.
     let table = said(shop.command("run wcc").arg(evil)).done().out;
     assert_eq!(table.lines().nth(1), Some("a\u{9b}31m\ta\u{9b}31m"));
 }

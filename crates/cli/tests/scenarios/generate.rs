@@ -76,7 +76,7 @@ fn weights_are_a_third_column_that_imports_back() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn impossible_graphs_and_formats_are_refused() {
     let shop = Shop::new();
     for (words, said) in [
         ("path --vertices 3 -o g.csv", "g.csv"),

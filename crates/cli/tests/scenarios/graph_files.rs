@@ -1,11 +1,11 @@
-//! Graphs written for programs that draw them (`export`, `run subgraph`): GraphML and GEXF are imported again as the same
-//! graph, and columns of tables are attributes of vertices.
+//! Graphs written for programs that draw them (`export`, `run subgraph`). GraphML and GEXF,
+//! imported again, make the same graph, and columns of tables are attributes of vertices.
 
 use tegula_testkit::XorShift;
 
 use crate::shop::{Shop, lines};
 
-/// Names that XML and DOT read in another way unless they are escaped.
+/// Names that XML and DOT would misread without escapes.
 const NAMES: [&str; 12] = [
     "plain",
     "7",
@@ -21,7 +21,7 @@ const NAMES: [&str; 12] = [
     "&amp;",
 ];
 
-/// A graph as text of GraphML: all vertices, and random edges between some of them.
+/// Returns a graph as GraphML: all vertices, and random edges between some of them.
 fn document(names: &[String], directed: bool, weighted: bool, seed: u64) -> String {
     let escaped = |text: &str| {
         let code = |character: char| match character {
@@ -48,7 +48,7 @@ fn document(names: &[String], directed: bool, weighted: bool, seed: u64) -> Stri
     )
 }
 
-/// The edges of a graph, in an order of their own, and the degrees of its vertices.
+/// Returns the edges of a graph, sorted, and the degrees of its vertices.
 fn content(shop: &Shop, graph: &str) -> (Vec<String>, String) {
     shop.tegula(&format!("export {graph} -o edges.csv --force")).done();
     let text = String::from_utf8(shop.read("edges.csv")).unwrap();
@@ -95,14 +95,14 @@ fn graphml_and_gexf_are_imported_again_as_the_same_graph() {
     }
 }
 
-/// A graph of few strings, of which one has no edge.
+/// Imports a graph of a few strings; one vertex has no edge.
 fn small(shop: &Shop) {
     shop.write("g.csv", "source,target,weight\na,\"b\"\"\",0.5\n\"b\"\"\",c&,2\nd\\,d\\,-1\n");
     shop.write("all.csv", "vertex\na\n\"b\"\"\"\nc&\nd\\\nlone\n");
     shop.tegula("import g.csv -o g.tegula --weighted --vertices all.csv").done();
 }
 
-/// The graph of [`small`] with its attributes.
+/// The graph of [`small`] with its attributes, as GraphML.
 const GRAPHML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
   <key id="a0" for="node" attr.name="distance" attr.type="long"/>
@@ -122,7 +122,7 @@ const GRAPHML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </graphml>
 "#;
 
-/// The same.
+/// The same as GEXF.
 const GEXF: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" version="1.3">
   <graph defaultedgetype="directed">
@@ -147,7 +147,7 @@ const GEXF: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </gexf>
 "#;
 
-/// The same.
+/// The same as DOT.
 const DOT: &str = r#"digraph {
   "a" ["distance"="0", "size"="1.5", "note"="007"];
   "b\"" ["distance"="1"];
@@ -188,7 +188,7 @@ fn each_format_has_vertices_edges_weights_and_attributes() {
     assert!(out.starts_with("graph {\n") && out.contains("\"a\" -- \"b\\\"\";\n"), "{out}");
 }
 
-/// The lines of a file, those of edges ascending.
+/// Returns the lines of a file, with edges sorted at the end.
 fn sorted_edges(text: &str) -> Vec<&str> {
     let is_edge = |line: &&str| line.contains("<edge ") || line.contains(" -> ");
     let mut edges: Vec<&str> = text.lines().filter(is_edge).collect();
@@ -229,7 +229,7 @@ fn a_subgraph_takes_the_results_of_the_whole_graph_as_attributes() {
 }
 
 #[test]
-fn a_file_has_no_more_elements_than_it_may() {
+fn a_graph_above_the_limit_of_elements_is_refused() {
     let shop = Shop::new();
     small(&shop);
     let before = shop.names();

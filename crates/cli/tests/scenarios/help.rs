@@ -1,4 +1,4 @@
-//! What `--help` shows, and in which order.
+//! The contents of `--help`, and their order.
 
 use crate::shop::Shop;
 

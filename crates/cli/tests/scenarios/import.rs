@@ -241,7 +241,7 @@ fn names_with_quotes_come_back_as_they_were_written() {
 }
 
 #[test]
-fn nobody_is_told_to_replace_what_is_not_replaced() {
+fn force_is_not_advised_where_it_would_not_help() {
     let shop = Shop::new();
     shop.write("g.txt", "1 2\n");
     for force in ["", "--force"] {
@@ -255,7 +255,7 @@ fn nobody_is_told_to_replace_what_is_not_replaced() {
 }
 
 #[test]
-fn a_vertex_whose_loops_are_all_left_out_is_none_whatever_the_ids_are() {
+fn a_vertex_with_dropped_loops_alone_is_left_out() {
     let shop = Shop::new();
     shop.write("names.csv", "a,a\nb,c\nb,b\nd,d\n");
     shop.write("numbers.csv", "1,1\n2,3\n2,2\n4,4\n");
@@ -303,7 +303,7 @@ fn a_graph_that_exists_is_replaced_only_by_force() {
 }
 
 #[test]
-fn nothing_but_a_graph_is_replaced_and_what_is_in_the_way_is_named() {
+fn only_a_graph_is_replaced_and_anything_else_is_named() {
     let shop = Shop::new();
     shop.write("a.txt", "1 2\n");
     fs::create_dir(shop.path("site")).unwrap();
@@ -322,19 +322,19 @@ fn nothing_but_a_graph_is_replaced_and_what_is_in_the_way_is_named() {
     shop.tegula("import a.txt -o link --force").failed(1, &["link is a symbolic link"]);
     assert!(shop.path("link").is_symlink());
     shop.tegula("import a.txt -o g.tegula --force").done();
-    // A graph that is damaged is one all the same.
+    // A damaged graph still counts as a graph.
     shop.write("g.tegula/manifest.json", "");
     shop.tegula("import a.txt -o g.tegula --force").done();
     shop.tegula("verify g.tegula").done();
 }
 
 #[test]
-fn a_file_that_is_put_into_a_graph_while_it_is_to_be_replaced_is_kept_with_it() {
+fn a_graph_is_not_replaced_if_a_file_was_put_into_it_meanwhile() {
     let shop = Shop::new();
     shop.write("a.txt", "1 2\n");
     shop.tegula("import a.txt -o g.tegula").done();
     let graph = shop.files("g.tegula");
-    // It has looked at the output when it reads on, and reads on until its input ends.
+    // The import checks the output before it reads on, and reads on until its input ends.
     let mut child = shop.start("import - -o g.tegula --force");
     let mut input = child.stdin.take().unwrap();
     input.write_all("3 4\n".repeat(1_000_000).as_bytes()).unwrap();
@@ -374,7 +374,7 @@ fn edges_with_the_same_ends_become_one_whose_weight_is_combined() {
         let [one, two, three] = undirected;
         let mut expected = vec![format!("1 2 {one}"), format!("2 3 {two}"), format!("3 3 {three}")];
         let found = edges(&format!("{import} --undirected"));
-        // Exported once or in both directions, the weight of both is the same.
+        // An edge may be exported once or in both directions, with the same weight.
         if found.len() > 3 {
             expected.extend([format!("2 1 {one}"), format!("3 2 {two}")]);
             expected.sort();

@@ -1,4 +1,4 @@
-//! Edge lists as people have them: what is not sure about them is refused or said.
+//! Edge lists from real life: doubtful ones are refused or reported.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -14,7 +14,7 @@ fn counts(shop: &Shop, words: &str) -> (u64, u64) {
 }
 
 #[test]
-fn what_is_not_read_is_in_the_summary_and_in_json() {
+fn unread_columns_are_in_the_summary_and_in_json() {
     let shop = Shop::new();
     shop.write("g.csv", "u,v,weight\n1,2,3\n");
     let said = shop.tegula("import g.csv -o g.tegula").done();
@@ -45,7 +45,7 @@ fn columns_are_chosen_by_name_in_any_case_or_by_position() {
 }
 
 #[test]
-fn what_would_be_read_as_something_else_is_refused() {
+fn ambiguous_inputs_are_refused() {
     let shop = Shop::new();
     shop.write("quoted.txt", "\"ann\" \"bob\"\n");
     shop.tegula("import quoted.txt -o g.tegula").failed(3, &["begins with a quote", "commas"]);
@@ -61,7 +61,7 @@ fn what_would_be_read_as_something_else_is_refused() {
 }
 
 #[test]
-fn addresses_and_patterns_are_no_files_and_are_told_so() {
+fn addresses_and_patterns_are_refused_with_advice() {
     let shop = Shop::new();
     for name in
         ["s3://bucket/x.parquet", "gs://b/x.csv", "https://a.org/x.txt", "http://a/g.properties"]
@@ -95,7 +95,7 @@ fn a_last_line_without_its_end_is_a_warning() {
 }
 
 #[test]
-fn edges_between_names_that_are_passed_over_as_comments_are_told() {
+fn edges_that_are_skipped_as_comments_are_warned_of() {
     let shop = Shop::new();
     let warnings = |text: &str, options: &str| {
         shop.write("g.csv", text);
@@ -127,7 +127,7 @@ fn edges_between_names_that_are_passed_over_as_comments_are_told() {
 }
 
 #[test]
-fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
+fn bad_rows_are_skipped_up_to_the_allowed_number() {
     let shop = Shop::new();
     shop.write("g.txt", "1 2\n2 x\n2 3\n4\n3 4\n");
     shop.tegula("import g.txt -o g.tegula").failed(3, &["g.txt, line 2", "`x`"]);
@@ -152,7 +152,7 @@ fn rows_that_cannot_be_understood_are_passed_over_as_far_as_is_allowed() {
 }
 
 #[test]
-fn the_commands_for_files_of_other_kinds_make_edges_of_them() {
+fn the_advised_commands_make_edges_of_other_kinds_of_files() {
     let shop = Shop::new();
     let gml = "graph [\n  node [\n    id 1\n  ]\n  edge [\n    source 1\n    target 2\n  ]\n  edge [\n    \
                source 3\n    target 1\n  ]\n]\n";
@@ -183,7 +183,7 @@ fn the_commands_for_files_of_other_kinds_make_edges_of_them() {
     }
 }
 
-/// The most memory that a process has had so far.
+/// Returns the peak memory of a process so far.
 fn peak_of(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -218,7 +218,7 @@ fn a_line_of_100_megabytes_takes_no_more_than_the_memory() {
 #[test]
 fn every_order_works_with_the_least_memory() {
     let shop = Shop::new();
-    // Few vertices, whose ids are spread over many.
+    // A few vertices, with ids from a wide range.
     let id = |number: u64| number * 7919 * 7919 % 1_500_007;
     let lines = (0..900).map(|edge| format!("{} {} 1\n", id(edge % 318), id(edge * 31 % 318)));
     shop.write("g.txt", lines.collect::<String>());
@@ -278,7 +278,7 @@ fn graphs_in_xml_are_those_of_their_edge_lists() {
         let ranks = shop.tegula("run pagerank g.tegula -o -").done().out;
         assert_eq!(counts(&shop, "g.el"), (3, 4));
         assert_eq!(shop.tegula("run pagerank g.tegula -o -").done().out, ranks, "{name}");
-        // A stream is read once, and a document twice.
+        // A stream can be read once, but a document is read twice.
         let piped = format!("$T import - --format {} -o p.tegula < {name}", &name[2..]);
         shop.shell(&piped).failed(3, &["cannot be read from a stream"]);
     }

@@ -11,7 +11,7 @@ use tegula_testkit::{EdgeList, data};
 
 use crate::shop::{Shop, wait_until};
 
-/// Waits until the process catches interrupts: before that they end it at once.
+/// Waits until the process catches interrupts: earlier ones would end it at once.
 fn wait_for_handler(child: &mut Child) {
     wait_for_handler_of(child, Signal::INT);
 }
@@ -40,7 +40,7 @@ fn assert_interrupted(child: Child) {
     assert!(said.contains("interrupted"), "{said}");
 }
 
-/// An import that has begun and waits for more of its input.
+/// Starts an import that has begun to read and waits for more input.
 fn waiting_import(shop: &Shop) -> (Child, ChildStdin) {
     let mut child = shop.start("import - -o g.tegula");
     let mut input = child.stdin.take().unwrap();
@@ -59,7 +59,7 @@ fn an_import_that_waits_for_input_is_interrupted() {
 }
 
 #[test]
-fn an_import_to_which_nothing_comes_is_interrupted() {
+fn an_import_without_any_input_is_interrupted() {
     let shop = Shop::new();
     mknodat(CWD, shop.path("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
     for source in ["-", "pipe"] {
@@ -76,7 +76,7 @@ fn an_import_to_which_nothing_comes_is_interrupted() {
 fn a_second_interrupt_leaves_nothing_either() {
     let shop = Shop::new();
     let (child, _input) = waiting_import(&shop);
-    // Two signals of one kind may become one.
+    // Two equal signals might be merged into one.
     interrupt(&child);
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
@@ -99,7 +99,7 @@ fn a_program_is_told_of_an_interrupt() {
 }
 
 #[test]
-fn whatever_asks_a_run_to_end_ends_it_in_good_order() {
+fn term_and_hup_end_an_import_in_good_order() {
     let shop = Shop::new();
     for signal in [Signal::TERM, Signal::HUP] {
         let (child, _input) = waiting_import(&shop);
@@ -132,7 +132,7 @@ fn a_signal_that_was_ignored_before_stays_ignored() {
 }
 
 #[test]
-fn what_a_killed_import_left_is_removed_by_the_next() {
+fn the_next_import_removes_the_files_of_a_killed_one() {
     let shop = Shop::new();
     let (mut killed, _input) = waiting_import(&shop);
     killed.kill().unwrap();
@@ -144,7 +144,7 @@ fn what_a_killed_import_left_is_removed_by_the_next() {
     shop.import(&EdgeList::new(vec![(1, 2)]), "");
     assert_eq!(shop.names(), [&in_work, "g.el", "g.tegula"]);
     drop(input);
-    // It finds the place taken.
+    // The name is taken by now.
     assert_eq!(running.wait().unwrap().code(), Some(1));
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
 }
@@ -161,7 +161,7 @@ fn an_interrupted_run_leaves_no_result() {
     assert_eq!(shop.names(), ["g.el", "g.tegula"]);
 }
 
-/// A graph whose tables are larger than a pipe, and a pipe.
+/// Returns a shop with a graph whose tables are larger than a pipe's buffer, and with a pipe.
 fn graph_and_pipe() -> Shop {
     let shop = Shop::new();
     shop.tegula("generate path --vertices 200000 -o g.el").done();
@@ -170,7 +170,7 @@ fn graph_and_pipe() -> Shop {
     shop
 }
 
-/// What writes to the pipe, and whatever it is written to.
+/// Commands that write a table to the path that follows.
 const WRITERS: [&str; 5] = [
     "run wcc g.tegula --format tsv -o",
     "run wcc g.tegula --format parquet -o",
@@ -186,7 +186,7 @@ fn a_table_for_a_pipe_without_a_reader_is_interrupted() {
     {
         let mut child = shop.start(&format!("{words} pipe"));
         wait_for_handler(&mut child);
-        // It is at work still, or waits for the reader by then.
+        // By now it is still at work, or waits for the reader.
         std::thread::sleep(Duration::from_millis(200));
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_interrupted(child);
@@ -207,7 +207,8 @@ fn a_table_for_a_reader_that_reads_no_further_is_interrupted() {
     for words in WRITERS {
         for place in ["pipe", "/dev/stdout", "-"] {
             let mut child = shop.start(&format!("{words} {place}"));
-            // It opens the pipe once there is a reader, and has filled it when there is a first byte.
+            // It opens the pipe once there is a reader. When the first byte has arrived, it fills
+            // the pipe.
             let mut stdout = child.stdout.take().unwrap();
             let mut pipe = (place == "pipe").then(|| File::open(shop.path("pipe")).unwrap());
             let mut first = [0];
@@ -251,7 +252,7 @@ fn an_interrupted_generator_leaves_no_file() {
 }
 
 #[test]
-fn a_reader_that_leaves_ends_the_table_quietly_and_not_as_done() {
+fn a_reader_that_leaves_ends_the_run_quietly_but_as_a_failure() {
     let shop = Shop::new();
     shop.tegula("generate path --vertices 100000 -o g.el").done();
     shop.tegula("import g.el -o g.tegula").done();
@@ -267,7 +268,7 @@ fn a_reader_that_leaves_ends_the_table_quietly_and_not_as_done() {
 }
 
 #[test]
-fn who_interrupts_a_model_finds_nothing_left() {
+fn an_interrupted_run_of_a_model_leaves_nothing() {
     let Some(model) = data::find("bp/Grids_15.uai") else { return };
     let shop = Shop::new();
     let swings = "--iterations 100000000 --tolerance 0 --spill-directory .";

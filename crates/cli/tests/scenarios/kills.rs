@@ -1,6 +1,6 @@
-//! Imports that are killed outright: no graph, or a whole one, and nothing that is
-//! in the way of the next import. Moments are fractions of what a whole import was seen to take, so that
-//! they are spread over it on any machine.
+//! Imports that are killed outright leave no graph or a whole one, and nothing that blocks the next
+//! import. Kills happen at fractions of the measured time of a whole import, so that they are
+//! spread over it on any machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use tegula_testkit::XorShift;
 
 use crate::shop::{Shop, wait_until};
 
-/// Kills at moments that are spread over the time of a whole import.
+/// The number of kills, spread over the time of a whole import.
 const KILLS: u32 = 14;
 /// Kills around the moment at which a graph takes its name.
 const KILLS_LATE: u32 = 12;
@@ -23,12 +23,12 @@ const KILLS_LATE: u32 = 12;
 /// A graph directory, file by file.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Two edge lists, and the graphs that become of them.
+/// Two edge lists, and the graphs that they become.
 struct Two {
     shop: Shop,
     old: Files,
     new: Files,
-    /// What one import takes.
+    /// The time of an import.
     whole: Duration,
 }
 
@@ -47,7 +47,7 @@ impl Two {
         Two { shop, old, new, whole }
     }
 
-    /// Makes what is there before an import: the old graph, or nothing.
+    /// Restores the state before an import: the old graph, or nothing.
     fn put_back(&self, old: bool) {
         let graph = self.shop.path("g.tegula");
         if graph.exists() {
@@ -61,7 +61,7 @@ impl Two {
         }
     }
 
-    /// That the graph is one of the two, whole, and says which.
+    /// Asserts that the graph is one of the two, whole; returns its files.
     #[track_caller]
     fn assert_whole(&self) -> &Files {
         self.shop.tegula("verify g.tegula --quiet").done();
@@ -70,8 +70,8 @@ impl Two {
         expected.expect("it is one of the two, byte for byte")
     }
 
-    /// Kills an import, which is to leave the new graph if it was done before; whether it was still at
-    /// work.
+    /// Kills an import, and returns whether it was still at work. If it was done, asserts that it
+    /// left the new graph.
     #[track_caller]
     fn kill(&self, child: Child) -> bool {
         let was_at_work = kill(child);
@@ -79,7 +79,7 @@ impl Two {
         was_at_work
     }
 
-    /// Starts imports, kills each at another moment, and looks at what is left.
+    /// Starts imports, kills each at another moment, and checks with `look` what is left.
     #[track_caller]
     fn kill_at_any_moment(&self, words: &str, old: bool, seed: u64, look: impl Fn()) {
         let mut random = XorShift::new(seed);
@@ -94,13 +94,13 @@ impl Two {
         assert!(killed > 0, "every import was quicker than the kill");
     }
 
-    /// That only the inputs and the graph are there.
+    /// Asserts that only the inputs and the graph are there.
     #[track_caller]
     fn assert_tidy(&self) {
         assert_eq!(self.shop.names(), ["g.tegula", "new.el", "old.el"]);
     }
 
-    /// The hidden directory of the running import, once there is one.
+    /// Returns the hidden directory of the running import, if there is one.
     fn unfinished(&self) -> Option<PathBuf> {
         let names = self.shop.names();
         let hidden = names.iter().find(|name| name.starts_with(".g.tegula.unfinished-"));
@@ -108,7 +108,7 @@ impl Two {
     }
 }
 
-/// Kills it; whether it was still at work.
+/// Kills a process; returns whether it was still at work.
 #[track_caller]
 fn kill(mut child: Child) -> bool {
     child.kill().unwrap();
@@ -123,7 +123,7 @@ fn an_import_that_is_killed_at_any_moment_leaves_nothing_that_opens() {
     let two = Two::new();
     let words = "import new.el -o g.tegula --memory 64MiB --quiet";
     two.kill_at_any_moment(words, false, 1, || {
-        // The last moment may have been right behind the end.
+        // The last kill may come just after the end.
         if two.shop.path("g.tegula").exists() {
             assert!(two.assert_whole() == &two.new);
             return;
@@ -154,14 +154,14 @@ fn a_replacement_that_is_killed_while_it_takes_its_name_leaves_one_of_the_two() 
     let two = Two::new();
     let words = "import new.el -o g.tegula --quiet --force";
     let mut killed = 0;
-    // What is left to do then is short beside the whole import, by how much depends on the disk and on
-    // who else is at work: the moment of the kill closes in on the end from both sides.
+    // The work that is left then is short beside the whole import. How short depends on the disk
+    // and on other processes, so the moment of the kill approaches the end from both sides.
     let mut late = two.whole / 100;
     for _ in 0..KILLS_LATE {
         two.put_back(true);
         let mut child = two.shop.start(words);
-        // The manifest is the last file that is written; soon the directories change places, and the
-        // old one is removed file by file.
+        // The manifest is the last file that is written. Soon afterwards the directories change
+        // places, and the old one is removed file by file.
         let is_written = || two.unfinished().is_some_and(|it| it.join("manifest.json").exists());
         while !is_written() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
@@ -171,7 +171,7 @@ fn a_replacement_that_is_killed_while_it_takes_its_name_leaves_one_of_the_two() 
         killed += u32::from(was_at_work);
         late = if was_at_work { late.mul_f64(1.4) } else { late / 4 };
         two.assert_whole();
-        // What is left of the one that lost is removed before the next begins.
+        // The next import first removes what is left of the losing graph.
         two.shop.tegula("import old.el -o g.tegula --quiet --force").done();
         assert!(two.assert_whole() == &two.old);
         two.assert_tidy();
@@ -186,7 +186,7 @@ fn temporary_files_vanish_with_the_import_that_is_killed() {
     let mut child = shop.start("import - -o g.tegula --memory 64MiB --spill-directory spill");
     let mut input = child.stdin.take().unwrap();
     input.write_all("1 2\n2 3\n70 1\n".repeat(1_000_000).as_bytes()).unwrap();
-    // It holds a file in that folder open, which has no name there.
+    // It holds a file in that folder open that has no name there.
     let opened = PathBuf::from(format!("/proc/{}/fd", child.id()));
     let spill = shop.path("spill").canonicalize().unwrap();
     wait_until(&mut child, || {

@@ -1,4 +1,4 @@
-//! What `-v` tells while a command works.
+//! What `-v` logs while a command works.
 
 use crate::shop::Shop;
 

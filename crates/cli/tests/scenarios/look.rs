@@ -5,9 +5,9 @@ use tegula_testkit::EdgeList;
 use crate::shop::{Shop, assert_shape};
 
 #[test]
-fn info_counts_what_is_there() {
+fn info_counts_vertices_edges_loops_and_duplicates() {
     let shop = Shop::new();
-    // A star of 9, a loop, a duplicate.
+    // A star of 9 vertices, a loop, a duplicate.
     let mut edges: Vec<(u64, u64)> = (1..9).map(|leaf| (0, leaf)).collect();
     edges.extend([(3, 3), (0, 1)]);
     shop.import(&EdgeList::new(edges), "");

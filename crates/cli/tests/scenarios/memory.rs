@@ -1,5 +1,5 @@
-//! A budget is a promise: the process keeps it by its own count, and works where the kernel allows it
-//! no more.
+//! A budget is a promise: the process keeps it by its own count, and also works where the kernel
+//! allows it no more.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,11 +12,12 @@ use tegula_testkit::data::skip;
 
 use crate::shop::{Shop, said};
 
-/// What the kernel holds for a process beyond what the process sees of itself: page tables, stacks
-/// and sockets of the kernel, the ring of its reads, and a few pages of files that are being written.
+/// Bytes that the kernel holds for a process beyond those that the process sees: page tables,
+/// stacks and sockets of the kernel, the ring of its reads, and a few pages of files that are being
+/// written.
 const KERNEL_BYTES: u64 = 4 << 20;
 
-/// A group whose processes the kernel keeps within a limit, or a word on why there is none.
+/// Returns a group whose processes the kernel keeps within a limit; says why if there is none.
 fn memory_group(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
     // `TMPFS_MAGIC` of linux/magic.h.
     if statfs(shop.path(".").as_path()).unwrap().f_type == 0x0102_1994 {
@@ -26,8 +27,8 @@ fn memory_group(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
     MemoryGroup::new(limit).map_err(|refused| skip(&refused)).ok()
 }
 
-/// That a call with `memory` bytes takes no more by its own count, and works where it cannot get
-/// more. Returns what it reports.
+/// Asserts that a call takes at most `memory` bytes by its own count, and works where it cannot get
+/// more. Returns its report.
 #[track_caller]
 fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
     let mut command = shop.command(&format!("{words} --json --memory {memory}"));
@@ -44,7 +45,7 @@ fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
     report
 }
 
-/// Writes edges, one at a time.
+/// Writes the edges of an R-MAT graph, one at a time.
 fn write_edges(shop: &Shop, name: &str, scale: u32, write: impl Fn(&mut dyn Write, (u64, u64))) {
     let file = fs::File::create(shop.path(name)).unwrap();
     let mut out = std::io::BufWriter::new(file);
@@ -53,7 +54,7 @@ fn write_edges(shop: &Shop, name: &str, scale: u32, write: impl Fn(&mut dyn Writ
     out.flush().unwrap();
 }
 
-/// Imports with little memory and with less.
+/// Asserts that an import works with little memory and with twice as much.
 #[track_caller]
 fn assert_imports(shop: &Shop, words: &str, edge_count: u64) {
     for memory in [64 << 20, 128 << 20] {
@@ -89,7 +90,7 @@ fn names_are_imported_within_the_budget() {
 #[test]
 fn sparse_ids_are_imported_within_the_budget() {
     let shop = Shop::new();
-    // An odd factor keeps them apart and spreads them over all of the 64 bits.
+    // An odd factor keeps ids distinct and spreads them over all 64 bits.
     let sparse = |id: u64| id.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
     write_edges(&shop, "g.bin64", 19, |out, (source, target)| {
         out.write_all(&[sparse(source), sparse(target)].concat()).unwrap();
@@ -105,13 +106,13 @@ fn rows_are_imported_within_the_budget() {
     assert_imports(&shop, "g.wel --layouts tiles,rows --weighted", 8 << 20);
 }
 
-/// The sizes of the files in a folder.
+/// Returns the sizes of the files in a folder.
 fn sizes(shop: &Shop, folder: &str) -> impl Iterator<Item = u64> {
     let files = fs::read_dir(shop.path(folder)).unwrap();
     files.map(|file| file.unwrap().metadata().unwrap().len())
 }
 
-/// Threads and backends that runs are tried with.
+/// Threads and backends of the tested runs.
 const WAYS: [&str; 4] = [
     "--threads 1 --io uring",
     "--threads 2 --io threads",
@@ -119,11 +120,12 @@ const WAYS: [&str; 4] = [
     "--threads 8 --io threads",
 ];
 
-/// Of what would hold all tiles or rows beside the least budget, how many sixteenths a run gets.
+/// Budgets between the least one and one that also holds all tiles or rows, in sixteenths of the
+/// way.
 const SIXTEENTHS: [u64; 3] = [0, 2, 9];
 
-/// That a run of `g.tegula` keeps every budget from the least that it accepts, whoever works and reads.
-/// Returns what it reports of its runs with the least.
+/// Asserts that a run on `g.tegula` keeps every budget from the least that it accepts, with all
+/// threads and backends. Returns the reports of the runs with the least budget.
 #[track_caller]
 fn assert_keeps_budgets(shop: &Shop, algorithm: &str) -> Vec<Value> {
     let mut with_least = Vec::new();
@@ -142,7 +144,8 @@ fn assert_keeps_budgets(shop: &Shop, algorithm: &str) -> Vec<Value> {
     with_least
 }
 
-/// That every algorithm on tiles, from a source, keeps its budgets, and reads what it must.
+/// Asserts that every algorithm on tiles keeps its budgets from a source, and reads no less than it
+/// must.
 #[track_caller]
 fn assert_runs(shop: &Shop, source: &str) {
     let tile_bytes = fs::metadata(shop.path("g.tegula/tiles.data")).unwrap().len();
@@ -151,12 +154,12 @@ fn assert_runs(shop: &Shop, source: &str) {
         ["bfs --parents --source", "sssp --source"].map(|name| format!("{name} {source}"));
     for algorithm in ["pagerank --iterations 3"].into_iter().chain(searches.iter().map(|s| &s[..]))
     {
-        // With one worker few tiles are kept: what is not is read more than once.
+        // With one worker few tiles are kept: others are read more than once.
         let read = assert_keeps_budgets(shop, algorithm)[0]["bytes_read"].as_u64().unwrap();
         assert!(read > tile_bytes * 3 / 2, "{algorithm}: {read} bytes of {tile_bytes}");
     }
     for report in assert_keeps_budgets(shop, "wcc") {
-        // It reads nothing twice, and leaves out the tiles that have nothing to tell.
+        // It reads nothing twice, and skips tiles without a use.
         let read = report["bytes_read"].as_u64().unwrap();
         assert!(read <= once, "wcc: {read} bytes of {once}");
     }
@@ -165,7 +168,7 @@ fn assert_runs(shop: &Shop, source: &str) {
 #[test]
 fn runs_from_the_disk_keep_every_budget_that_they_accept() {
     let shop = Shop::new();
-    // Vertices enough that their arrays are large beside what the process takes by itself.
+    // The arrays of so many vertices are large beside the process itself.
     shop.tegula("generate rmat --scale 22 -o g.bin32").done();
     let mut source = [0; 4];
     fs::File::open(shop.path("g.bin32")).unwrap().read_exact(&mut source).unwrap();
@@ -174,7 +177,8 @@ fn runs_from_the_disk_keep_every_budget_that_they_accept() {
     assert_runs(&shop, &u32::from_le_bytes(source).to_string());
 }
 
-/// Between the least budget with arrays on disk and that which holds them, how many eighths a run gets.
+/// Budgets between the least one with arrays on disk and one that holds them, in eighths of the
+/// way.
 const EIGHTHS: [u64; 3] = [0, 3, 7];
 
 #[test]
@@ -188,7 +192,7 @@ fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
         ("pagerank --iterations 3", "g.tegula", "--threads 2 --io uring"),
         ("bfs --source 7", "g.tegula", "--threads 1 --io threads"),
         ("wcc --method propagation --executor scan", "g.tegula", "--threads 2 --io uring"),
-        // The original ids of parents are more than the least memory holds.
+        // The original ids of parents exceed the least memory.
         ("bfs --source 7 --parents", "given.tegula", "--threads 2 --io uring"),
     ] {
         let words = format!("run {algorithm} {graph} {way}");
@@ -243,7 +247,7 @@ fn runs_along_rows_keep_every_budget_that_they_accept() {
         "mis",
         "conductance --sets sets.txt",
     ] {
-        // What weights are read into, by reading threads as well, is part of the budget.
+        // Buffers for weights, also those of reading threads, are part of the budget.
         if algorithm == "sssp --source 1" {
             assert_keeps_budgets(&shop, "sssp --source 1 --executor scan");
         }
@@ -252,19 +256,19 @@ fn runs_along_rows_keep_every_budget_that_they_accept() {
             assert!(processes.iter().all(|process| process != "scan"), "{algorithm}");
         }
     }
-    // Rows of both directions share what there is.
+    // Rows of both directions share the memory.
     shop.tegula("import g.wel -o g.tegula --force --layouts tiles,rows,reverse").done();
     assert_keeps_budgets(&shop, "bfs --source 1");
     assert_keeps_budgets(&shop, "bfs --source 1 --executor seek");
 }
 
-/// That algorithms keep the least budget on an R-MAT graph of a scale, with rows of both directions.
+/// Asserts that algorithms keep the least budget on an R-MAT graph with rows of both directions.
 #[track_caller]
 fn assert_keep_least_budgets(scale: u32, algorithms: &[&str]) {
     let shop = Shop::new();
     shop.tegula(&format!("generate rmat --scale {scale} --weighted -o g.wel")).done();
     shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows,reverse").done();
-    // Beliefs change for as long as they are looked at.
+    // With this potential, beliefs change in every iteration.
     shop.write("potential.txt", "2 1\n1 3\n");
     for algorithm in algorithms {
         for way in &WAYS[1..3] {
@@ -302,7 +306,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
             "random-walks --length 4 --walks 1 --p 0.5 --q 2",
         ],
     );
-    // Rows are read by community, so one by one where few stay in memory.
+    // Rows are read by community: one by one where memory holds few of them.
     assert_keep_least_budgets(13, &["louvain", "leiden"]);
 }
 
@@ -315,7 +319,7 @@ fn exports_and_subgraphs_keep_the_least_budget() {
         let refused = shop.tegula(&format!("{words} --memory 20MiB --json")).failed(4, &["needs"]);
         let message = refused.json()["message"].as_str().unwrap().to_owned();
         let number = message.split("needs ").nth(1).unwrap().split(' ').next().unwrap();
-        // It is told to a tenth.
+        // The number is rounded to a tenth.
         ((number.parse::<f64>().unwrap() + 0.1) * f64::from(1 << 20)) as u64
     };
     for name in ["e.wel", "e.parquet"] {
@@ -339,7 +343,7 @@ fn exports_and_subgraphs_keep_the_least_budget() {
 #[test]
 fn rows_that_a_run_builds_first_are_part_of_its_estimate() {
     let shop = Shop::new();
-    // The row of the hub is longer than what is built and read of it at a time.
+    // The hub's row is longer than the parts in which it is built and read.
     shop.tegula("generate star --vertices 2000001 -o g.bin32").done();
     shop.tegula("import g.bin32 -o bare.tegula --undirected").done();
     let bare = shop.files("bare.tegula");
@@ -387,7 +391,7 @@ fn the_limits_of_the_process_bound_the_budget() {
                 let limited = format!("ulimit {option} 600000; exec $T {words} {io} --json");
                 let report = shop.shell(&limited).done().json();
                 let memory = report["memory_bytes"].as_u64();
-                // An import does not tell.
+                // An import does not report its budget.
                 assert_eq!(memory.is_some(), words.starts_with("run"), "{report}");
                 let is_half = memory.is_none_or(|memory| memory < 300_000 << 10);
                 assert!(is_half, "half of the limit at most: {memory:?}");
@@ -404,10 +408,10 @@ fn the_limits_of_the_process_bound_the_budget() {
 #[test]
 fn memory_that_the_system_does_not_have_is_refused_and_nothing_is_aborted() {
     let shop = Shop::new();
-    // Buffers of some mebibytes, which no budget bounds.
+    // The buffers of a generator take some mebibytes that no budget bounds.
     let words = "generate rmat --scale 16 --threads 2 --json -o g.el";
     let mut codes = Vec::new();
-    // From less than what the program itself takes up to where all fits.
+    // From less than the program itself takes to more than enough.
     for limit in (20_000..400_000).step_by(5_000) {
         let said = shop.shell(&format!("ulimit -v {limit}; exec $T {words}"));
         if said.code == Some(4) {

@@ -1,4 +1,4 @@
-//! Shortest paths: both methods for distances, and paths with and without coordinates.
+//! Shortest paths: distances by both methods, and paths with and without coordinates.
 
 use tegula_generators::Grid;
 use tegula_testkit::{EdgeList, XorShift, shortest_path, small_graphs};
@@ -15,7 +15,7 @@ fn import(shop: &Shop, graph: &EdgeList, options: &str) {
     shop.tegula(&format!("{words} {options}")).done();
 }
 
-/// A table of a path.
+/// Parses the table of a path.
 fn path(text: &str) -> Vec<(u64, f64)> {
     let (header, rows) = lines(text, '\t');
     assert_eq!(header, ["position", "vertex", "distance"]);
@@ -25,7 +25,7 @@ fn path(text: &str) -> Vec<(u64, f64)> {
     rows.iter().map(|row| (row[1].parse().unwrap(), row[2].parse().unwrap())).collect()
 }
 
-/// A square grid whose edges are up to a quarter longer than the straight line.
+/// Returns a square grid whose edges are up to a quarter longer than a straight line.
 fn grid(side: u64) -> EdgeList {
     let edges = tegula_generators::edges(&Grid::new(side, side).unwrap());
     let mut random = XorShift::new(side);
@@ -104,7 +104,7 @@ fn a_path_is_the_same_with_coordinates_and_found_sooner() {
 }
 
 #[test]
-fn where_there_is_no_path_the_table_is_empty() {
+fn without_a_path_the_table_is_empty() {
     let shop = Shop::new();
     shop.write("g.csv", "src,dst,weight\nann,bob,1.5\nbob,cy,0\ndan,ann,1\n");
     shop.tegula("import g.csv -o g.tegula --weighted").done();
@@ -188,7 +188,7 @@ fn an_estimate_is_what_the_run_needs() {
         let expected_table = shop.tegula(words).done().out;
         let estimate = shop.tegula(&format!("{words} --json --estimate")).done().json();
         let needed = estimate["needed_bytes"].as_u64().unwrap();
-        // The first run builds rows; what they will need is known about.
+        // The first run builds rows; its estimate covers what they will need.
         let bytes = |name: &str| before[name].as_u64().unwrap();
         let expected = ["vertex_bytes", "stream_bytes_min", "overhead_bytes"].map(bytes);
         let expected_needed: u64 = expected.iter().sum();

@@ -38,7 +38,7 @@ fn a_person_sees_the_curve_and_what_is_chosen() {
 }
 
 #[test]
-fn what_cannot_be_probed_is_named() {
+fn a_file_that_cannot_be_probed_is_named() {
     let shop = Shop::new();
     shop.tegula("probe nowhere").failed(3, &["nowhere"]);
     shop.write("short", "x");

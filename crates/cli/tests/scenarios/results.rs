@@ -12,7 +12,7 @@ use tegula_testkit::EdgeList;
 
 use crate::shop::{Lines, Shop, column, lines, numbers, numbers_with_gaps};
 
-/// Some vertices cannot be reached from 100; ids have gaps.
+/// Returns a graph with gaps between ids; some vertices cannot be reached from 100.
 fn graph() -> EdgeList {
     EdgeList::new(vec![(100, 7), (7, 8), (8, 100), (1 << 40, 8), (9, 9), (7, 1 << 41)])
 }
@@ -118,7 +118,8 @@ fn npy_holds_records_with_the_names_of_the_columns() {
 #[test]
 fn lengths_of_paths_are_the_same_in_every_format() {
     let shop = Shop::new();
-    // One in single precision has no end in decimal digits; 9 and 2^40 are not reached.
+    // A single-precision weight such as 0.1 has many decimal digits as a double; 9 and 2^40 are not
+    // reached.
     shop.write("g.wel", "100 7 0.1\n7 8 1e-3\n8 100 5\n9 9 1\n1099511627776 8 2\n");
     shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows").done();
     let near = f64::from(0.1f32);

@@ -1,4 +1,5 @@
-//! Rows: imported, built when a run first needs them, by one or by several at once, killed, on full disks.
+//! Rows: imported, or built when a run first needs them; built by several runs at once, by killed
+//! ones, and on full disks.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +17,7 @@ use crate::shop::{Said, Shop, assert_shape, column, numbers, numbers_with_gaps, 
 const ENCODINGS: [&str; 4] = ["plain", "ceesor", "gap", "copy"];
 const SEEK: &str = "run bfs g.tegula --source 1 --executor seek";
 
-/// Kills at moments that are spread over the time of a whole build.
+/// The number of kills, spread over the time of a whole build.
 const KILLS: u32 = 14;
 
 #[test]
@@ -43,7 +44,7 @@ fn rows_are_imported_in_every_encoding_and_info_tells_their_size() {
             assert!(text.lines().any(|line| line.trim_start().starts_with("rows")), "{text}");
         }
     }
-    // Whoever names an encoding wants rows; whoever does not, gets none.
+    // An encoding alone asks for rows; without it there are none.
     shop.tegula("import g.wel -o g.tegula --force --row-encoding gap").done();
     assert!(shop.files("g.tegula").contains_key("rows.index"));
     shop.tegula("import g.wel -o g.tegula --force").done();
@@ -75,7 +76,7 @@ fn a_directed_graph_is_imported_with_rows_by_target_and_a_search_pulls_along_the
     let with = shop.tegula(&seek).done().json();
     assert!(with["processes"].to_string().contains("pull"), "{with}");
     assert_eq!(shop.read("hops.tsv"), hops);
-    // Whoever names an encoding and these rows wants no others.
+    // With an encoding and `reverse`, no other rows are built.
     let options = "--layouts tiles,reverse --row-encoding gap";
     shop.tegula(&format!("import g.bin32 -o g.tegula --force {options}")).done();
     let files = shop.files("g.tegula");
@@ -113,14 +114,14 @@ fn every_executor_has_the_oracles_answers() {
     }
 }
 
-/// Lengths of paths by vertex, infinite where the cell is empty.
+/// Returns lengths of paths by vertex, infinite where the cell is empty.
 fn lengths(text: &str) -> Vec<(u64, f64)> {
     let length = |cell: Option<String>| cell.map_or(f64::INFINITY, |cell| cell.parse().unwrap());
     column(text, "distance").into_iter().map(|(vertex, cell)| (vertex, length(cell))).collect()
 }
 
 #[test]
-fn a_report_tells_how_each_iteration_came_by_its_edges() {
+fn a_report_names_the_process_of_each_iteration() {
     let shop = Shop::new();
     shop.import(&EdgeList::new(vec![(1, 2), (2, 3), (3, 1), (4, 1)]), "--layouts tiles,rows");
     for (words, processes) in [
@@ -147,7 +148,7 @@ fn a_report_tells_how_each_iteration_came_by_its_edges() {
 }
 
 #[test]
-fn seeking_is_refused_where_there_is_nothing_to_seek() {
+fn seek_is_refused_for_algorithms_that_only_scan() {
     let shop = without_rows(8);
     let before = shop.files("g.tegula");
     let words = "run pagerank g.tegula --executor seek";
@@ -160,7 +161,7 @@ fn seeking_is_refused_where_there_is_nothing_to_seek() {
 }
 
 #[test]
-fn sssp_says_what_it_takes() {
+fn sssp_refuses_negative_weights_wrong_deltas_and_unknown_sources() {
     let shop = Shop::new();
     shop.write("g.wel", "1 2 1\n2 3 -0.5\n5 6 1\n");
     shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows").done();
@@ -180,7 +181,7 @@ fn sssp_says_what_it_takes() {
     shop.tegula("run sssp g.tegula --source 9").failed(3, &["no vertex", "`9`"]);
 }
 
-/// A graph with a vertex 1 and without rows.
+/// Returns a graph without rows that has a vertex 1.
 fn without_rows(scale: u32) -> Shop {
     let shop = Shop::new();
     shop.tegula(&format!("generate rmat --scale {scale} --weighted --seed 3 -o g.wel")).done();
@@ -189,14 +190,14 @@ fn without_rows(scale: u32) -> Shop {
     shop
 }
 
-/// Makes these files the graph again.
+/// Restores the files of the graph.
 fn put_back(shop: &Shop, files: &BTreeMap<String, Vec<u8>>) {
     std::fs::remove_dir_all(shop.path("g.tegula")).unwrap();
     std::fs::create_dir(shop.path("g.tegula")).unwrap();
     files.iter().for_each(|(name, bytes)| shop.write(&format!("g.tegula/{name}"), bytes));
 }
 
-/// That a graph is whole and has rows, and nothing else.
+/// Asserts that a graph is whole and has rows, and no hidden files.
 #[track_caller]
 fn assert_has_rows(shop: &Shop) {
     shop.tegula("verify g.tegula").done();
@@ -211,7 +212,7 @@ fn rows_are_built_when_a_run_first_needs_them() {
     let shop = without_rows(10);
     let before = shop.files("g.tegula");
     let scanned = shop.tegula("run bfs g.tegula --source 1").done().out;
-    // A question builds nothing.
+    // An estimate builds nothing.
     shop.tegula(&format!("{SEEK} --estimate")).done();
     assert_eq!(shop.files("g.tegula"), before);
     let first = shop.tegula(SEEK).done();
@@ -221,19 +222,19 @@ fn rows_are_built_when_a_run_first_needs_them() {
     let second = shop.tegula(SEEK).done();
     assert!(!second.err.contains("built"), "{}", second.err);
     assert_eq!(second.out, scanned);
-    // What was there has not been touched but for the manifest.
+    // Of the older files only the manifest has changed.
     for (name, bytes) in before.iter().filter(|(name, _)| *name != "manifest.json") {
         assert!(shop.files("g.tegula")[name] == *bytes, "{name}");
     }
     let built = shop.files("g.tegula");
-    // What somebody waits for does not look for rows to copy from.
+    // A build for a waiting run does not search for rows to copy from.
     let options = "--force --weighted --layouts tiles,rows --row-encoding gap";
     shop.tegula(&format!("import g.wel -o g.tegula {options}")).done();
     assert!(shop.files("g.tegula") == built, "an import makes the same");
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_before_rows_are_built() {
+fn wrong_requests_are_refused_before_rows_are_built() {
     let shop = without_rows(10);
     let before = shop.files("g.tegula");
     shop.write("s.tsv", "bob\tann\n");
@@ -267,7 +268,7 @@ fn what_cannot_be_answered_is_refused_before_rows_are_built() {
 }
 
 #[test]
-fn an_estimate_of_what_reads_rows_speaks_of_rows() {
+fn an_estimate_for_an_algorithm_on_rows_names_rows() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 12 -o g.el").done();
     shop.tegula("import g.el -o g.tegula --undirected").done();
@@ -357,7 +358,7 @@ fn several_runs_that_need_rows_at_once_build_them_once() {
 }
 
 #[test]
-fn a_build_that_is_killed_at_any_moment_leaves_the_graph_and_the_next_one_ends_it() {
+fn a_build_killed_at_any_moment_leaves_the_graph_and_the_next_one_completes() {
     let shop = without_rows(16);
     let plain = shop.files("g.tegula");
     let words = format!("{SEEK} --top 1");
@@ -396,7 +397,7 @@ fn a_build_that_is_interrupted_leaves_the_graph_as_it_was() {
         assert!(matches!(code, Some(130 | 0)), "{code:?}");
         code == Some(130)
     };
-    // One that was at its end already is done.
+    // A run that was nearly done may complete.
     assert!((0..KILLS).any(|_| is_interrupted()), "every run was quicker than the interrupt");
     assert!(shop.files("g.tegula") == before);
     shop.tegula(SEEK).done();
@@ -404,9 +405,9 @@ fn a_build_that_is_interrupted_leaves_the_graph_as_it_was() {
 }
 
 #[test]
-fn a_run_that_loses_its_graph_while_it_waits_to_add_rows_says_so_and_leaves_the_new_one_alone() {
+fn a_run_whose_graph_is_replaced_before_it_adds_rows_leaves_the_new_graph_alone() {
     let shop = without_rows(8);
-    // Whoever adds rows waits for this lock; by then it has opened the graph.
+    // A run that adds rows waits for this lock; by then it has opened the graph.
     let manifest = File::open(shop.path("g.tegula/manifest.json")).unwrap();
     flock(&manifest, FlockOperation::LockExclusive).unwrap();
     let mut child = shop.start(SEEK);

@@ -1,4 +1,4 @@
-//! Algorithms against oracles, and what does not change their results.
+//! Algorithms against oracles, and conditions that do not change their results.
 
 use tegula_machine::disk::{Backend, Pool, Reader};
 use tegula_testkit::data::skip;
@@ -120,9 +120,9 @@ fn json_is_one_object_with_the_promised_fields() {
 }
 
 #[test]
-fn top_prints_the_first_of_them_and_ties_go_by_vertex() {
+fn top_prints_the_first_rows_and_orders_ties_by_vertex() {
     let shop = Shop::new();
-    // 5 is pointed at by all; the others are alike.
+    // All others point to 5 and are alike.
     shop.import(&EdgeList::new(vec![(9, 5), (3, 5), (7, 5), (1, 5), (20, 21)]), "");
     let said = shop.tegula("run pagerank g.tegula --top 4").done();
     let vertices: Vec<u64> = column(&said.out, "rank").into_iter().map(|(v, _)| v).collect();
@@ -139,7 +139,7 @@ fn top_prints_the_first_of_them_and_ties_go_by_vertex() {
 }
 
 #[test]
-fn pagerank_stops_as_it_is_told() {
+fn pagerank_stops_as_its_options_say() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 8 -o g.el").done();
     shop.tegula("import g.el -o g.tegula").done();
@@ -160,7 +160,7 @@ fn pagerank_stops_as_it_is_told() {
 #[test]
 fn ranks_that_have_not_converged_are_done_with_a_warning() {
     let shop = Shop::new();
-    // It swings between its middle and its leaves for long.
+    // The ranks swing between the middle of this star and its leaves for long.
     shop.import(&EdgeList::new((1..500).map(|leaf| (0, leaf)).collect()), "--undirected");
     let converged = |options: &str| {
         let said = shop.tegula(&format!("run pagerank g.tegula --json {options}")).done();
@@ -173,7 +173,7 @@ fn ranks_that_have_not_converged_are_done_with_a_warning() {
     assert_eq!(converged("--tolerance 1e-8 --max-iterations 200"), (Some(true), 0));
     assert_eq!(converged("--max-iterations 20"), (Some(false), 1));
     assert_eq!(converged("--max-iterations 0"), (Some(false), 1));
-    // Who asks for iterations asks for no tolerance.
+    // `--iterations` sets no tolerance.
     assert_eq!(converged("--iterations 20"), (None, 0));
     let said = shop.tegula("run pagerank g.tegula --max-iterations 20 --quiet --top 1").done();
     assert!(said.err.starts_with("warning: ") && said.err.contains("--max-iterations"));
@@ -182,7 +182,7 @@ fn ranks_that_have_not_converged_are_done_with_a_warning() {
 }
 
 #[test]
-fn weights_that_are_passed_over_are_spoken_of() {
+fn ignored_weights_are_warned_of() {
     let shop = Shop::new();
     shop.write("g.wel", "1 2 0.5\n2 3 0.25\n3 1 4\n");
     shop.write("sets.txt", "1 1\n2 2\n");
@@ -214,14 +214,14 @@ fn weights_that_are_passed_over_are_spoken_of() {
 }
 
 #[test]
-fn whoever_stands_on_a_dead_end_jumps_to_a_seed() {
+fn a_dead_end_leads_to_the_seeds() {
     let shop = Shop::new();
     shop.import(&EdgeList::new(vec![(1, 2), (3, 4), (4, 3)]), "");
     shop.write("seeds.txt", "1\n");
     let words = "run pagerank g.tegula --personalize seeds.txt --tolerance 1e-9 \
                  --max-iterations 1000";
     let ranks: Vec<(u64, f64)> = numbers(&shop.tegula(words).done().out, "rank");
-    // r1 = 0.15 + 0.85 r2, r2 = 0.85 r1: all who jump go to 1, and nobody to 3 and 4.
+    // r1 = 0.15 + 0.85 r2, r2 = 0.85 r1: all jumps lead to 1, none to 3 and 4.
     for ((vertex, rank), expected) in ranks.into_iter().zip([1.0 / 1.85, 0.85 / 1.85, 0.0, 0.0]) {
         assert!((rank - expected).abs() < 1e-6, "{vertex}: {rank}, not {expected}");
     }
@@ -284,7 +284,7 @@ fn strings_are_ids_as_well() {
 #[test]
 fn long_names_are_ids_as_well() {
     let shop = Shop::new();
-    // Some hundred KiB in one piece, some MiB in all, an odd number of bytes a letter.
+    // One name of some hundred KiB, some MiB in all, and letters of an odd number of bytes.
     let name = |vertex: usize| match vertex {
         1234 => "\u{1f3db}".repeat(100_000),
         _ => format!("{}-{vertex:04}", "\u{20ac}".repeat(500)),
@@ -293,7 +293,7 @@ fn long_names_are_ids_as_well() {
     shop.write("g.tsv", edges.collect::<String>());
     shop.tegula("import g.tsv -o g.tegula --no-header --ids string").done();
     shop.tegula("verify g.tegula").done();
-    // The odd one is the last in the order of bytes.
+    // Vertex 1234 is the last one in byte order.
     let order = (0..3000).filter(|&vertex| vertex != 1234).chain([1234]);
     let (mut hops, mut components) = (String::new(), String::new());
     for vertex in order {
@@ -332,7 +332,7 @@ fn an_estimate_says_what_is_needed_and_runs_nothing() {
         let estimate = said.json();
         assert_eq!(estimate["fits"], false, "{estimate}");
         let needed = estimate["needed_bytes"].as_u64().unwrap();
-        // The budget that it names is indeed the least.
+        // The budget that the estimate names is indeed the least.
         shop.tegula(&format!("run {algorithm} --memory {needed}")).done();
         let less = needed - 1;
         shop.tegula(&format!("run {algorithm} --memory {less}")).failed(4, &["budget"]);

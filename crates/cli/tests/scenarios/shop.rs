@@ -1,4 +1,4 @@
-//! A scratch folder in which the command is called, and ways to read what it says.
+//! A scratch folder in which the command is called, and helpers that read its output.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use serde_json::Value;
 use tegula_testkit::data::skip;
 use tegula_testkit::{EdgeList, Scratch};
 
-/// A scratch folder; every command runs in it, so names are relative.
+/// A scratch folder. Every command runs in it, so names are relative.
 pub struct Shop(Scratch);
 
-/// What a command said, and how it ended.
+/// The output of a command, and its exit code.
 #[derive(Debug)]
 pub struct Said {
     pub code: Option<i32>,
@@ -23,14 +23,14 @@ pub struct Said {
 }
 
 impl Said {
-    /// That it was done; otherwise tells why not.
+    /// Asserts success; otherwise shows the error.
     #[track_caller]
     pub fn done(self) -> Said {
         assert_eq!(self.code, Some(0), "{}", self.err);
         self
     }
 
-    /// That it failed with this exit code and said all of this.
+    /// Asserts failure with this exit code and all of these words.
     #[track_caller]
     pub fn failed(self, code: i32, words: &[&str]) -> Said {
         assert_eq!(self.code, Some(code), "{} {}", self.out, self.err);
@@ -45,7 +45,7 @@ impl Said {
         self
     }
 
-    /// The one JSON object on standard output.
+    /// Returns the one JSON object on standard output.
     #[track_caller]
     pub fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{}", self.out);
@@ -72,7 +72,7 @@ impl Shop {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// All names in the folder, hidden ones too.
+    /// Returns all names in the folder, hidden ones too.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> =
@@ -81,14 +81,14 @@ impl Shop {
         names
     }
 
-    /// The files of a folder and what is in them.
+    /// Returns the files of a folder with their contents.
     pub fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.path(folder)).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.map(|name| (name.clone(), self.read(&format!("{folder}/{name}")))).collect()
     }
 
-    /// The command with these words, not started yet.
+    /// Returns the command with these words, not started.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tegula"));
         command.args(words.split_whitespace()).current_dir(self.0.path());
@@ -102,12 +102,12 @@ impl Shop {
         said(&mut self.command(words))
     }
 
-    /// Calls what a shell makes of a line in which `$T` is the command.
+    /// Runs a line in a shell, in which `$T` is the command.
     pub fn shell(&self, line: &str) -> Said {
         said(&mut self.shell_command(line))
     }
 
-    /// The same, not started yet.
+    /// Returns the same, not started.
     pub fn shell_command(&self, line: &str) -> Command {
         let command = self.command("");
         let mut shell = Command::new("sh");
@@ -121,14 +121,14 @@ impl Shop {
         shell
     }
 
-    /// Starts the command with all its streams in pipes.
+    /// Starts the command with all its streams as pipes.
     pub fn start(&self, words: &str) -> Child {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
-    /// Imports a list of edges as `g.tegula`, anew.
+    /// Imports a list of edges as `g.tegula`, replacing an earlier one.
     pub fn import(&self, graph: &EdgeList, options: &str) {
         let lines = graph.edges.iter().map(|(source, target)| format!("{source} {target}\n"));
         self.write("g.el", lines.collect::<String>());
@@ -148,7 +148,7 @@ pub fn said(command: &mut Command) -> Said {
     }
 }
 
-/// Waits until something holds that a process brings about while it runs.
+/// Waits until `holds`, which must happen while the process runs.
 #[track_caller]
 pub fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     loop {
@@ -164,14 +164,14 @@ pub fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
 /// A table of text: the header, and the cells of each row.
 pub type Lines = (Vec<String>, Vec<Vec<String>>);
 
-/// Splits text into cells; none of these tables has quotes.
+/// Splits text into cells; no quotes are expected.
 pub fn lines(text: &str, separator: char) -> Lines {
     let split = |line: &str| line.split(separator).map(str::to_owned).collect();
     let mut lines = text.lines().map(split);
     (lines.next().unwrap(), lines.collect())
 }
 
-/// A column of a table with tabs, by vertex; none where the cell is empty.
+/// Returns a column of a tab-separated table by vertex; `None` where the cell is empty.
 pub fn column(text: &str, name: &str) -> Vec<(u64, Option<String>)> {
     let (header, rows) = lines(text, '\t');
     assert_eq!(header[0], "vertex");
@@ -180,7 +180,7 @@ pub fn column(text: &str, name: &str) -> Vec<(u64, Option<String>)> {
     rows.iter().map(|row| (row[0].parse().unwrap(), cell(row))).collect()
 }
 
-/// The same with numbers; every cell is filled.
+/// Returns the same as numbers; every cell must be filled.
 pub fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(
     text: &str,
     name: &str,
@@ -189,13 +189,13 @@ pub fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(
     rows.map(|(vertex, cell)| (vertex, cell.unwrap().parse().unwrap())).collect()
 }
 
-/// The same with numbers and gaps.
+/// Returns the same as numbers with gaps.
 pub fn numbers_with_gaps(text: &str, name: &str) -> Vec<(u64, Option<u64>)> {
     let rows = column(text, name).into_iter();
     rows.map(|(vertex, cell)| (vertex, cell.map(|cell| cell.parse().unwrap()))).collect()
 }
 
-/// The names of an object and the kinds of their values.
+/// Returns the names of an object's fields and the kinds of their values.
 pub fn shape(value: &Value) -> BTreeMap<&str, &'static str> {
     let kind = |value: &Value| match value {
         Value::Null => "null",
@@ -208,7 +208,7 @@ pub fn shape(value: &Value) -> BTreeMap<&str, &'static str> {
     value.as_object().unwrap().iter().map(|(name, value)| (name.as_str(), kind(value))).collect()
 }
 
-/// Asserts that an object has at least these fields, each of its kind.
+/// Asserts that an object has at least these fields, of these kinds.
 #[track_caller]
 pub fn assert_shape(value: &Value, expected: &[(&str, &str)]) {
     let shape = shape(value);
@@ -217,7 +217,7 @@ pub fn assert_shape(value: &Value, expected: &[(&str, &str)]) {
     }
 }
 
-/// Whether a program of this name can be called; says so where what needs it is skipped.
+/// Whether a program can be called; if not, says that its test is skipped.
 pub fn has_program(name: &str) -> bool {
     let has_it = Command::new(name).arg("--version").stdout(Stdio::null()).status().is_ok();
     if !has_it {

@@ -1,4 +1,4 @@
-//! Tables that options name: read as inputs are, and tables of other runs among them.
+//! Tables that options name: they are read like inputs, and may be tables of other runs.
 
 use std::io::Write;
 
@@ -7,11 +7,11 @@ use tegula_testkit::{EdgeList, conductance, small_graphs};
 
 use crate::shop::{Said, Shop, lines};
 
-/// Ids that are hard to write in one line or another.
+/// Ids that are hard to write in some format.
 const AWKWARD: [&str; 10] =
     ["New York", "a,b", "say \"hi\"", "\"", "Ünïcode ☃", " blank ", "#1", "%", "a;b\tc", "vertex"];
 
-/// A cell of a table, quoted.
+/// Returns a cell in quotes.
 fn quoted(cell: &str) -> String {
     format!("\"{}\"", cell.replace('"', "\"\""))
 }
@@ -28,7 +28,7 @@ fn import_strings(shop: &Shop, edges: &[(&str, &str)]) {
 fn piped(shop: &Shop, words: &str, input: &[u8]) -> Said {
     let mut child = shop.start(words);
     let mut stdin = child.stdin.take().unwrap();
-    // Whoever refuses the first line does not read the rest.
+    // A command that refuses the first line does not read the rest.
     let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -60,7 +60,7 @@ fn the_table_of_another_run_names_sets_and_seeds() {
         tables.push(summary);
         shop.tegula(&format!("run pagerank g.tegula -o ranks.{ending} --force")).done();
         let words = format!("run pagerank g.tegula --personalize ranks.{ending}");
-        // The graph is symmetric, so ranks that prefer by rank stay as they are.
+        // The graph is symmetric, so ranks stay the same with ranks as preferences.
         let again = shop.tegula(&words).done().out;
         let ranks = again.lines().skip(1).map(|row| row.rsplit('\t').next().unwrap());
         for rank in ranks {
@@ -71,7 +71,7 @@ fn the_table_of_another_run_names_sets_and_seeds() {
     for name in ["components.csv", "components.csv.zst"] {
         let words = "run conductance g.tegula --json --sets -";
         let summary = piped(&shop, words, &shop.read(name)).done().json()["summary"].take();
-        // A stream has no ending, and is text like any other.
+        // A stream has no ending, and is read as text.
         assert_eq!(summary, tables[0], "{name}");
     }
 }
@@ -159,7 +159,7 @@ fn sets_are_listed_by_number_and_other_names_by_their_bytes() {
     shop.tegula("run conductance g.tegula --sets sets.tsv -o sets.parquet").done();
 }
 
-/// Compressed text of many lines.
+/// Returns many lines of text, compressed.
 fn compressed(line: &str, count: usize) -> Vec<u8> {
     let mut out = zstd::Encoder::new(Vec::new(), 1).unwrap();
     let lines = line.repeat(1 << 10);
@@ -185,7 +185,7 @@ fn a_small_file_of_many_rows_is_refused_by_the_budget() {
         let said = piped(&shop, &format!("{words} - --memory 64MiB"), &bytes);
         said.failed(4, &["the budget is 64.0 MiB"]);
     }
-    // Places are held once, however often they are said.
+    // Coordinates of a vertex are held once, however often they are given.
     shop.write("places.csv.zst", compressed("1,2,3\n2,3,4\n3,1,1\n", 1 << 20));
     let words = "run astar g.tegula --source 1 --target 3 --coordinates places.csv.zst";
     let report = shop.tegula(&format!("{words} --memory 64MiB --json")).done().json();
@@ -206,7 +206,7 @@ fn quotes_between_blanks_are_refused_as_in_inputs() {
 }
 
 #[test]
-fn as_many_sets_as_vertices_are_within_what_is_estimated() {
+fn one_set_per_vertex_keeps_within_the_estimate() {
     let shop = Shop::new();
     let edges = (0..1u64 << 17).map(|edge| format!("{} {}\n", 2 * edge, 2 * edge + 1));
     shop.write("g.el", edges.collect::<String>());
@@ -240,7 +240,7 @@ fn the_levels_of_a_search_are_sets_of_the_vertices_that_it_reached() {
 }
 
 #[test]
-fn a_vertex_that_is_named_like_a_comment_is_not_passed_over() {
+fn a_vertex_named_like_a_comment_is_not_skipped() {
     let shop = Shop::new();
     import_strings(&shop, &[("#1 Shop", "ann"), ("%", "bob")]);
     for (text, line) in [
@@ -325,13 +325,13 @@ fn tiny_numbers_in_tables_have_an_exponent_and_every_reader_takes_it() {
             .map(|name| shop.tegula(&format!("run {} -o -", words.replace('X', name))).done().out);
         assert_eq!(tiny, plain, "{words}");
     }
-    // A table of a run is what another one is told.
+    // The table of one run is the input of another.
     let table = shop.tegula("run spmv tiny.tegula --vector tiny.vector -o spmv.tsv").done();
     assert!(table.err.contains("spmv"), "{}", table.err);
     let table = String::from_utf8(shop.read("spmv.tsv")).unwrap();
     assert!(table.contains("e-40\n"), "{table}");
     shop.tegula("run spmv tiny.tegula --vector spmv.tsv").done();
-    // What is printed has no 40 digits either.
+    // Printed numbers do not have 40 digits either.
     let top = shop.tegula("run spmv tiny.tegula --vector tiny.vector --top 3").done().out;
     assert!(top.lines().all(|line| line.len() < 24), "{top}");
 }

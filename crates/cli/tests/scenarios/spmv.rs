@@ -1,11 +1,11 @@
-//! Products of the matrix of a graph and a vector: against an oracle, and what is refused.
+//! Products of a graph's matrix and a vector: against an oracle, and refused inputs.
 
 use tegula_testkit::matching::epsilon;
 use tegula_testkit::{EdgeList, small_graphs, spmv};
 
 use crate::shop::{Shop, numbers};
 
-/// Relative error of a few iterations in single precision, where nothing is negative.
+/// The relative error of a few iterations in single precision without negative values.
 const TOLERANCE: f64 = 1e-5;
 
 /// Imports a graph with weights as `g.tegula`.
@@ -72,7 +72,7 @@ fn values_of_one_vertex_are_added_up_and_may_be_negative() {
 }
 
 #[test]
-fn values_beyond_what_a_float_holds_are_told() {
+fn values_beyond_the_range_of_floats_are_warned_of() {
     let shop = Shop::new();
     shop.write("g.el", "1 1\n".repeat(1000));
     shop.tegula("import g.el -o g.tegula").done();

@@ -1,5 +1,5 @@
-//! Tables on standard output and on terminals, standard output that takes nothing, and files that others
-//! make meanwhile.
+//! Tables on standard output and on terminals, a standard output that takes nothing, and files that
+//! others make during a run.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -45,7 +45,7 @@ fn a_standard_output_that_takes_nothing_is_a_failure() {
 }
 
 #[test]
-fn who_needs_no_standard_output_does_without() {
+fn commands_without_output_run_with_standard_output_closed() {
     let shop = shop();
     for words in [
         "run wcc g.tegula -o out.csv",
@@ -59,7 +59,7 @@ fn who_needs_no_standard_output_does_without() {
 }
 
 #[test]
-fn a_run_whose_table_has_no_place_does_not_start() {
+fn a_run_that_cannot_write_its_table_does_not_start() {
     let shop = shop();
     let words = "$T run pagerank g.tegula --iterations 1000000000000";
     shop.shell(&format!("{words} >&-")).failed(1, &["standard output"]);
@@ -97,7 +97,7 @@ fn standard_output_takes_a_table_in_every_format() {
 }
 
 #[test]
-fn one_thing_goes_to_standard_output() {
+fn only_one_output_goes_to_standard_output() {
     let shop = shop();
     for words in
         ["-o - --json", "-o /dev/stdout --format csv --json", "-o - --top 3", "--format csv --json"]
@@ -113,7 +113,7 @@ fn a_file_that_appears_during_a_run_is_not_replaced() {
     for (force, name) in [("", "out-1.csv"), (" --force", "out.csv")] {
         let words = format!("run pagerank g.tegula --personalize pipe -o out.csv{force}");
         let child = shop.start(&words);
-        // Opens once the run does, which has looked for the output by then.
+        // This opens once the run reads the pipe; by then it has checked the output.
         let mut seeds = File::options().write(true).open(shop.path("pipe")).unwrap();
         shop.write("out.csv", "precious");
         seeds.write_all(b"0\n").unwrap();
@@ -133,7 +133,7 @@ fn a_file_that_appears_during_a_run_is_not_replaced() {
 }
 
 #[test]
-fn of_runs_with_one_output_one_gets_it() {
+fn only_one_of_several_runs_gets_the_same_output() {
     let shop = shop();
     for (words, name) in [
         ("run wcc g.tegula -o out.csv", "out"),
@@ -178,7 +178,7 @@ fn an_output_that_is_no_plain_file_is_used_or_refused() {
     assert_eq!(shop.shell(words).done().out, TABLE);
 }
 
-/// What the command says on a terminal of 80 columns; `script` gives it one.
+/// Returns the output of the command on a terminal of 80 columns, which `script` provides.
 fn on_terminal(shop: &Shop, words: &str) -> Option<Said> {
     if !has_program("script") {
         return None;

@@ -1,4 +1,5 @@
-//! Parts of a graph (`run subgraph`): those edges of the input whose ends are both chosen, as a table and as a graph.
+//! Parts of a graph (`run subgraph`): the edges of the input between chosen vertices, as a table
+//! and as a graph.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,10 +7,10 @@ use tegula_testkit::XorShift;
 
 use crate::shop::Shop;
 
-/// An edge as it is written: its ends, and the weight where there is one.
+/// An edge as text: its ends, and its weight if there is one.
 type Edge = (String, String, String);
 
-/// Some hundred edges between few vertices, some of them more than once, some loops.
+/// Returns 150 edges between few vertices, with some duplicates and loops.
 fn edges(name: fn(u64) -> String, seed: u64) -> Vec<Edge> {
     let mut random = XorShift::new(seed);
     let mut vertex = || name(random.below(60) * 7);
@@ -21,7 +22,8 @@ fn text(edges: &[Edge]) -> String {
     edges.iter().map(|(one, other, weight)| format!("{one},{other},{weight}\n")).collect()
 }
 
-/// The rows of a table of edges, as they are told of an input; the ends of undirected ones in one order.
+/// Returns the rows of a table of edges in the form of an input; the ends of undirected edges are
+/// ordered.
 fn rows(table: &str, weighted: bool, undirected: bool) -> Vec<Edge> {
     let mut rows: Vec<Edge> = table
         .lines()
@@ -48,7 +50,7 @@ fn normalise(edges: &mut [Edge], weighted: bool, undirected: bool) {
     edges.sort();
 }
 
-/// The vertices in the weakly connected component of one.
+/// Returns the vertices in the weakly connected component of `start`.
 fn component(edges: &[Edge], start: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::from([start.to_owned()]);
     loop {
@@ -119,7 +121,7 @@ fn the_edges_between_chosen_vertices_are_those_of_the_input() {
 }
 
 #[test]
-fn what_cannot_be_a_part_is_refused_and_leaves_nothing() {
+fn an_impossible_subgraph_is_refused_and_leaves_nothing() {
     let shop = Shop::new();
     shop.write("g.el", "1 2\n2 3\n");
     shop.tegula("import g.el -o g.tegula").done();
@@ -143,7 +145,7 @@ fn what_cannot_be_a_part_is_refused_and_leaves_nothing() {
         assert_eq!(shop.names(), before, "{words}");
     }
     shop.tegula("run subgraph g.tegula --vertices two.txt -o part.tegula --memory 100MiB").done();
-    // Of nobody there is an empty graph. A name without an ending is that of a graph, too.
+    // No vertices make an empty graph. A name without an ending also names a graph directory.
     shop.write("none.txt", "");
     shop.tegula("run subgraph g.tegula --vertices none.txt -o none").done();
     let info = shop.tegula("info none --json").done().json();

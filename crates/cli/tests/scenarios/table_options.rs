@@ -1,31 +1,32 @@
-//! What holds of every table of vertices that an option names: its first row is no header unless it says so, and
-//! rows of vertices that the graph does not have are refused or, if that is asked for, counted and skipped.
+//! Rules for every table of vertices that an option names. Its first row is no header unless its
+//! names or an option say so. Rows of vertices that the graph lacks are refused or, with
+//! `--missing skip`, counted and skipped.
 
 use serde_json::{Value, json};
 
 use crate::shop::{Said, Shop};
 
-/// A command with an option whose table is to follow.
+/// A command that ends with an option; the table follows.
 #[derive(Clone, Copy)]
 struct Call {
     words: &'static str,
-    /// What stands behind the id in each row of the table, with commas. `ID` is a vertex.
+    /// The text after the id in each row of the table, with commas. `ID` is a vertex.
     rest: &'static str,
 }
 
 impl Call {
-    /// The option with which the words end.
+    /// Returns the option at the end of the words.
     fn option(&self) -> &'static str {
         self.words.rsplit(' ').next().unwrap()
     }
 
-    /// A table with these ids.
+    /// Writes a table with these ids.
     fn table(&self, shop: &Shop, name: &str, ids: &[&str], known: &str) {
         let rest = self.rest.replace("ID", known);
         self.write(shop, name, ids.iter().map(|id| format!("{id}{rest}\n")).collect());
     }
 
-    /// A header of names that nobody knows, above the same.
+    /// Writes the same with a header of unknown names.
     fn table_with_header(&self, shop: &Shop, name: &str, ids: &[&str], known: &str) {
         let names = &",a,b"[..2 * self.rest.matches(',').count()];
         let rest = self.rest.replace("ID", known);
@@ -37,7 +38,7 @@ impl Call {
         shop.write(name, if name.ends_with(".csv") { rows } else { rows.replace(',', "\t") });
     }
 
-    /// Runs it on a table. `FIRST` is a vertex.
+    /// Runs the command on a table. `FIRST` is replaced by a vertex.
     fn run(&self, shop: &Shop, first: &str, table_and_more: &str) -> Said {
         shop.tegula(&format!("{} {table_and_more}", self.words.replace("FIRST", first)))
     }
@@ -99,7 +100,7 @@ fn an_unknown_vertex_in_the_first_row_is_refused_by_every_option() {
 }
 
 #[test]
-fn a_told_header_is_passed_over_by_every_option() {
+fn every_option_skips_a_declared_header() {
     let shop = Shop::new();
     for vertices in [INTEGERS, STRINGS] {
         import_ring(&shop, vertices);
@@ -177,7 +178,7 @@ fn a_program_is_told_which_rows_were_skipped() {
     tables("export g.tegula -o out.csv --neighbours-of", "neighbours_of");
     let said = shop.tegula("run wcc g.tegula --json").done().json();
     assert_eq!(said["tables"], Value::Array(Vec::new()));
-    // Where no table is read there is no such option.
+    // An algorithm without tables has no such option.
     shop.tegula("run wcc g.tegula --missing skip").failed(2, &["--missing"]);
 }
 

@@ -1,5 +1,5 @@
-//! A user or a container may have fewer threads than a command asks for: it does its work with those that there are,
-//! and says so.
+//! A user or a container may have fewer threads than a command asks for: the command works with
+//! those that it gets, and says so.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -11,10 +11,10 @@ use tegula_testkit::data::skip;
 
 use crate::shop::{Said, Shop, has_program, said};
 
-/// A user who has no other process, so that only the command counts.
+/// A user without other processes, so that only the command counts.
 const USER: u32 = 48_611;
 
-/// Whether the limit of another user can be tried here; says so where not.
+/// Whether the limit of another user can be tested here; if not, says so.
 fn has_limits() -> bool {
     if !geteuid().is_root() {
         skip("only root can call a command as a user with a limit on processes");
@@ -23,14 +23,14 @@ fn has_limits() -> bool {
     has_program("prlimit")
 }
 
-/// A scratch folder that the user may write to.
+/// Returns a scratch folder that the user may write to.
 fn shop() -> Shop {
     let shop = Shop::new();
     std::fs::set_permissions(shop.path("."), Permissions::from_mode(0o777)).unwrap();
     shop
 }
 
-/// Calls the command as a user who may have this number of threads; the one of `main` counts.
+/// Calls the command as a user who may have `threads` threads, the main one included.
 fn limited(shop: &Shop, threads: usize, words: &str) -> Said {
     let command = shop.command(words);
     let mut limited = Command::new("prlimit");
@@ -73,7 +73,7 @@ fn a_command_goes_on_with_the_threads_that_there_are() {
             assert!(!is_short || warning.contains("ulimit -u"), "{warning}");
         }
     }
-    // Reads so large that the kernel does them on threads of its own, where it gets any.
+    // The kernel does such large reads on threads of its own, if it gets any.
     shop.tegula("generate rmat --scale 14 -o large.bin32").done();
     shop.tegula("import large.bin32 -o large.tegula").done();
     let run = "run pagerank large.tegula -o t.csv --force";
@@ -88,7 +88,7 @@ fn a_command_goes_on_with_the_threads_that_there_are() {
 }
 
 #[test]
-fn more_workers_than_a_process_can_have_are_as_many_as_it_can() {
+fn workers_are_limited_to_those_that_a_process_can_have() {
     let shop = Shop::new();
     shop.tegula("generate path --vertices 1000 -o g.el").done();
     for words in ["import g.el -o g.tegula", "run wcc g.tegula -o t.csv"] {
@@ -99,7 +99,7 @@ fn more_workers_than_a_process_can_have_are_as_many_as_it_can() {
 }
 
 #[test]
-fn an_explicit_way_to_read_that_has_no_thread_is_refused_with_what_to_do() {
+fn uring_without_a_thread_for_it_is_refused_with_advice() {
     if !has_limits() {
         return;
     }

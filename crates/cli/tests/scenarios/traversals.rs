@@ -1,4 +1,4 @@
-//! Algorithms that follow rows: against oracles, as tables of other kinds, and refused.
+//! Algorithms that follow rows: against oracles, with other kinds of tables, and refused.
 
 use tegula_testkit::{EdgeList, conductance, mis, mst, small_graphs, verify_mis, verify_mst, wcc};
 
@@ -45,7 +45,7 @@ fn every_small_graph_has_the_oracles_answers_in_both_orders() {
 }
 
 #[test]
-fn conductance_is_told_of_every_set() {
+fn every_set_has_its_conductance() {
     let shop = Shop::new();
     for (name, graph) in small_graphs(5) {
         let sets: Vec<(u64, u64)> = graph
@@ -161,7 +161,7 @@ fn tables_of_edges_and_of_members_have_every_format() {
 }
 
 #[test]
-fn a_set_is_the_same_whatever_the_machine_does() {
+fn results_depend_on_neither_threads_nor_memory_nor_backend() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 11 -o g.el").done();
     shop.tegula("import g.el -o g.tegula --undirected --layouts tiles,rows").done();

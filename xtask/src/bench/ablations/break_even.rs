@@ -1,4 +1,4 @@
-//! What an import is worth: the iterations after which it has paid off, against edges that are only partitioned.
+//! When an import pays off: the number of iterations, against edges that are only partitioned.
 
 use std::fs;
 
@@ -12,10 +12,11 @@ use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
 const ITERATIONS: u64 = 5;
-/// With less memory nothing is imported.
+/// The least memory of an import.
 const IMPORT_MEMORY_MIN: u64 = 64 << 20;
 
-/// PageRank from raw pairs, import included, against a grid of blocks of raw pairs (GridGraph), both from disk.
+/// Measures PageRank from raw pairs, import included, against a grid of blocks of raw pairs
+/// (GridGraph), both from disk.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?.max(IMPORT_MEMORY_MIN);
@@ -67,8 +68,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![Figure::new(title, Unit::Count, even).note(note)])
 }
 
-/// From what import, partitioning, and an iteration of each take: after how many iterations the import has paid off,
-/// or none if it never does.
+/// Takes the times of import and partitioning, and of an iteration after each. Returns the number
+/// of iterations after which the import has paid off; `None` if it never does.
 fn break_even([import, partition, own, other]: [f64; 4]) -> Option<f64> {
     (own < other).then(|| (import - partition).max(0.0) / (other - own))
 }

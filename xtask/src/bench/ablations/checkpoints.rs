@@ -8,10 +8,10 @@ use crate::tegula::command::number;
 use crate::tegula::scratch::remove;
 
 const ITERATIONS: &str = "20";
-/// Iterations from one checkpoint to the next; none at all first.
+/// Iterations from one checkpoint to the next; the first run keeps no checkpoints.
 const EVERY: [Option<&str>; 4] = [None, Some("1"), Some("4"), Some("10")];
 
-/// PageRank from disk, from no checkpoint to one in each iteration.
+/// Measures PageRank from disk, from no checkpoints to one in each iteration.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;

@@ -1,4 +1,5 @@
-//! COST: one thread of tegula against one thread that goes through a list of edges (McSherry et al., HotOS 2015).
+//! COST: one thread of tegula against one thread that loops over a list of edges (McSherry et al.,
+//! HotOS 2015).
 
 use super::ROUNDS_MAX;
 use crate::bench::examples::Example;
@@ -11,7 +12,7 @@ use crate::tegula::scratch::remove;
 const ITERATIONS: u64 = 10;
 const ONE: [&str; 2] = ["--threads", "1"];
 const LIST: &str = "one thread along a list of edges in Hilbert order";
-/// How far ranks in single precision, added up one by one, may be from tegula's, relatively.
+/// Ranks that are added up one by one in single precision may differ from tegula's by this share.
 const RANKS_DIFFER_MAX: f64 = 1e-3;
 
 /// PageRank and weakly connected components, in memory and from disk.
@@ -85,7 +86,7 @@ fn from(place: &str) -> &'static str {
     if place == "disk" { "from disk" } else { "in memory" }
 }
 
-/// That the greatest rank, which is of the longest sum, is that of a yardstick.
+/// Checks that the yardstick has the same greatest rank, which is the longest sum.
 pub fn check_ranks(own: f64, found: f64) -> Result<()> {
     if (own - found).abs() <= RANKS_DIFFER_MAX * own {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How rows are coded: bits of an edge, and the time of a search and of decoding all of them.
+//! Encodings of rows: bits per edge, the time of a search, and the time of decoding all rows.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use crate::tegula::Result;
 use crate::tegula::command::{number, numbers, vertex, whole};
 use crate::tegula::scratch::remove;
 
-/// What rows are coded in, tegula's own first; plain ones are compressed sparse rows (CSR).
+/// The encodings of rows, tegula's own first. Plain rows are compressed sparse rows (CSR).
 const ENCODINGS: [&str; 4] = ["copy", "gap", "ceesor", "plain"];
 const REAL: [&str; 4] = ["cnr-2000", "git-dag-polars", "ca-HepPh", "USA-road-FLA"];
-/// The cache of a search from disk, as a share of the plain rows: one in so many.
+/// The cache of a search from disk is the plain rows' size divided by this.
 const CACHE_SHARE: u64 = 20;
 
-/// A graph of a generator: its title, its model, and bits an edge as the authors of CEESOR report (Cambridge TR 823,
-/// Table 2): theirs, and plain ones.
+/// A generated graph: its title, its model, and the bits per edge that the authors of CEESOR report
+/// (Cambridge TR 823, Table 2), first for CEESOR and then for plain rows.
 struct Synthetic {
     title: &'static str,
     model: fn(u64) -> Vec<String>,
     reported: (f64, f64),
 }
 
-/// Vertices of those: 100 edges each for the first two, 50 for the third, as reported.
+/// The reported graphs have 100 edges per vertex, the third one 50.
 const SYNTHETIC: [Synthetic; 3] = [
     Synthetic {
         title: "Erdos-Renyi",
@@ -57,7 +57,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Every graph in every encoding.
+/// Measures every graph in every encoding.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let decode = Example::build(lab.root, "decode_rows")?;
     let mut figures = Vec::new();
@@ -68,7 +68,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let options: Vec<&str> = ["--order", order].into_iter().chain(undirected).collect();
         figures.extend(in_every_encoding(lab, &decode, name, &edges, &options)?);
     }
-    // At the scale of targets, 2^20 vertices.
+    // 2^20 vertices at the scale of targets.
     let vertices = 1u64 << lab.settings.scale.saturating_sub(4);
     for Synthetic { title, model, reported: (theirs, plain) } in SYNTHETIC {
         let edges = lab.scratch.join("synthetic.bin32");
@@ -121,12 +121,13 @@ fn in_every_encoding(
     Ok(figures.collect())
 }
 
-/// A breadth-first search along rows from disk in each of some graphs, with as much memory for all.
+/// Measures a breadth-first search along rows from disk in each graph, with the same memory for
+/// all.
 fn searches(lab: &Lab<'_>, graphs: &[std::path::PathBuf], rounds: usize) -> Result<Vec<Vec<f64>>> {
     let Some(plain) = graphs.last() else { return Ok(Vec::new()) };
     let source = vertex(&lab.pagerank(plain, 1, None)?, "/summary/top/0/vertex")?;
     let options = ["--source", source.as_str(), "--executor", "seek"];
-    // What takes the most at the least decides.
+    // The graph with the greatest needs decides.
     let mut memory = 0;
     for graph in graphs {
         let estimate = lab.run("bfs", graph, None, &[&options[..], &["--estimate"]].concat())?;

@@ -1,4 +1,4 @@
-//! The choices of tegula, each against what it might have chosen.
+//! The choices of tegula, each against its alternatives.
 
 mod break_even;
 mod checkpoints;
@@ -47,10 +47,10 @@ pub const ABLATIONS: &[Group] = &[
     },
 ];
 
-/// Rounds of what takes long.
+/// Rounds of measurements that take long.
 const ROUNDS_MAX: usize = 3;
 
-/// Measures some things in turn, round by round: the samples of each.
+/// Measures things in turn, round by round; returns the samples of each thing.
 fn in_turn<T>(
     rounds: usize,
     things: &[T],
@@ -65,7 +65,7 @@ fn in_turn<T>(
     Ok(samples)
 }
 
-/// A figure for each of some titles. What stands first is what tegula has chosen, and stands beside all others.
+/// Makes a figure for each title. The first one is tegula's choice, and stands beside all others.
 fn beside_first(
     subject: &str,
     titles: &[&str],

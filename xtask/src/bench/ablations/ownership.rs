@@ -1,4 +1,4 @@
-//! Who writes the sums of a target: one worker without a lock, or whoever has an edge to it.
+//! Who writes the sum of a target: one worker without a lock, or any worker that has an edge to it.
 
 use super::{ROUNDS_MAX, beside_first, in_turn};
 use crate::bench::examples::Example;
@@ -10,7 +10,7 @@ use crate::tegula::command::number;
 const WAYS: [&str; 3] = ["owned", "atomics", "locks"];
 const TITLES: [&str; 3] = ["a worker owns its targets", "compare-and-swap", "hashed locks"];
 
-/// Adding messages up along the same tiles, by one thread and by two.
+/// Adds messages up along the same tiles, with one thread and with two.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let example = Example::build(lab.root, "ownership")?;

@@ -1,4 +1,5 @@
-//! How many edges one worker processes at a time: a part of a batch, all of it, or many small parts.
+//! The number of edges that one worker processes at a time: a part of a batch, a whole batch, or a
+//! small part.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,14 +12,15 @@ use crate::tegula::Result;
 use crate::tegula::command::numbers;
 use crate::tegula::scratch::remove;
 
-/// Edges of a part: as chosen, more than a batch has, and a tenth of what is chosen.
+/// Edges of a part: the default, more than any batch has, and a tenth of the default.
 const EDGES: [&str; 3] = ["4194304", "1152921504606846976", "419430"];
 const TITLES: [&str; 3] = ["parts of 2^22 edges", "a part a batch", "ten times as many parts"];
 const ITERATIONS: &str = "10";
-/// How many times as many vertices as the main graph the star has.
+/// The star has 2 to this power times as many vertices as the main graph.
 const STAR_STEPS: u32 = 2;
 
-/// PageRank on R-MAT, whose batches are many, and SpMV on a star, all edges of which are one batch's.
+/// Measures PageRank on R-MAT, which has many batches, and SpMV on a star, whose edges are all in
+/// one batch.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let name = format!("PageRank iteration, R-MAT {}", graph.scale);

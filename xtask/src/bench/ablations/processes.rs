@@ -1,4 +1,5 @@
-//! Whole runs under other conditions: one thread or two, and budgets from a part of the graph to more than all of it.
+//! Whole runs under other conditions: one thread or two, and budgets from a part of the graph to
+//! more than the graph.
 
 use std::path::Path;
 
@@ -10,12 +11,13 @@ use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::{Result, units};
 
 const ITERATIONS: &str = "10";
-/// Budgets in percent of the tiles, beside what a run needs at the least.
+/// Budgets in percent of the tiles, in addition to the least that a run needs.
 const PERCENT: [u64; 11] = [5, 10, 20, 30, 45, 60, 75, 90, 110, 150, 200];
-/// Iterations of a run within a budget; the first one, which finds nothing in memory, does not count.
+/// Iterations of a run within a budget. The first one, which finds nothing in memory, does not
+/// count.
 const BUDGET_ITERATIONS: u64 = 5;
 
-/// One thread against two, in memory and from disk.
+/// Measures one thread against two, in memory and from disk.
 pub fn threads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let both_ways = lab.rmat_both_ways(lab.settings.scale)?;
@@ -44,7 +46,7 @@ pub fn threads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// PageRank within budgets that hold a part of the tiles, all of them, and more.
+/// Measures PageRank within budgets that hold a part of the tiles, all tiles, and more.
 pub fn budgets(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let estimate = lab.tegula.json(&["run", "pagerank", text(&graph.graph)?, "--estimate"])?;

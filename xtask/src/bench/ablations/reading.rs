@@ -1,4 +1,5 @@
-//! How rows are read from disk: through which door, how many reads at a time, and whether ahead of their use.
+//! How rows are read from disk: by which backend, with how many reads in flight, and with or
+//! without run-ahead.
 
 use super::{ROUNDS_MAX, in_turn};
 use crate::bench::examples::Example;
@@ -10,12 +11,13 @@ use crate::tegula::{Result, units};
 
 /// Reads in flight.
 const DEPTHS: [&str; 4] = ["1", "8", "32", "64"];
-/// How much smaller than the main graph those of whole traversals are: without run-ahead they take long.
+/// The scale of graphs for whole traversals is lower by this: without run-ahead they take long.
 const STEPS_DOWN: u32 = 4;
-/// Caches, in percent of the rows.
+/// Cache sizes in percent of the rows.
 const CACHES: [&str; 3] = ["5", "20", "50"];
 
-/// A search along rows on disk, through io_uring and through threads that read one page each.
+/// Measures a search along rows on disk, through io_uring and through threads that read one page
+/// each.
 pub fn backends(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale - STEPS_DOWN)))?;
     let options = ["--source", &graph.source, "--executor", "seek"];
@@ -37,7 +39,8 @@ pub fn backends(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Whole traversals of rows on disk by one thread (CEESOR + RASP, Table 4 and Figures 10 to 13).
+/// Measures whole traversals of rows on disk by one thread (CEESOR + RASP, Table 4 and Figures 10
+/// to 13).
 pub fn run_ahead(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let program = Example::build(lab.root, "traverse")?;
     let scale = lab.settings.scale - STEPS_DOWN;

@@ -1,4 +1,5 @@
-//! Selective scheduling: tiles without an active source or an open target are passed over, or read all the same.
+//! Selective scheduling: tiles without an active source or an open target are passed over, or read
+//! nevertheless.
 
 use std::path::Path;
 
@@ -8,10 +9,10 @@ use crate::bench::lab::Lab;
 use crate::tegula::Result;
 use crate::tegula::command::number;
 
-/// What becomes of tiles that have no use.
+/// Options that pass over tiles without a use, or read them.
 const VARIANTS: [&[&str]; 2] = [&[], &["--every-tile"]];
 
-/// Searches and components from disk (MOSAIC, section 6.4 and Figure 10).
+/// Measures searches and components from disk (MOSAIC, section 6.4 and Figure 10).
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let both_ways = lab.rmat_both_ways(lab.settings.scale)?;

@@ -1,4 +1,4 @@
-//! One thread or two where all edges leave one vertex, or enter it.
+//! One thread or two where all edges leave one vertex or enter it.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,11 +11,11 @@ use crate::tegula::Result;
 use crate::tegula::command::numbers;
 use crate::tegula::scratch::remove;
 
-/// How many times as fast two threads are to be.
+/// The wanted speed of two threads relative to one.
 const TIMES_AS_FAST: f64 = 1.7;
 const RANKS: &[&str] = &["pagerank", "--iterations", "10", "--executor", "scan"];
 
-/// A star, and what runs on it.
+/// A star, and the runs on it.
 struct Star {
     edges: &'static str,
     edge: fn(u32) -> [u32; 2],
@@ -23,7 +23,7 @@ struct Star {
     runs: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Along rows go searches, and components in both directions.
+/// Searches follow rows, and so do components in both directions.
 const STARS: [Star; 3] = [
     Star {
         edges: "leave one vertex",
@@ -48,7 +48,7 @@ const STARS: [Star; 3] = [
     },
 ];
 
-/// Each run on its star.
+/// Measures each run on its star.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let rounds = lab.settings.rounds.min(ROUNDS_MAX);
@@ -79,7 +79,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Pairs of ids of four bytes.
+/// Writes pairs of 4-byte ids.
 fn write_pairs(path: &Path, pairs: impl Iterator<Item = [u32; 2]>) -> Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     for pair in pairs {

@@ -13,10 +13,10 @@ use crate::tegula::scratch::remove;
 const ORDERS: [&str; 3] = ["hilbert", "source", "target"];
 const TITLES: [&str; 3] = ["Hilbert curve", "source first", "target first"];
 const ITERATIONS: u64 = 10;
-/// What the processor counts, by its name for `perf`: loads that the last cache does not have.
+/// The event's name for `perf`: loads that miss the last-level cache.
 const MISSES: &str = "LLC-load-misses";
 
-/// PageRank in every order, in memory and from disk (MOSAIC, Tables 7 and 9).
+/// Measures PageRank in every order, in memory and from disk (MOSAIC, Tables 7 and 9).
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
@@ -48,7 +48,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Misses of the last cache in a whole run in memory, where the processor counts them for us.
+/// Measures last-level cache misses of whole runs in memory, where the processor counts them for
+/// us.
 fn misses(lab: &mut Lab<'_>, name: &str, graphs: &[PathBuf]) -> Result<Vec<Figure>> {
     if !perf::counts(MISSES) {
         lab.remarks.push(format!(

@@ -1,4 +1,4 @@
-//! The order of the vertices: bytes of an edge, and the time of an iteration that reads them all.
+//! The order of the vertices: bytes per edge, and the time of an iteration that reads all edges.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,15 @@ use crate::tegula::Result;
 use crate::tegula::command::{number, numbers};
 use crate::tegula::scratch::remove;
 
-/// Real graphs: a crawl of the web, co-authors, a road network.
+/// Real graphs: a web crawl, a co-author network, a road network.
 const REAL: [&str; 3] = ["cnr-2000", "com-dblp.ungraph", "USA-road-FLA"];
-/// How much smaller than the main graph the generated one is: a depth-first order of a large one takes long.
+/// The scale of the generated graph is lower by this: a depth-first order of a large graph takes
+/// long.
 const STEPS_DOWN: u32 = 2;
 const ITERATIONS: u64 = 10;
 const ORDERS: [&str; 4] = ["auto", "given", "degree", "dfs"];
 
-/// A graph in every order.
+/// Measures each graph in every order.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale - STEPS_DOWN;
     let pairs = lab.scratch.join("ordered.bin32");

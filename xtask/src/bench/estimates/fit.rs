@@ -1,23 +1,24 @@
-//! Least squares in a few numbers that are not negative.
+//! Non-negative least squares with a few unknowns.
 
-/// What was measured once: a value, and how much of each of some things it took.
+/// One measurement: a value, and the amounts of the things that cause it.
 #[derive(Debug, Clone, Copy)]
 pub struct Observed<const N: usize> {
     pub parts: [f64; N],
     pub value: f64,
-    /// Relative to what the value is to come out well.
+    /// The error of the value is relative to this.
     pub whole: f64,
 }
 
-/// What each of the things costs, at least 0, so that the values come out best, each relative to its whole.
+/// Returns the cost of each thing, at least 0, with the least sum of squared errors, each error
+/// relative to its `whole`.
 ///
-/// Every choice of those that cost nothing is tried: there are few.
+/// Tries every choice of the things that cost nothing: there are few.
 pub fn fit<const N: usize>(observed: &[Observed<N>]) -> [f64; N] {
     let relative =
         |one: &Observed<N>| (one.parts.map(|part| part / one.whole), one.value / one.whole);
     let rows: Vec<([f64; N], f64)> = observed.iter().map(relative).collect();
     let choices = (1..1u32 << N).filter_map(|chosen: u32| {
-        // As many as there are runs fit anything.
+        // As many unknowns as runs would fit anything.
         if chosen.count_ones() > 1 && chosen.count_ones() as usize >= rows.len() {
             return None;
         }
@@ -33,10 +34,11 @@ fn error<const N: usize>(rows: &[([f64; N], f64)], costs: &[f64; N]) -> f64 {
     rows.iter().map(|(row, value)| (told(row) - value).powi(2)).sum()
 }
 
-/// The part of its square that is left of a thing, beside those before it, where it cannot be told from them.
+/// A pivot that keeps at most this share of its square depends on the earlier columns.
 const INDISTINCT: f64 = 1e-9;
 
-/// The costs of those that are chosen, the others at 0, by the normal equations; none where these have no solution.
+/// Solves the normal equations for the chosen costs; the others are 0. `None` where there is no
+/// unique solution.
 fn least_squares<const N: usize>(
     rows: &[([f64; N], f64)],
     is_chosen: impl Fn(usize) -> bool,
@@ -56,7 +58,7 @@ fn least_squares<const N: usize>(
             matrix[i][j] = sum(&|row, _| row[i] * row[j]);
         }
     }
-    // Positive definite where the chosen things differ, so no order of elimination is better than another.
+    // The matrix is positive definite where the chosen columns differ, so it needs no pivoting.
     let squares: [f64; N] = std::array::from_fn(|index| matrix[index][index]);
     for pivot in 0..N {
         let (taken, cost) = (matrix[pivot], costs[pivot]);
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_linear_is_found() {
+    fn linear_costs_are_found() {
         let runs = [[16.0, 1.0, 3.0], [4.0, 1.0, 0.0], [10.0, 5.0, 2.0], [7.0, 9.0, 9.0]];
         let runs = runs.map(|parts| {
             let [e, f, v] = parts;
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn no_rate_is_negative() {
-        // The more vertices, the less time: that is not believed.
+        // By these values, more vertices take less time, which cannot be.
         let runs = [[10.0, 1.0, 20.0], [10.0, 5.0, 10.0]];
         let runs = runs.map(|[e, v, value]| Observed { parts: [e, v], value, whole: value });
         let [edge, vertex] = fit(&runs);
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_none_of_costs_nothing() {
+    fn a_thing_that_never_occurs_costs_nothing() {
         let runs = [1.0, 2.0].map(|v| Observed { parts: [0.0, v], value: 3.0 * v, whole: v });
         let [none, vertex] = fit(&runs);
         assert!(none == 0.0 && (vertex - 3.0).abs() < 1e-9, "{none} {vertex}");

@@ -1,4 +1,5 @@
-//! What `--estimate` says of time and memory, against what then happens; and the fit of the rates that it says it from.
+//! Compares the time and memory that `--estimate` says with those of runs, and fits the rates
+//! behind it.
 
 mod cases;
 mod fit;
@@ -15,14 +16,14 @@ use observed::LONG_SECONDS;
 
 pub use rates::fit_rates;
 
-/// Rounds, each with an estimate and a run of every algorithm.
+/// Rounds, each with an estimate and a run of every case.
 const ROUNDS_MAX: usize = 3;
-/// How far the time of a run may be from its estimate, either way.
+/// The time of a run may be this many times longer or shorter than its estimate.
 const TIMES_OFF: f64 = 1.4;
-/// How far its peak may be.
+/// The largest relative error of the estimated peak.
 const PEAK_OFF: f64 = 0.15;
 
-/// Every algorithm on graphs of several kinds.
+/// Measures every algorithm on graphs of several kinds.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale - STEPS_DOWN;
     let (mut figures, mut right_peaks) = (Vec::new(), 0);
@@ -42,8 +43,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The time of a run with its files in the page cache, beside what was estimated; and whether its peak was estimated
-/// rightly.
+/// Returns the time of a run with its files in the page cache beside its estimate, and whether the
+/// estimate of its peak was right.
 fn compared(lab: &Lab<'_>, subject: &Subject, case: &Case) -> Result<(Figure, bool)> {
     let (mut took, mut estimated) = (Vec::new(), Vec::new());
     let (mut peaks, mut peaks_estimated) = (Vec::new(), Vec::new());

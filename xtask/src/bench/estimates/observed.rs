@@ -1,4 +1,4 @@
-//! What runs did, from which rates are fitted.
+//! Observations of runs, to which rates are fitted.
 
 use serde_json::Value;
 
@@ -6,21 +6,22 @@ use super::fit::Observed;
 use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
 
-/// Visits to edges, the bytes that these take, visits to vertices, and rounds; the value is seconds of threads.
+/// Parts: visits to edges, bytes of these edges, visits to vertices, and rounds. The value is
+/// seconds of threads.
 pub type Time = Observed<4>;
-/// One for what every run takes, bytes of arrays, and of the layout; the value is what is held at the peak beside what was
-/// there when the run began.
+/// Parts: one for every run, bytes of arrays, and bytes of the layout. The value is the peak
+/// without what was held when the run began.
 pub type Peak = Observed<3>;
 
-/// A run that takes longer varies little, and is not repeated.
+/// A run that takes longer than this varies little, and is not repeated.
 pub const LONG_SECONDS: f64 = 2.0;
 
-/// Threads of a run.
+/// The number of threads of a run.
 pub fn threads() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
-/// The time of some visits to edges, of so many bytes each, and to vertices, in some rounds.
+/// The time of visits to edges, of `edge_bytes` each, and to vertices, in `rounds` rounds.
 pub fn time(
     (edges, edge_bytes, vertices): (f64, f64, f64),
     rounds: f64,
@@ -30,7 +31,7 @@ pub fn time(
     Time { parts, value: thread_seconds, whole: thread_seconds }
 }
 
-/// The time of a run, whose estimate counts the work, of which this share was done.
+/// The time of a run that did the share `done` of the work that its estimate counts.
 pub fn time_of(estimate: &Value, done: f64, run: &Value) -> Result<Time> {
     let of_estimate = |name: &str| number(estimate, name);
     let thread_seconds = number(run, "/seconds/run")? * of_estimate("/work/threads")?;
@@ -39,7 +40,8 @@ pub fn time_of(estimate: &Value, done: f64, run: &Value) -> Result<Time> {
     Ok(time(visits, done * of_estimate("/work/rounds")?, thread_seconds))
 }
 
-/// How often a round of a run within [`scarce`] bytes read the layout, of which memory held a part after the first time.
+/// Returns how often each round of a run within [`scarce`] bytes read the layout. After the first
+/// pass, memory held a part of the layout.
 pub fn passes_of(estimate: &Value, done: f64, run: &Value) -> Result<f64> {
     let layout = number(estimate, "/layout_bytes")?;
     let read = number(run, "/bytes_read")?;
@@ -57,10 +59,10 @@ pub fn peak_of(estimate: &Value, run: &Value) -> Result<Peak> {
     Ok(Peak { parts, value: peak - beside, whole: peak })
 }
 
-/// One in how many bytes of its tiles or rows a run holds within little memory.
+/// Within little memory, a run holds the size of its tiles or rows divided by this.
 const HELD_SHARE: u64 = 10;
 
-/// Bytes within which a run holds a small part of its tiles or rows.
+/// Returns a budget within which a run holds a small part of its tiles or rows.
 pub fn scarce(estimate: &Value) -> Result<u64> {
     Ok(whole(estimate, "/needed_bytes")? + whole(estimate, "/layout_bytes")? / HELD_SHARE)
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask fit-rates`: runs every algorithm on graphs of several kinds and two sizes, and writes the rates with which
-//! their times and peaks come out best.
+//! `cargo xtask fit-rates`: runs every algorithm on graphs of several kinds and two sizes, and
+//! writes the rates that best predict their times and peaks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,18 +17,18 @@ use crate::tegula::arguments::Arguments;
 use crate::tegula::command::number;
 
 const USAGE: &str = "usage: cargo xtask fit-rates [--scale S]";
-/// Runs of which the median counts.
+/// Runs per case; the median counts.
 const ROUNDS: usize = 3;
-/// What runs do first that find no rows.
+/// The kind of work that runs do first where they find no rows.
 const BUILDING_ROWS: &str = "building rows";
-/// What runs do last whose answers are graphs.
+/// The kind of work that runs do last where their answer is a graph.
 const WRITING_GRAPH: &str = "writing a graph";
-/// How much smaller the small graphs are.
+/// The scale of the small graphs is lower by this.
 const STEPS_SMALLER: u32 = 4;
-/// Where the estimate reads them.
+/// The file that the estimate reads.
 const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
 
-/// A rate, as the estimate reads it.
+/// A rate, as the estimate reads it from the file.
 #[derive(Debug, Serialize)]
 struct Rate {
     kind: String,
@@ -43,19 +43,19 @@ struct Rate {
     layout_held: f64,
 }
 
-/// What was seen of a kind of work.
+/// The observations of a kind of work.
 #[derive(Default)]
 struct Seen {
     times: Vec<Time>,
     peaks: Vec<Peak>,
     rounds: Vec<f64>,
-    /// Whether the graphs are small by now: they tell of times and peaks alone.
+    /// Whether graphs are small by now: these are observed for times and peaks alone.
     is_of_small: bool,
-    /// Of the first graph, whose layout is the largest.
+    /// Passes on the first graph, whose layout is the largest.
     passes: Option<f64>,
 }
 
-/// Fits and writes them.
+/// Fits the rates and writes them.
 pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
     let mut arguments = Arguments::new(arguments, USAGE);
     let mut scale = SCALE - STEPS_DOWN;
@@ -87,7 +87,7 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
     Ok(())
 }
 
-/// Runs a case: in memory, from disk with little of it, and until nothing changes.
+/// Runs a case: in memory, from disk with little memory, and until nothing changes.
 fn observe(lab: &Lab<'_>, subject: &Subject, case: &Case, seen: &mut Seen) -> Result<()> {
     let estimate = case.estimate(lab, subject)?;
     let (mut times, mut peaks) = (Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ impl Seen {
     fn rate(&self, kind: &str) -> Rate {
         let [edge_seconds, byte_seconds, vertex_seconds, round_seconds] =
             fit(&self.times).map(rounded);
-        // Where there is nothing to be told from, all is held.
+        // Without observations, assume that everything is held.
         let held = if self.peaks.is_empty() { [0.0, 1.0, 1.0] } else { fit(&self.peaks) };
         let [fixed_bytes, arrays_held, layout_held] = held.map(rounded);
         Rate {
@@ -137,20 +137,20 @@ impl Seen {
     }
 }
 
-/// The one in the middle, by its value.
+/// Returns the observation with the middle value.
 fn middle<const N: usize>(mut observed: Vec<Observed<N>>) -> Observed<N> {
     observed.sort_by(|one, other| one.value.total_cmp(&other.value));
     observed.swap_remove(observed.len() / 2)
 }
 
-/// What most graphs need at the least: those with very many levels are not what is usual.
+/// Returns the lower median: graphs with very many levels are unusual.
 fn usual(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len().saturating_sub(1) / 2).map_or(1.0, |&value| rounded(value))
 }
 
-/// To three digits: more would be noise.
+/// Rounds to three digits: more would be noise.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }

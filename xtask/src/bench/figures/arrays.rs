@@ -1,5 +1,5 @@
-//! Arrays over the vertices on disk, within less memory than they take: of uniform random graphs, whose vertices all have
-//! edges, and of R-MAT, most of whose vertices have few or none.
+//! Arrays over vertices on disk, with less memory than the arrays take. The graphs are uniform
+//! random ones, where all vertices have edges, and R-MAT, where most vertices have few or none.
 
 use std::path::{Path, PathBuf};
 
@@ -13,24 +13,27 @@ use crate::tegula::command::{number, numbers, vertex, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// How many times as many vertices the graph has as others of the scale, and edges for each.
+/// Log2 of how many times more vertices the graph has than others of the scale, and its edges per
+/// vertex.
 pub const VERTICES: (u32, u64) = (2, 4);
-/// Bytes of disk for each of its edges: as raw pairs, sorted, in tiles.
+/// Disk bytes per edge: as raw pairs, sorted, and in tiles.
 const ROOM_PER_EDGE: u64 = 24;
-/// Iterations of PageRank; the first one, which finds nothing in memory, does not count.
+/// Iterations of PageRank. The first one, which finds nothing in memory, does not count.
 pub const ITERATIONS: u64 = 3;
-/// The most rounds of figures without targets, which take long, and those of whole runs, which take longer.
+/// The most rounds of figures without targets, which take long, and of whole runs, which take
+/// longer.
 pub const ROUNDS_MAX: usize = 3;
 const WHOLE_ROUNDS: usize = 2;
-/// Rounds of what the kernel pages, which takes long, and bytes that it plans with beside its arrays.
+/// Rounds of runs that the kernel pages, which take long, and the bytes that they are given beyond
+/// their arrays.
 const MAPPED_ROUNDS: usize = 2;
 const MAPPED_ROOM: u64 = 64 << 20;
-/// Budgets in MiB at the scale that targets are for, the first of which is that of the targets. From the least that the
-/// arrays get by with to twice as much as all arrays and tiles.
+/// Budgets in MiB at the scale of targets; the targets are for the first one. They range from the
+/// least with which the arrays get by to twice all arrays and tiles.
 const BUDGETS: [u64; 10] = [256, 192, 320, 400, 512, 640, 768, 1024, 1536, 3072];
 
-/// PageRank and a search within several budgets, and with arrays on disk where there is memory enough, each in turn
-/// with the same in memory.
+/// Measures PageRank and a search within several budgets, and with arrays on disk where memory
+/// suffices, each in turn with the same run in memory.
 pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
@@ -57,10 +60,10 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Budgets in MiB for R-MAT, the first of which is that of the search.
+/// Budgets in MiB for R-MAT; the search gets the first one.
 const RMAT_BUDGETS: [u64; 3] = [256, 320, 512];
 
-/// The same of an R-MAT graph of as many edges.
+/// Measures the same on an R-MAT graph with as many edges.
 pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
@@ -82,12 +85,13 @@ pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// How many times as many vertices the larger graph has; it has as many edges.
+/// The larger graph has 2 to this power times as many vertices, and as many edges as vertices.
 const BIG_STEPS: u32 = 6;
 /// Its budget at the scale of targets, in MiB.
 const BIG_BUDGET: u64 = 512;
 
-/// PageRank and a search on a graph whose arrays no memory of a usual machine holds, once each: it takes long.
+/// Measures PageRank and a search on a graph whose arrays exceed the memory of usual machines. Each
+/// runs once, as it takes long.
 pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let log2 = lab.settings.scale + BIG_STEPS;
     let Some((graph, name)) = uniform(lab, log2, 1 << log2, &[])? else {
@@ -114,13 +118,13 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![ranks, search])
 }
 
-/// Bytes of a budget of so many MiB at the scale that targets are for.
+/// Returns the bytes of a budget of `mebibytes` MiB at the scale of targets.
 fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
     ((mebibytes << 20) << lab.settings.scale) >> SCALE
 }
 
-/// A uniform random graph of 2^`log2` vertices, imported with further options, and its name. It takes the place of all
-/// others; none where the disk has no room for it.
+/// Makes a uniform random graph of 2^`log2` vertices, imported with `options`; returns it and its
+/// name. All other graphs are removed first. `None` where the disk has no room.
 pub fn uniform(
     lab: &mut Lab<'_>,
     log2: u32,
@@ -134,8 +138,8 @@ pub fn uniform(
     Ok(Some((graph, format!("uniform random 2^{log2} x {}", units::decimal(arcs)))))
 }
 
-/// A graph of a generator's model, with so many edges. It takes the place of all others; none where the disk has no
-/// room for it.
+/// Makes a generated graph with `edges` edges. All other graphs are removed first. `None` where the
+/// disk has no room.
 fn imported(
     lab: &mut Lab<'_>,
     model: &[&str],
@@ -156,12 +160,13 @@ fn imported(
     Ok(Some(graph))
 }
 
-/// The median of all iterations but the first.
+/// Returns the median of all iterations but the first.
 pub fn iteration(run: &Value) -> Result<f64> {
     Ok(median(&numbers(run, "/iteration_seconds")?[1..]))
 }
 
-/// An iteration within a budget, beside one in memory, and beside the disk with as many bytes where `has_targets`.
+/// Measures an iteration within a budget beside one in memory, and with `has_targets` also beside
+/// reading as many bytes from disk.
 fn pagerank(
     lab: &Lab<'_>,
     graph: &Path,
@@ -201,7 +206,7 @@ fn pagerank(
     ])
 }
 
-/// An iteration with arrays on disk that the page cache holds.
+/// Measures an iteration with arrays on disk that the page cache holds.
 fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
     let (mut on_disk, mut in_memory) = (Vec::new(), Vec::new());
     let iterations = ITERATIONS.to_string();
@@ -219,7 +224,8 @@ fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.2, None)))
 }
 
-/// An iteration within a budget, in turn with one whose arrays are mapped files that the kernel pages within the same.
+/// Measures an iteration within a budget, in turn with one whose arrays are mapped files that the
+/// kernel pages within the same budget.
 fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result<Figure> {
     let example = Example::build(lab.root, "mapped_arrays")?;
     let estimate = lab.tegula.json(&["run", "pagerank", text(graph)?, "--estimate"])?;
@@ -240,7 +246,7 @@ fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result
     Ok(lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 10.0, None)))
 }
 
-/// A whole run within a budget, in turn with one in memory.
+/// Measures a whole run within a budget, in turn with one in memory.
 fn whole_run(
     lab: &Lab<'_>,
     algorithm: &str,

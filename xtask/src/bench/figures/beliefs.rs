@@ -1,4 +1,4 @@
-//! Belief propagation of two states, in memory and from disk.
+//! Belief propagation with two states, in memory and from disk.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ use crate::bench::lab::{DISK_MEMORY, Lab, text};
 use crate::tegula::command::{number, numbers};
 use crate::tegula::{Result, units};
 
-/// Iterations of a run, unless beliefs come to rest before; a sample is the median of their times.
+/// Iterations of a run, unless beliefs converge earlier; a sample is the median of their times.
 const ITERATIONS: &str = "10";
 /// A vertex and its neighbour are alike.
 const POTENTIAL: &str = "3 2\n2 3\n";
 
-/// Iterations on a skewed graph, of which one vertex is known.
+/// Measures iterations on a skewed graph with one known vertex.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
     let [potential, priors] = ["potential.txt", "priors.txt"].map(|name| lab.scratch.join(name));

@@ -1,4 +1,4 @@
-//! Jobs beside each other.
+//! Jobs that run side by side.
 
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
@@ -7,10 +7,10 @@ use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
 
-/// Vertices along a side of the grid: from corner to corner it is 4,000 hops.
+/// Vertices along a side of the grid; it is 4,000 hops from corner to corner.
 const SIDE: u64 = 2001;
 
-/// A search of many short levels, alone and beside a PageRank on the same scheduler.
+/// Measures a search of many short levels, alone and beside a PageRank on the same scheduler.
 pub fn search(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let program = Example::build(lab.root, "beside")?;
     let graph = lab.make(Recipe::new(Model::Grid(SIDE)))?;

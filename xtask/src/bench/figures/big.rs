@@ -1,4 +1,4 @@
-//! A graph eight times as large: its import, ranks, and a search, all within one budget.
+//! A graph eight times as large: its import, PageRank and a search, all within one budget.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::tegula::command::{number, numbers, vertex};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// How much larger it is than the main graph, its memory, and its bytes of disk for each edge: pairs, what is spilled
-/// of them, and tiles.
+/// How much larger than the main graph it is (log2), its memory, and its disk bytes per edge:
+/// pairs, spilled edges, and tiles.
 const STEPS: u32 = 3;
 const MEMORY: u64 = 4 << 30;
 const ROOM_PER_EDGE: u64 = 18;
@@ -18,7 +18,7 @@ const ITERATIONS: u64 = 5;
 /// Rounds of runs; the import, which takes minutes, is measured once.
 const ROUNDS_MAX: usize = 3;
 
-/// From pairs on disk to a search.
+/// Measures every step from pairs on disk to a search.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale + STEPS;
     if lab.settings.is_quick || !lab.has_room(ROOM_PER_EDGE * (16 << scale), scale)? {

@@ -1,4 +1,4 @@
-//! What checkpoints cost: runs that keep one before every iteration, in turn with runs that keep none.
+//! The cost of checkpoints: runs that keep one before every iteration, in turn with runs without.
 
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::lab::{Lab, text};
@@ -8,10 +8,10 @@ use crate::tegula::{Result, units};
 
 /// Iterations of a run.
 const ITERATIONS: &str = "20";
-/// Where the arrays of a run lie; where on disk, they are the checkpoint.
+/// Where the arrays of a run lie. On disk, the arrays are the checkpoint.
 const ARRAYS: [(&str, &str); 2] = [("memory", "copied from memory"), ("disk", "arrays on disk")];
 
-/// Whole runs of PageRank from disk.
+/// Measures whole runs of PageRank from disk.
 pub fn of_pagerank(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;

@@ -1,5 +1,5 @@
-//! What iterations take beside what was predicted of them, for each process and kind of graph: what the numbers in
-//! `engine::process::cost` are fitted to.
+//! The times of iterations beside their predictions, for each process and kind of graph. The
+//! numbers in `engine::process::cost` are fitted to these times.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::bench::graphs::{Made, Model, Recipe};
 use crate::bench::lab::Lab;
 use crate::tegula::Result;
 
-/// An R-MAT graph with weights is made from text; it is smaller than others by this.
+/// The R-MAT graph with weights is made from text; its scale is lower by this.
 const WEIGHTED_SMALLER_LOG2: u32 = 2;
-/// Real graphs: their names, where searches begin, how they are imported.
+/// Real graphs: the name, the source of searches, and the options of the import.
 const REAL: [(&str, &str, &[&str]); 2] =
     [("cnr-2000", CNR_SOURCE, &[]), ("USA-road-FLA", "1", &["--undirected"])];
 
@@ -34,7 +34,7 @@ struct Sum {
     iterations: u64,
 }
 
-/// Searches by every executor; each process of each graph is a figure.
+/// Measures searches with every executor; each process of each graph is a figure.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let weighted = scale - WEIGHTED_SMALLER_LOG2;
@@ -47,7 +47,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     for (recipe, algorithm) in recipes {
         let graph = lab.make(recipe)?;
         figures.extend(measured(lab, &graph, algorithm)?);
-        // Other groups use the directed one.
+        // Other groups use the directed graph.
         if recipe.is_undirected {
             lab.discard(|made| made.title == graph.title)?;
         }
@@ -74,7 +74,7 @@ fn measured(lab: &Lab<'_>, graph: &Made, algorithm: &str) -> Result<Vec<Figure>>
         for executor in ["auto", "seek"] {
             let options = ["--source", graph.source.as_str(), "--executor", executor];
             let run = lab.run(algorithm, &graph.graph, None, &options)?;
-            // The first one only brings the files into the page cache.
+            // The first run only brings the files into the page cache.
             if round > 0 {
                 add(&run, executor, &mut by_process)?;
             }
@@ -91,7 +91,7 @@ fn measured(lab: &Lab<'_>, graph: &Made, algorithm: &str) -> Result<Vec<Figure>>
     Ok(by_process.into_iter().map(figure).collect())
 }
 
-/// Adds the iterations of a run, process by process.
+/// Adds the iterations of a run to those of each process.
 fn add(run: &Value, executor: &str, by_process: &mut BTreeMap<String, Seconds>) -> Result<()> {
     let list = |name: &str| {
         let list = run.pointer(name).and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! Tiles or rows: what the choice of each iteration is worth.
+//! Tiles or rows: what it is worth to choose in each iteration.
 
 use super::rows::edge_list;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
@@ -7,15 +7,15 @@ use crate::bench::lab::{DISK_MEMORY, Lab};
 use crate::tegula::command::number;
 use crate::tegula::{Result, units};
 
-/// How much longer than the better executor the choice may take.
+/// The choice may take this many times as long as the better executor.
 const WORSE_MAX: f64 = 1.10;
-/// The vertex of cnr-2000 with the most edges, from which all others are reached.
+/// The vertex of cnr-2000 with the most edges; it reaches all others.
 pub const CNR_SOURCE: &str = "217849";
-/// A scan for each level of a long path or a large grid takes hours; it is measured where a grid has so
-/// many times fewer levels, and a path the square of that.
+/// A scan for each level of a long path or a large grid takes hours. It is measured on a grid with
+/// this many times fewer levels, and on a path with the square of that.
 const FEWER_LEVELS: u64 = 8;
 
-/// A breadth-first search by each executor, in turn.
+/// Measures a breadth-first search with each executor, in turn.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let mut figures = Vec::new();
@@ -40,11 +40,11 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The choice beside the better of those that have none, from memory and from disk.
+/// Measures the choice beside the better pure executor, in memory and from disk.
 fn compared(lab: &Lab<'_>, graph: &Made, pure: &[&str]) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (place, memory) in [("memory", None), ("disk", Some(DISK_MEMORY))] {
-        // The page cache holds it from here on, until it is dropped.
+        // From here on the page cache holds the graph, until it is dropped.
         seconds(lab, graph, "auto", None)?;
         let mut auto = Vec::new();
         let mut others: Vec<Vec<f64>> = vec![Vec::new(); pure.len()];
@@ -74,7 +74,7 @@ fn compared(lab: &Lab<'_>, graph: &Made, pure: &[&str]) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Says what a scan of every level takes where it still ends.
+/// Adds a remark with the time of a scan of every level, on a graph where it still ends.
 fn hopeless(lab: &mut Lab<'_>, small: Model, instead_of: &Made) -> Result<()> {
     let graph = lab.make(Recipe::new(small).undirected())?;
     let run = lab.run("bfs", &graph.graph, None, &["--source", "0", "--executor", "scan"])?;

@@ -1,4 +1,4 @@
-//! What MOSAIC measures beside PageRank and searches, from a cold disk (its Tables 5 and 6).
+//! What MOSAIC measures besides PageRank and searches, from a cold disk (its Tables 5 and 6).
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use crate::bench::lab::{DISK_MEMORY, Lab};
 use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::{Result, units};
 
-/// Iterations of a product; a sample is the median of their times.
+/// Iterations of SpMV; a sample is the median of their times.
 const ITERATIONS: &str = "10";
-/// Rounds of what takes long.
+/// Rounds of measurements that take long.
 const ROUNDS_MAX: usize = 3;
 
 /// A run within a budget.
@@ -21,11 +21,11 @@ struct FromDisk<'a> {
     graph: PathBuf,
     options: &'a [&'a str],
     memory: u64,
-    /// The most seconds it may take.
+    /// The target: the most seconds it may take.
     most: f64,
 }
 
-/// Products, components by propagation, and shortest paths.
+/// Measures SpMV, components by propagation, and shortest paths.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let graph = lab.rmat(scale)?;

@@ -10,10 +10,10 @@ use crate::tegula::{Result, units};
 
 /// The memory budget of an import that spills.
 const MEMORY: u64 = 1 << 30;
-/// How much smaller than the main graph those in text and with rows are.
+/// The scale of graphs in text and with rows is lower by this than that of the main graph.
 const SMALLER_STEPS: u32 = 2;
 
-/// Raw pairs of 32-bit ids: with memory at hand, within a budget, and in both directions with rows.
+/// Measures raw pairs of 32-bit ids: with ample memory, within a budget, and undirected with rows.
 pub fn raw(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let title = format!("raw pairs, R-MAT {}", graph.scale);
@@ -35,7 +35,7 @@ pub fn raw(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Text as SNAP has it: a source and a target in decimal on each line.
+/// Measures text as SNAP has it: a source and a target in decimal on each line.
 pub fn from_text(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale - SMALLER_STEPS;
     let file = lab.scratch.join("edges.txt");
@@ -47,7 +47,7 @@ pub fn from_text(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![rate, peak])
 }
 
-/// Imports again and again: edges a second, and the most memory that was in use.
+/// Imports repeatedly; returns the edges per second and the peak memory.
 fn imports(
     lab: &Lab<'_>,
     input: &Path,

@@ -7,10 +7,10 @@ use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;
 use crate::tegula::command::number;
 
-/// Look-ups of a run.
+/// Look-ups per run.
 const COUNT: &str = "10000";
 
-/// One at a time, and many.
+/// Measures one look-up at a time, and many.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let program = Example::build(lab.root, "look_up")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;

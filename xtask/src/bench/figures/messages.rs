@@ -1,5 +1,5 @@
-//! How messages come to further groups of columns, where arrays lie on disk: all are read again, or those are sent that
-//! have a use.
+//! How messages reach further groups of columns where arrays lie on disk: each group reads all
+//! messages again, or only messages with a use are dispatched.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use crate::tegula::command::whole;
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// Groups of columns, of 64 columns. With one there are no further ones.
+/// Groups of columns, out of 64 columns. A single group would have no further ones.
 const GROUPS: [u64; 3] = [4, 16, 64];
-/// The chosen way is to take at most so many times as long as either alone.
+/// The chosen way may take at most this many times as long as either one alone.
 const CHOSEN_AT_MOST: f64 = 1.1;
 
-/// An iteration of PageRank with the way that is chosen, in turn with either alone.
+/// Measures an iteration of PageRank with the chosen way, in turn with each way alone.
 pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
-    // Segments and columns are as many at every scale.
+    // The number of segments and columns is the same at every scale.
     let grid = format!("{},{}", log2 - 2, log2 - 6);
     let Some((graph, name)) = uniform(lab, log2, degree << log2, &["--grid", &grid])? else {
         return Ok(Vec::new());
@@ -57,8 +57,8 @@ pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The largest budget, to a mebibyte, with which there are so many groups of columns or more; the smallest that there is
-/// where none has as many.
+/// Returns the largest budget, to a mebibyte, with at least `groups` groups of columns; the
+/// smallest possible budget where none has as many.
 fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
     let roomy = estimate(lab, graph, None)?;
     let needed = whole(&roomy, "/needed_bytes")?;
@@ -73,7 +73,7 @@ fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
     Ok(enough)
 }
 
-/// How many groups of columns there are within a budget.
+/// Returns the number of groups of columns within a budget.
 fn groups_within(lab: &Lab<'_>, graph: &Path, memory: u64) -> Result<u64> {
     let estimate = estimate(lab, graph, Some(memory))?;
     Ok(estimate["arrays_on_disk"]["column_groups"].as_u64().unwrap_or(1))

@@ -27,16 +27,16 @@ use super::{estimates, peers};
 use crate::tegula::Result;
 use crate::tegula::command::whole;
 
-/// How many times as long as its yardstick a search of an open graph may take, and what would be better yet: of a skewed
-/// graph, and of one with many levels.
+/// How many times as long as its yardstick a search of an open graph may take, and a better ratio:
+/// for a skewed graph, and for one with many levels.
 const SKEWED: (f64, f64) = (1.0, 0.7);
 const LONG: (f64, f64) = (1.2, 0.9);
 
-/// Figures that are measured together.
+/// Figures measured together.
 pub struct Group {
-    /// What `--only` calls it.
+    /// Its name for `--only`.
     pub name: &'static str,
-    /// What they are about.
+    /// The subject of the figures.
     pub title: &'static str,
     /// Measures them.
     pub measure: fn(&mut Lab<'_>) -> Result<Vec<Figure>>,
@@ -101,11 +101,8 @@ pub const GROUPS: &[Group] = &[
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];
 
-/// Memory at the scale of the targets, and in proportion at others; what a run needs at the least, since that does not
-/// shrink with small graphs.
-///
-/// # Errors
-/// Those of the command.
+/// Returns a budget: `memory` at the scale of targets, and in proportion at other scales. It is at
+/// least what the run needs, because the needs do not shrink with small graphs.
 fn memory_for(
     lab: &Lab<'_>,
     algorithm: &str,

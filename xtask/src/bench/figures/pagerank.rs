@@ -10,18 +10,19 @@ use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// Iterations of a run; a sample is the median of their times, so that the first one, which finds
+/// Iterations of a run. A sample is the median of their times, so the first one, which finds
 /// nothing in memory, does not count.
 const ITERATIONS: u64 = 10;
-/// The memory of the run from disk that has little more than its arrays: 200 MiB of 512.
+/// The memory of a run from disk that holds little more than its arrays, as a fraction: 200 of 512
+/// MiB.
 const SCARCE: (u64, u64) = (200, 512);
-/// How much larger than the main graph the large one is.
+/// The scale of the large graph is higher by this than that of the main graph.
 const BIG_STEPS: u32 = 2;
-/// Bytes of disk for each edge of the large graph: as raw pairs, sorted by target, and in tiles.
+/// Disk bytes per edge of the large graph: as raw pairs, sorted by target, and in tiles.
 const BIG_ROOM_PER_EDGE: u64 = 24;
 
-/// An iteration in memory, in turn with one along plain compressed columns: a skewed graph, and one with
-/// neither skew nor locality.
+/// Measures an iteration in memory, in turn with one along plain compressed columns: on a skewed
+/// graph, and on one with neither skew nor locality.
 pub fn in_memory(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale;
     let graph = lab.rmat(scale)?;
@@ -78,7 +79,7 @@ fn beside_plain(
         .note(format!("{rate} edges/s")))
 }
 
-/// An iteration from disk, in turn with reading the same tiles in order.
+/// Measures an iteration from disk, in turn with reading the same tiles in order.
 pub fn from_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
@@ -87,21 +88,21 @@ pub fn from_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         figure.at_most(Of::Ratio, 1.25, None).at_most(Of::Value, 0.40, Some(0.30))
     });
     let (part, whole) = SCARCE;
-    // Small graphs need nearly all that they get.
+    // Small graphs need nearly all memory that they get.
     let scarce = if graph.scale >= SCALE { memory / whole * part } else { memory };
     let [scarce, scarce_peak] = cold(lab, &graph, scarce, Reading::SameBytes)?;
     let scarce = lab.with_targets(scarce, |figure| figure.at_most(Of::Ratio, 1.05, None));
     Ok(vec![iteration, peak, scarce, scarce_peak])
 }
 
-/// The same on a graph four times as large, within four times the memory.
+/// Measures the same on a graph four times as large, within four times the memory.
 pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale + BIG_STEPS;
     if lab.settings.is_quick {
         lab.remarks.push(format!("R-MAT {scale} is left out of a quick run."));
         return Ok(Vec::new());
     }
-    // Those with rows have been measured.
+    // The graphs with rows have been measured by now.
     lab.discard(|_| true)?;
     if !lab.has_room(BIG_ROOM_PER_EDGE * (16 << scale), scale)? {
         return Ok(Vec::new());
@@ -115,16 +116,16 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![iteration, peak])
 }
 
-/// What an iteration from disk is compared with.
+/// The read that an iteration from disk is compared with.
 #[derive(Clone, Copy, PartialEq)]
 enum Reading {
-    /// Reading every tile, though some may stay in memory.
+    /// Reading every tile, although some may stay in memory.
     AllTiles,
-    /// Reading as many bytes as an iteration did.
+    /// Reading as many bytes as an iteration read.
     SameBytes,
 }
 
-/// An iteration from a cold disk, and the most memory that was in use.
+/// Measures an iteration from a cold disk, and its peak memory.
 fn cold(lab: &Lab<'_>, graph: &Prepared, memory: u64, reading: Reading) -> Result<[Figure; 2]> {
     let (mut ours, mut reads, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
     let (mut bytes_read, mut is_direct) = (Vec::new(), true);

@@ -12,26 +12,26 @@ use crate::tegula::Result;
 use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::scratch::remove;
 
-/// Bits per edge that the authors of CEESOR report (University of Cambridge Computer Laboratory,
-/// Technical Report 823, Table 2), in their order, and the id width of plain rows beside it. The road
-/// networks are regions of theirs.
+/// Bits per edge of each graph as the authors of CEESOR report them (University of Cambridge
+/// Computer Laboratory, Technical Report 823, Table 2), in their order. The road networks are
+/// regions of theirs.
 const CEESOR: [(&str, f64); 4] = [
     ("ca-HepPh", 10.26),
     ("p2p-Gnutella31", 11.73),
     ("USA-road-FLA", 5.84),
     ("USA-road-BAY", 5.84),
 ];
-/// Bits per edge in WebGraph's BV format in the order as given, as published with the graph.
+/// Bits per edge in WebGraph's BV format in the given order, as published with the graph.
 const BV: (&str, f64) = ("cnr-2000", 2.897);
-/// Bits per edge wanted of rows that copy, and what would be better yet.
+/// Targets for bits per edge of rows that copy, and better values.
 const COPIED: [(&str, f64, f64); 2] = [("cnr-2000", 3.0, 2.8), ("git-dag-polars", 6.5, 5.9)];
-/// How many times as long as gaps rows that copy may take to decode.
+/// Decoding rows that copy may take this many times as long as decoding gaps.
 const COPIED_LONGER: f64 = 1.3;
-/// How far the same code may be from what its authors report.
+/// The same code may take this many times the bits that its authors report.
 const REPRODUCED: f64 = 1.03;
-/// Edges a second that one core decodes, at the least.
+/// The least edges per second that one core decodes.
 const DECODED: f64 = 300e6;
-/// Where the graph lies that is no plain edge list of the data folder.
+/// The path of a graph that is no plain edge list of the data folder.
 const GNUTELLA: (&str, &str) = ("p2p-Gnutella31", "p2p-Gnutella31/p2p-31.e.zst");
 
 /// A graph in one encoding and order.
@@ -42,7 +42,7 @@ struct Sized {
     order: String,
 }
 
-/// What compresses a graph into WebGraph's BV format.
+/// Programs that compress a graph into WebGraph's BV format.
 struct WebGraph {
     arcs: Example,
     bits: Example,
@@ -64,8 +64,8 @@ impl WebGraph {
     }
 }
 
-/// Every graph of the data folder, in every encoding, as the depth-first order has it and as the import
-/// chooses; then the rate of decoding.
+/// Measures every graph of the data folder in every encoding, in depth-first order and in the order
+/// that the import chooses; then the rate of decoding.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let webgraph = WebGraph::build(lab)?;
     let mut figures = Vec::new();
@@ -112,7 +112,7 @@ fn sized(lab: &Lab<'_>, name: &str, edges: &Path, encoding: &str, order: &str) -
     })
 }
 
-/// The order that was asked for, and the one that was taken if that was left open.
+/// Returns the order that was asked for, and with `auto` the order that was chosen.
 fn how(order: &str, sized: &Sized) -> String {
     match order {
         "auto" => format!("auto ({})", sized.order),
@@ -141,7 +141,7 @@ fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized
     if name == BV.0 && order == "auto" { figure.at_most(Of::Value, 6.0, None) } else { figure }
 }
 
-/// Rows that copy from rows before them, beside those that do not.
+/// Makes a figure of rows that copy from earlier rows, beside rows that do not.
 fn copy_figure(name: &str, order: &str, copy: &Sized, gap: &Sized) -> Figure {
     let title = format!("{name}, {}, copy", how(order, copy));
     let figure = Figure::new(title, Unit::BitsPerEdge, vec![copy.bits_per_edge]).beside(
@@ -155,12 +155,12 @@ fn copy_figure(name: &str, order: &str, copy: &Sized, gap: &Sized) -> Figure {
     }
 }
 
-/// Which graph the published figure is of, where it is another one.
+/// Says which graph the published figure is for, where it is another one.
 fn published_of(name: &str) -> &'static str {
     if name.starts_with("USA-road-") { " for the whole USA" } else { "" }
 }
 
-/// The code of CEESOR beside what its authors found with it.
+/// Makes a figure of the CEESOR encoding beside the one that its authors report.
 fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
     let (_, published) = CEESOR.into_iter().find(|(reported, _)| *reported == name)?;
     (order == "dfs").then(|| {
@@ -175,7 +175,8 @@ fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
     })
 }
 
-/// The BV format of WebGraph in the same order, and whether it comes out as published.
+/// Makes a figure of WebGraph's BV format in the same order, with the published figure where there
+/// is one.
 fn bv_figure(name: &str, order: &str, bits: f64, gap: &Sized) -> Figure {
     let title = format!("{name}, {}, WebGraph's BV", how(order, gap));
     let figure = Figure::new(title, Unit::BitsPerEdge, vec![bits]).beside(
@@ -189,7 +190,7 @@ fn bv_figure(name: &str, order: &str, bits: f64, gap: &Sized) -> Figure {
     figure.at_most(Of::Value, BV.1 * REPRODUCED, None).note(format!("as published {}", BV.1))
 }
 
-/// Edges a second that one core decodes, row after row, in memory.
+/// Measures the edges per second that one core decodes in memory, row after row.
 fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let decode = Example::build(lab.root, "decode_rows")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
@@ -217,7 +218,7 @@ fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Times of decoding all rows, and the rate that they are.
+/// Returns the times of decoding all rows, and a figure of the rate.
 fn decoded(lab: &Lab<'_>, decode: &Example, graph: &Made) -> Result<(Vec<f64>, Figure)> {
     let passes = lab.settings.rounds.to_string();
     let done = decode.run(&[lab::text(&graph.graph)?, &passes])?;
@@ -230,7 +231,7 @@ fn decoded(lab: &Lab<'_>, decode: &Example, graph: &Made) -> Result<(Vec<f64>, F
     Ok((seconds, figure))
 }
 
-/// The path of an edge list of the data folder; a remark says so if it is not there.
+/// Returns the path of an edge list of the data folder. If it is missing, adds a remark.
 pub fn edge_list(lab: &mut Lab<'_>, name: &str) -> Option<PathBuf> {
     let found = edge_lists(lab).into_iter().find(|(other, _)| other == name);
     if found.is_none() {

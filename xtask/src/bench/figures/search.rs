@@ -12,13 +12,13 @@ use crate::bench::lab::{DISK_MEMORY, Lab, text};
 use crate::tegula::command::{Worker, number, numbers, whole};
 use crate::tegula::{Result, units};
 
-/// Iterations of the PageRank runs that a component search is compared with.
+/// Iterations of the PageRank runs with which components are compared.
 const PAGERANK_ITERATIONS: u64 = 5;
 
 /// A road network of 1.07 million vertices.
 const ROADS: &str = "USA-road-FLA";
 
-/// Connected components from disk, in turn with an iteration of PageRank from disk.
+/// Measures connected components from disk, in turn with an iteration of PageRank from disk.
 pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
@@ -43,7 +43,7 @@ pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(vec![figure, peak.at_most(Of::Value, memory as f64, None)])
 }
 
-/// Breadth-first search from a hub, in memory and from disk.
+/// Measures breadth-first search from a hub, in memory and from disk.
 pub fn bfs(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
@@ -77,7 +77,8 @@ pub fn bfs(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A search that may follow rows, from a cold disk, in turn with reading the rows in order.
+/// Measures a search that may follow rows, from a cold disk, in turn with reading the rows in
+/// order.
 fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
     let (mut ours, mut reads, mut processes) = (Vec::new(), Vec::new(), String::new());
@@ -97,7 +98,8 @@ fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.5, None)))
 }
 
-/// Searches of graphs whose rows are open and unpacked, in turn with the plain search of the yardstick.
+/// Measures searches of graphs whose rows are open and unpacked, in turn with the plain search of
+/// the yardstick.
 fn bfs_open(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let ours = Example::build(lab.root, "open_rows")?;
     let plain = Example::build(lab.root, "plain_bfs")?;
@@ -116,7 +118,7 @@ fn bfs_open(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let mut plain = plain.start(&[model, &size, directions, &graph.source])?;
         figures.push(open_beside_plain(lab, &graph, &mut ours, &mut plain, target)?);
         drop((ours, plain));
-        // Other groups use the directed one.
+        // Other groups use the directed graph.
         if recipe.is_undirected {
             lab.discard(|made| made.title == graph.title)?;
         }
@@ -131,7 +133,7 @@ fn bfs_open(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The rounds of two that hold a graph and search it whenever they are asked.
+/// Measures two workers in turn, which hold a graph and search it on request.
 fn open_beside_plain(
     lab: &Lab<'_>,
     graph: &Made,
@@ -164,7 +166,7 @@ fn open_beside_plain(
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, most, Some(better))))
 }
 
-/// The same names with those that follow each other once, and how often they do.
+/// Replaces each run of equal names by its length and the name.
 fn runs_of(names: &str) -> String {
     let names: Vec<&str> = names.split(", ").collect();
     let runs = names.chunk_by(|one, other| one == other).map(|run| match run {
@@ -174,7 +176,7 @@ fn runs_of(names: &str) -> String {
     runs.collect::<Vec<_>>().join(", ")
 }
 
-/// How the edges of each iteration were reached.
+/// Returns the process of each iteration.
 fn names(run: &Value) -> String {
     let list = run.pointer("/processes").and_then(Value::as_array);
     let names = list.into_iter().flatten().filter_map(Value::as_str);

@@ -1,4 +1,4 @@
-//! How many bytes an edge takes.
+//! Bytes per edge.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::tegula::command::{number, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// Edge lists with each edge of an undirected graph once.
+/// Edge lists that have each edge of an undirected graph once.
 pub const UNDIRECTED: [&str; 7] = [
     "USA-road-BAY",
     "USA-road-FLA",
@@ -21,10 +21,11 @@ pub const UNDIRECTED: [&str; 7] = [
     "email-Enron",
     "wave",
 ];
-/// What the names of edge lists end with.
+/// The ending of edge lists' file names.
 const ENDING: &str = ".txt.zst";
 
-/// The main graph, and every edge list that lies in `data/` or where `TEGULA_DATA` says.
+/// Measures the main graph, and every edge list in `data/` or in the folder that `TEGULA_DATA`
+/// names.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let rmat = lab.rmat(lab.settings.scale)?;
     let title = format!("R-MAT {}", rmat.scale);
@@ -50,7 +51,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What lies beside tiles: ids, order and degrees.
+/// Measures the files by vertex: ids, order and degrees.
 fn by_vertex(lab: &Lab<'_>, graph: &Prepared) -> Result<Figure> {
     let mut bytes = 0;
     for entry in fs::read_dir(&graph.graph)? {
@@ -66,22 +67,23 @@ fn by_vertex(lab: &Lab<'_>, graph: &Prepared) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Value, 5.0, Some(3.0))))
 }
 
-/// The folders with graphs: that of the repository, then `TEGULA_DATA`.
+/// Returns the folders with graphs: the repository's, then that of `TEGULA_DATA`.
 fn data_folders(lab: &Lab<'_>) -> [PathBuf; 2] {
     let named = std::env::var_os("TEGULA_DATA").map(PathBuf::from);
     [lab.root.join("data"), named.unwrap_or_else(|| lab.root.join("../shared/data"))]
 }
 
-/// The path of a file of the data, if it is there.
+/// Returns the path of a data file, if it exists.
 pub fn data_file(lab: &Lab<'_>, name: &str) -> Option<PathBuf> {
     data_folders(lab).into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
-/// Names and paths, by name; those in the repository first, and each once.
+/// Returns names and paths, sorted by name; a file in the repository hides one of the same name
+/// elsewhere.
 pub fn edge_lists(lab: &Lab<'_>) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for folder in data_folders(lab) {
-        // A folder that is not there has no edge lists.
+        // A missing folder has no edge lists.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let file = entry.file_name().to_string_lossy().into_owned();
             if let Some(name) = file.strip_suffix(ENDING)

@@ -1,4 +1,4 @@
-//! Whole runs on small graphs: what starting, opening and writing take beside the algorithm.
+//! Whole runs on small graphs: the time of starting, opening and writing, without the algorithm.
 
 use std::fs;
 use std::path::Path;
@@ -11,14 +11,14 @@ use crate::tegula::command::{numbers, vertex};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// Larger graph directories are left out.
+/// Larger graph directories are skipped.
 const BYTES_MAX: u64 = 10_000_000;
-/// Runs in a round: one takes milliseconds.
+/// Runs per round: one takes milliseconds.
 const RUNS: usize = 5;
-/// Seconds beside the algorithm, at the most, and what would be better yet.
+/// The most seconds besides the algorithm, and a better value.
 const BESIDE: (f64, f64) = (0.010, 0.005);
 
-/// Three algorithms on each edge list that makes a small graph.
+/// Measures three algorithms on each edge list that makes a small graph.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, edges) in edge_lists(lab) {
@@ -41,7 +41,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The time of the whole process without that of its iterations.
+/// Measures the time of the whole process minus that of its iterations.
 fn beside_algorithm(
     lab: &Lab<'_>,
     name: &str,
@@ -72,7 +72,7 @@ fn beside_algorithm(
         .at_most(Of::Value, most, Some(better)))
 }
 
-/// Bytes of the files of a folder.
+/// Returns the bytes of all files of a folder.
 fn size(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,5 @@
-//! Shortest paths in memory and from disk, beside delta-stepping along plain compressed sparse rows.
+//! Shortest paths in memory and from disk, beside delta-stepping along plain compressed sparse
+//! rows.
 
 use serde_json::Value;
 
@@ -10,15 +11,17 @@ use crate::bench::lab::{Lab, text};
 use crate::tegula::command::{Worker, number, whole};
 use crate::tegula::{Result, units};
 
-/// Where the search for the best width of a bucket begins; the mean weight is 0.5.
+/// The first bucket width that is tried; the mean weight is 0.5.
 const DELTA_FIRST: f64 = 0.125;
-/// How far apart the sums of all distances may be: those of the yardstick are in single precision.
+/// The largest relative difference of the sums of all distances: the yardstick uses single
+/// precision.
 const TOLERANCE: f64 = 1e-4;
 
 /// The memory of searches from a cold disk.
 const DISK_MEMORY: u64 = 1 << 30;
 
-/// A skewed graph and one with a large diameter, open; the skewed one from disk, too.
+/// Measures a skewed graph and one with a large diameter, both open, and the skewed one also from
+/// disk.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let ours = Example::build(lab.root, "open_rows")?;
     let plain = Example::build(lab.root, "delta_stepping")?;
@@ -64,7 +67,8 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Whole searches from a cold disk, in turn with the yardstick, which holds the graph.
+/// Measures whole searches from a cold disk, in turn with the yardstick, which holds the graph in
+/// memory.
 fn from_disk(lab: &Lab<'_>, graph: &Made, plain: &mut Worker, delta_plain: f64) -> Result<Figure> {
     let (mut times, mut plain_times) = (Vec::new(), Vec::new());
     for _ in 0..lab.settings.rounds {
@@ -82,7 +86,7 @@ fn from_disk(lab: &Lab<'_>, graph: &Made, plain: &mut Worker, delta_plain: f64) 
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 2.0, Some(1.3))))
 }
 
-/// Halves and doubles the width of buckets until two further steps have not helped.
+/// Halves and doubles the bucket width until two further steps have not helped.
 fn best_delta(worker: &mut Worker) -> Result<f64> {
     let mut seconds = |delta: f64| number(&worker.ask(&delta.to_string())?, "/seconds");
     let mut best = (DELTA_FIRST, seconds(DELTA_FIRST)?);
@@ -100,7 +104,7 @@ fn best_delta(worker: &mut Worker) -> Result<f64> {
     Ok(best.0)
 }
 
-/// The same vertices, at the same distances.
+/// Checks that the same vertices are reached, at the same distances.
 fn agree(found: &Value, expected: &Value) -> Result<()> {
     let [reached, reached_plain] = [found, expected].map(|answer| whole(answer, "/reached"));
     let [sum, sum_plain] = [found, expected].map(|answer| number(answer, "/distance_sum"));

@@ -1,4 +1,4 @@
-//! Traversals of rows on disk by one thread, with run-ahead and without.
+//! Traversals of rows on disk by one thread, with and without run-ahead.
 
 use std::process::{Command, Stdio};
 
@@ -11,18 +11,19 @@ use crate::bench::lab::{Lab, text};
 use crate::tegula::command::{number, whole};
 use crate::tegula::{Result, units};
 
-/// The cache, in percent of the rows.
+/// The cache in percent of the rows.
 const CACHE_PERCENT: &str = "5";
-/// Rounds: a part of a traversal without run-ahead takes a while.
+/// Rounds: a part of a traversal without run-ahead takes long.
 const ROUNDS_MAX: usize = 3;
 
 /// A part of a traversal.
 struct Part {
     kind: &'static str,
     title: &'static str,
-    /// One in `before` vertices is visited before the part begins; none where this is 0.
+    /// A share of 1 / `before` of the vertices is visited before the part begins; none if this is
+    /// 0.
     before: u64,
-    /// One in `share` vertices is in the part.
+    /// The part has 1 / `share` of the vertices.
     share: u64,
     /// Whether targets have been set for it.
     has_targets: bool,
@@ -30,14 +31,14 @@ struct Part {
 
 const PARTS: [Part; 4] = [
     Part { kind: "bfs", title: "breadth-first", before: 4, share: 64, has_targets: true },
-    // What follows a vertex is known only from its row, where that leads on.
+    // The row of a vertex decides which vertex follows it, if the row leads on.
     Part { kind: "dfs", title: "depth-first", before: 4, share: 64, has_targets: false },
     Part { kind: "dijkstra", title: "best-first", before: 16, share: 64, has_targets: true },
-    // The rows before the part would be read ahead into it.
+    // Rows before the part would be read ahead into it.
     Part { kind: "sequential", title: "sequential", before: 0, share: 16, has_targets: false },
 ];
 
-/// Each kind of traversal.
+/// Measures each kind of traversal.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let program = Example::build(lab.root, "traverse")?;
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)).undirected().weighted())?;
@@ -87,8 +88,8 @@ fn run_ahead(lab: &Lab<'_>, program: &Example, graph: &Made, part: &Part) -> Res
     Ok([figure, hits])
 }
 
-/// What depth alone gives on this disk. The device is not remembered: figures that come later shall not
-/// depend on whether this group was measured.
+/// Measures what queue depth alone gains on this disk. The probe is not remembered: later figures
+/// must not depend on whether this group was measured.
 fn probe(lab: &Lab<'_>) -> Result<String> {
     let mut command = Command::new(lab.tegula.path());
     command.args(["probe", text(lab.scratch.path())?, "--json"]).stdin(Stdio::null());

@@ -1,4 +1,4 @@
-//! Triangles: counted in memory beside lists that are merged, and estimated from disk.
+//! Triangles: counted in memory beside a merge of neighbour lists, and estimated from disk.
 
 use super::memory_for;
 use crate::bench::examples::Example;
@@ -8,23 +8,23 @@ use crate::bench::lab::{DISK_MEMORY, Lab};
 use crate::tegula::command::{number, whole};
 use crate::tegula::{Result, units};
 
-/// How much smaller than the main graph the one is whose triangles are counted: that takes more than linear time.
+/// The scale of the graph for counting is lower by this: counting takes more than linear time.
 const COUNTED_STEPS: u32 = 4;
-/// By how many hashes triangles are estimated unless something else is said.
+/// The default number of hashes of an estimate.
 const HASHES: f64 = 64.0;
-/// What has room for all signatures at the scale of the targets.
+/// Memory with room for all signatures at the scale of targets.
 const AMPLE_MEMORY: u64 = 8 << 30;
 /// Rounds of estimates, which take a minute each.
 const ROUNDS_MAX: usize = 3;
 
-/// Both ways.
+/// Measures both ways.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let mut figures = vec![counted(lab)?];
     figures.extend(estimated(lab)?);
     Ok(figures)
 }
 
-/// Whole runs, in turn with the yardstick.
+/// Measures whole runs, in turn with the yardstick.
 fn counted(lab: &mut Lab<'_>) -> Result<Figure> {
     let scale = lab.settings.scale - COUNTED_STEPS;
     let graph = lab.make(Recipe::new(Model::Rmat(scale)))?;
@@ -53,7 +53,7 @@ fn counted(lab: &mut Lab<'_>) -> Result<Figure> {
     Ok(lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 1.5, None)))
 }
 
-/// Estimates from a cold disk: what a hash takes.
+/// Measures estimates from a cold disk: the time per hash.
 fn estimated(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.make(Recipe::new(Model::Rmat(lab.settings.scale)))?;
     let options = ["--approximate"];
