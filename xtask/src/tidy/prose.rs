@@ -16,8 +16,14 @@ const VAGUE: [(&str, &str); 5] = [
     ("that there is", "say what is there, with a verb"),
 ];
 
-/// The most words of a sentence without a verb.
+/// The most words between two commas of a sentence without a verb.
 const FRAGMENT_WORDS_MAX: usize = 10;
+
+/// Words that follow a noun at the beginning of a fragment, and hardly ever a verb.
+const PREPOSITIONS: [&str; 13] = [
+    "of", "for", "with", "without", "in", "from", "per", "by", "beside", "at", "on", "and",
+    "between",
+];
 
 /// Words that no name of a test begins with: such a name asks a question and does not say what holds.
 const QUESTIONS: [&str; 3] = ["whatever", "whoever", "what"];
@@ -65,28 +71,56 @@ struct Sentence {
 }
 
 impl Sentence {
-    fn words(&self) -> impl Iterator<Item = String> {
-        let words = self.text.split(|c: char| !c.is_alphanumeric() && c != '\'');
-        words.filter(|word| word.contains(char::is_alphabetic)).map(str::to_lowercase)
-    }
-
     fn problem(&self, verbs: &[&str]) -> Option<String> {
-        let words: Vec<String> = self.words().collect();
+        let words: Vec<String> = words(&self.text).map(str::to_lowercase).collect();
         let text = format!(" {} ", words.join(" "));
         if let Some((vague, instead)) =
             VAGUE.into_iter().find(|(vague, _)| text.contains(&format!(" {vague} ")))
         {
             return Some(format!("\"{vague}\" is vague: {instead}"));
         }
-        let equals = text.find(" as many ").map(|at| &text[at + 9..]);
-        if equals.is_some_and(|rest| !rest.contains(" as ")) {
+        // The blank behind "many" may be the one before "as".
+        let behind = text.find(" as many ").map(|at| &text[at + " as many".len()..]);
+        if behind.is_some_and(|rest| !rest.contains(" as ")) {
             return Some("\"as many\" without \"as\": name the quantity".to_owned());
         }
-        let has_verb = words.iter().any(|word| verbs.contains(&word.as_str()));
-        (words.len() > FRAGMENT_WORDS_MAX && !has_verb).then(|| {
-            format!("{} words without a verb: make it a sentence, or shorter", words.len())
-        })
+        let has_verb =
+            begins_with_verb(&words) || words.iter().any(|word| verbs.contains(&word.as_str()));
+        let longest = self.longest_clause();
+        (longest > FRAGMENT_WORDS_MAX && !has_verb)
+            .then(|| format!("{longest} words without a verb: make it a sentence, or shorter"))
     }
+
+    /// The words of the longest piece between commas. What stands in parentheses does not count.
+    fn longest_clause(&self) -> usize {
+        let (mut depth, mut plain) = (0usize, String::new());
+        for character in self.text.chars() {
+            match character {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ if depth == 0 => plain.push(character),
+                _ => {}
+            }
+        }
+        plain.split(',').map(|clause| words(clause).count()).max().unwrap_or(0)
+    }
+}
+
+/// Whether the first word is a verb in the third person, as in "Copies the cells", and no plural, as in "Cells of".
+fn begins_with_verb(words: &[String]) -> bool {
+    let is_preposition = |word: &str| PREPOSITIONS.contains(&word);
+    match words {
+        [first, second, ..] => {
+            first.ends_with('s') && !first.ends_with("ss") && !is_preposition(second)
+        }
+        _ => false,
+    }
+}
+
+/// The words of a text. A number is none.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| word.contains(char::is_alphabetic))
 }
 
 /// The sentences of the comments of a file. Headings, tables and blocks of code are none; an item of a list begins a
