@@ -1,11 +1,11 @@
-//! Graph algorithms on the engine, and the catalogue of them.
+//! Graph algorithms on the engine, and their catalogue.
 //!
-//! An algorithm is a folder: `mod.rs` is its short paper, its options and what it needs, `answer.rs` what it says
-//! of what it found, and the other files are how that is found. [`CATALOGUE`] lists all of them for whoever offers
-//! them without knowing any.
+//! An algorithm is a folder. `mod.rs` is its short paper, its options and its needs; `answer.rs`
+//! turns its result into an answer; the other files compute the result. [`CATALOGUE`] lists all
+//! algorithms for faces, which offer them without knowing any.
 //!
-//! Algorithms that run at the same time on one graph share what is read of it. Each is a call on a thread of its
-//! own, and finds what it finds alone:
+//! Algorithms that run at the same time on one graph share what they read of it. Each is a call on
+//! a thread of its own, with the same result as when it runs alone:
 //!
 //! ```
 //! use tegula_algorithms::bfs::Bfs;
@@ -89,7 +89,7 @@ pub use tegula_engine as engine;
 
 use algorithm::Entry;
 
-/// All algorithms, in the order in which they are offered.
+/// All algorithms, in the order in which faces offer them.
 pub const CATALOGUE: &[Entry] = &[
     Entry::of::<pagerank::PageRankOptions>(),
     Entry::of::<bfs::BfsOptions>(),
@@ -125,7 +125,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<topological_order::TopologicalOrderOptions>(),
 ];
 
-/// The algorithm with a name.
+/// Returns the algorithm with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }
