@@ -15,13 +15,13 @@ use crate::side_table::TableOptions;
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What kind of question it answers.
+    /// The kind of question that it answers.
     pub family: Family,
     /// What it finds, in a sentence without its full stop.
     pub summary: &'static str,
     /// Whether its rows are the edges of a graph.
     pub finds_graph: bool,
-    /// Its options that name a table of vertices.
+    /// The options that name a table of vertices.
     pub tables: &'static [&'static str],
     option_names: fn() -> Vec<&'static str>,
     request: fn(Value) -> Result<Box<dyn Request>>,
@@ -30,7 +30,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of an algorithm.
+    /// Makes the entry of an algorithm.
     pub const fn of<A: Algorithm + 'static>() -> Entry {
         Entry {
             name: A::NAME,
@@ -45,15 +45,15 @@ impl Entry {
         }
     }
 
-    /// The names of its options: its own, and those of [`TableOptions`] where it reads tables.
+    /// Returns the names of its options, with those of [`TableOptions`] where it reads tables.
     pub fn option_names(&self) -> Vec<&'static str> {
         (self.option_names)()
     }
 
-    /// The algorithm with options that are the fields of a JSON object.
+    /// Returns the algorithm with the fields of a JSON object as its options.
     ///
     /// # Errors
-    /// [`Error::BadOptions`] for options that there are not, are missing, or have values that are none; those of
+    /// [`Error::BadOptions`] for unknown or missing options and for invalid values; the errors of
     /// [`Algorithm::check`].
     pub fn request(&self, options: Value) -> Result<Box<dyn Request>> {
         (self.request)(options)
@@ -72,13 +72,13 @@ fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Box<dyn Request
     Ok(Box::new(asked))
 }
 
-/// Options that are the fields of a JSON object.
+/// Reads options from the fields of a JSON object.
 fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
     serde_json::from_value(options)
         .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })
 }
 
-/// Whether an algorithm has the [`TableOptions`].
+/// Returns whether an algorithm has the [`TableOptions`].
 pub(super) const fn reads_tables<A: Algorithm>() -> bool {
     !A::TABLES.is_empty()
 }
@@ -88,10 +88,10 @@ fn option_names<A: Algorithm>() -> Vec<&'static str> {
     [field_names::<A>(), of_tables].concat()
 }
 
-/// The fields of a struct, as its derived `Deserialize` asks for them.
+/// Returns the names of the fields of a struct, as its derived `Deserialize` asks for them.
 fn field_names<O: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // It always ends with an error: there is nothing to read.
+    // This always ends with an error: there is nothing to read.
     let _ = O::deserialize(FieldNames(&mut names));
     names
 }
