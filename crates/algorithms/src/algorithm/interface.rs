@@ -126,7 +126,8 @@ pub trait Algorithm: Options {
     fn run(&self, graph: &Graph, files: Self::Files, options: &RunOptions<'_>) -> Result<Found>;
 }
 
-/// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command line.
+/// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command
+/// line.
 #[cfg(feature = "clap")]
 pub trait Options:
     std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + clap::Args

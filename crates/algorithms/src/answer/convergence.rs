@@ -9,8 +9,8 @@ use super::{Facts, Figures};
 /// `max_iterations`.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Convergence {
-    /// How much the last iteration changed the values, as the algorithm measures it. `None` without an
-    /// iteration, or where the change is no finite number.
+    /// How much the last iteration changed the values, as the algorithm measures it. `None` without
+    /// an iteration, or where the change is no finite number.
     change: Option<f64>,
     /// Whether the change is within the tolerance.
     converged: bool,

@@ -2,8 +2,8 @@
 //!
 //! Works as [`louvain`](crate::louvain), but communities do not move as wholes: well-linked groups
 //! of vertices within them do. So a community of badly linked parts falls apart again (Traag,
-//! Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A group joins the one
-//! by which it gains most, not a random one of all by which it gains. Any two vertices of a
+//! Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex joins the
+//! group by which it gains most, not a random one of all by which it gains. Any two vertices of a
 //! community are connected by a path within it. Memory: 101 bytes a vertex, 16 for each thread, and
 //! the index of the rows of both directions.
 
@@ -20,8 +20,8 @@ use crate::error::Result;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
-    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below 1 fewer and larger
-    /// ones.
+    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below
+    /// 1 fewer and larger ones.
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
     pub resolution: Factor,
     /// Decides in which order vertices are looked at, and which of equally good communities is

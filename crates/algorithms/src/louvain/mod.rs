@@ -31,8 +31,8 @@ use crate::error::Result;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LouvainOptions {
-    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below 1 fewer and larger
-    /// ones.
+    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below
+    /// 1 fewer and larger ones.
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
     pub resolution: Factor,
     /// Decides in which order vertices are looked at, and which of equally good communities is

@@ -21,7 +21,8 @@ pub struct PageRankConfig {
 pub enum Stop {
     /// After exactly this number of iterations.
     Iterations(u64),
-    /// When the ranks change by no more than `tolerance` in an iteration (L1), or after `iterations_max`.
+    /// When the ranks change by no more than `tolerance` in an iteration (L1), or after
+    /// `iterations_max`.
     Tolerance {
         /// The greatest sum of changes that counts as none.
         tolerance: f64,
