@@ -163,7 +163,7 @@ mod tests {
         sum
     }
 
-    /// Any weights; each bit of an exponent is equally likely to be set.
+    /// Draws any weights; each bit of an exponent is equally likely to be set.
     fn weights() -> impl Strategy<Value = Vec<f32>> {
         prop::collection::vec((0..f32::INFINITY.to_bits()).prop_map(f32::from_bits), 0..50)
     }

@@ -20,7 +20,8 @@ impl Arguments {
     }
 }
 
-/// Makes a group of options of which exactly one must be given. An error about none names them all.
+/// Makes a group of options of which exactly one must be given. If none is given, the error names
+/// them all.
 pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
     // No option has such a name.
     ArgGroup::new("one of").required(true).args(options)

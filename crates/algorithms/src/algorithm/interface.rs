@@ -195,7 +195,7 @@ pub enum Checkpointing {
 }
 
 impl Checkpointing {
-    /// Returns the checkpoints of a run of `P`.
+    /// Returns that a run of `P` can keep checkpoints.
     pub(crate) fn of<P: Program>() -> Checkpointing {
         Checkpointing::Kept { state_bytes: size_of::<P::State>() }
     }

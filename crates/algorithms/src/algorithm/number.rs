@@ -14,7 +14,7 @@ macro_rules! number {
         pub struct $name(f64);
 
         impl $name {
-            /// Makes a number within the limits. For a constant, the compiler checks them.
+            /// Makes a number within the limits. For a constant, the compiler checks it.
             ///
             /// # Panics
             /// When the number is beyond the limits.

@@ -76,8 +76,8 @@ impl<V: Value> Values<V> {
     /// Makes a column of the original ids of the vertices that some rows name by rank; null for
     /// [`Rank::NONE`]. `named` holds the values of the rows.
     ///
-    /// For the first rows, this looks through all ids. Further rows come from a sorted table of the
-    /// ids that all values on disk name, if sorting it once moves fewer bytes than a pass over all
+    /// For the first rows, this looks through all ids. For further rows, it may sort a table of the
+    /// ids that all values on disk name. It does so if this moves fewer bytes than a pass over all
     /// ids for each remaining group of rows.
     pub fn ids_at(
         &self,

@@ -24,7 +24,7 @@ impl MessageUpdate for AnyStates<'_> {
     type Value = f64;
     const STORES: u64 = 1;
 
-    /// The incoming message, and the outgoing one.
+    /// One incoming and one outgoing message.
     fn entry_width(&self) -> usize {
         2 * self.model.width()
     }

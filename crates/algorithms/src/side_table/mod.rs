@@ -75,9 +75,9 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// [`BadInput`](tegula_machine::Error::BadInput) for a row that is not understood, and for a
-    /// table with no vertex of the graph; also for a row whose vertex is not in the graph, unless
-    /// such rows are skipped. [`OverBudget`](tegula_machine::Error::OverBudget) if the budget has
-    /// no room for what is made of the rows.
+    /// table with no vertex of the graph; also for a row with an unknown vertex, unless such rows
+    /// are skipped. [`OverBudget`](tegula_machine::Error::OverBudget) if the budget has no room for
+    /// what is made of the rows.
     pub fn read<V: RowVisitor>(
         &mut self,
         option: &'static str,

@@ -30,9 +30,9 @@
 //! The published method takes two passes over all rows for each hash. Here, two passes serve all
 //! hashes: a *signature* has the first neighbour by each of them. The first pass finds all
 //! signatures. If the budget has no room for them, they are written to disk and read back in
-//! blocks, each of as many vertices as there is room for. For each block, all rows and all
-//! signatures are passed over in order, and the signature of a vertex is compared with those of its
-//! neighbours in the block. Each vertex adds up its own triangles, in the order of its row.
+//! blocks, each of as many vertices as there is room for. For each block, a pass over all rows and
+//! all signatures compares the signature of each vertex with those of its neighbours in the block.
+//! Each vertex adds up its own triangles, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -15,8 +15,8 @@
 //! range, two passes over all rows fill the lists and look for what closes a triangle with them
 //! (Hu, Tao, Chung, *Massive Graph Triangulation*, SIGMOD 2013). This moves at most the square of
 //! the edges divided by the memory, as the best possible method does. Memory: 28 bytes a vertex and
-//! 4 for each thread, the index of the rows, and 4 bytes an undirected edge if there is room, but
-//! at least a sixteenth of that.
+//! 4 for each thread, the index of the rows, and 4 bytes an undirected edge if there is room (at
+//! least a sixteenth).
 //!
 //! With `approximate` they are [estimated](mod@approximate) by min-hashes.
 
