@@ -31,8 +31,8 @@
 //! hashes: a *signature* has the first neighbour by each of them. The first pass finds all
 //! signatures. If the budget has no room for them, they are written to disk and read back in
 //! blocks, each of as many vertices as there is room for. For each block, a pass over all rows and
-//! all signatures compares the signature of each vertex with those of its neighbours in the block.
-//! Each vertex adds up its own triangles, in the order of its row.
+//! all signatures, in order, compares the signature of each vertex with those of its neighbours in
+//! the block. Each vertex adds up its own triangles, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;
