@@ -14,7 +14,7 @@ pub use tegula_machine::{Hint, Setting, SettingValue};
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why an algorithm gave no answer. Messages are the same for every face; what to do instead is a
+/// Why an algorithm gave no answer. Every face shows the same messages. What to do instead is a
 /// [hint](Error::hints), which each face words its way.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum Error {
     /// The run failed.
     #[error(transparent)]
     Run(#[from] tegula_engine::Error),
-    /// A vertex that an option names is not there.
+    /// An option names a vertex that the graph does not have.
     #[error("{} has no vertex `{id}`", graph.display())]
     NoSuchVertex {
         /// The graph directory.
@@ -30,32 +30,32 @@ pub enum Error {
         /// The id.
         id: String,
     },
-    /// The budget is too small for the run, and large enough for another one that finds the same.
+    /// The budget is too small for this run, but large enough for another one with the same result.
     #[error("{error}")]
     OverBudget {
-        /// The budget, and what the run needs.
+        /// The budget, and the bytes that the run needs.
         error: Box<tegula_engine::Error>,
-        /// What is done for the other run.
+        /// How to get the other run.
         instead: Hint,
     },
-    /// Edges are followed against their direction, but the graph has only one.
+    /// The run follows edges against their direction, but the graph stores only one direction.
     #[error("{what} needs both directions of every edge, but {} was imported as directed", graph.display())]
     OneDirection {
         /// What was asked for.
         what: &'static str,
-        /// What does with one direction.
+        /// A setting for which one direction is enough.
         instead: Option<Setting>,
         /// The graph directory.
         graph: PathBuf,
     },
-    /// An array over all vertices has to lie in memory, where there is none for so many.
+    /// An array over all vertices must lie in memory, but the graph has too many vertices for that.
     #[error("{what} holds an array over all vertices in memory, which cannot be for the {vertices} of {}", graph.display())]
     TooManyVertices {
         /// What was asked for.
         what: &'static str,
-        /// How many there are.
+        /// The number of vertices.
         vertices: u64,
-        /// What has its arrays on disk.
+        /// How to keep the arrays on disk, where that is possible.
         instead: Option<Box<Hint>>,
         /// The graph directory.
         graph: PathBuf,
@@ -64,9 +64,9 @@ pub enum Error {
     #[error("{} has an edge{} whose weight is below 0 or NaN; {what} need weights of at least 0",
         graph.display(), between(edge))]
     NegativeWeight {
-        /// What needs them.
+        /// What needs such weights.
         what: &'static str,
-        /// Where it leads from and to, if that is known.
+        /// The ends of the edge, if they are known.
         edge: Option<Box<(Name, Name)>>,
         /// The graph directory.
         graph: PathBuf,
@@ -74,12 +74,12 @@ pub enum Error {
     /// Weights have to be above 0.
     #[error("{} has an edge whose weight is not above 0; {what} needs weights above 0", graph.display())]
     NotPositiveWeight {
-        /// What needs them.
+        /// What needs such weights.
         what: &'static str,
         /// The graph directory.
         graph: PathBuf,
     },
-    /// A heuristic must not exceed what is left to the target.
+    /// The heuristic overestimates the length of an edge.
     #[error(
         "a heuristic scale of {scale} is too large: an edge is shorter than {scale} times the straight line between its ends"
     )]
@@ -87,33 +87,34 @@ pub enum Error {
         /// The scale.
         scale: f64,
     },
-    /// A walk cannot begin anew where it should.
+    /// A seed has an invalid weight, or no seed has a weight above 0.
     #[error(
         "a seed has the weight {weight}; weights are numbers of at least 0, one of them above it"
     )]
     BadSeed {
-        /// The weight; 0 when no seed has another one.
+        /// The invalid weight; 0 when all weights are 0.
         weight: f64,
     },
-    /// An option that only counts together with another one, which is missing or says something else.
+    /// An option has no effect without another one, which is missing or has another value.
     #[error("`{option}` is for {of}")]
     IdleOption {
         /// The option.
         option: &'static str,
-        /// What it is for.
+        /// The setting that gives it an effect.
         of: Setting,
     },
-    /// There is no order in which every edge leads forward.
+    /// The graph has a cycle, so in no order does every edge lead forward.
     #[error("{} has a cycle: {}", graph.display(), around(vertices, *length))]
     Cycle {
         /// The graph directory.
         graph: PathBuf,
-        /// Vertices of the cycle, in the direction of its edges: the first of them, where there are many.
+        /// Vertices of the cycle in the direction of its edges; of a long cycle, only the first
+        /// ones.
         vertices: Vec<Name>,
-        /// How many it has.
+        /// The number of vertices of the cycle.
         length: usize,
     },
-    /// Options that are no options of the algorithm, or have values that are none.
+    /// The algorithm does not have these options, or their values are invalid.
     #[error("options of {algorithm}: {detail}")]
     BadOptions {
         /// The algorithm.
@@ -124,7 +125,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What may be done instead: any of these.
+    /// Returns what to do instead: any one of these hints is enough.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
             Error::OneDirection { instead, .. } => {
@@ -157,7 +158,7 @@ impl Error {
         }
     }
 
-    /// Whether it is for what the graph holds, not for what was asked for.
+    /// Returns whether the content of the graph is the reason, not the request.
     pub fn is_of_graph(&self) -> bool {
         matches!(
             self,
@@ -166,12 +167,12 @@ impl Error {
     }
 }
 
-/// Where an edge leads, if that is known.
+/// Names the ends of an edge, if they are known.
 fn between(edge: &Option<Box<(Name, Name)>>) -> String {
     edge.as_ref().map_or(String::new(), |edge| format!(" from `{}` to `{}`", edge.0, edge.1))
 }
 
-/// A cycle as its vertices one behind the other.
+/// Lists the vertices of a cycle one after the other.
 fn around(vertices: &[Name], length: usize) -> String {
     let names: Vec<String> = vertices.iter().map(|name| format!("`{name}`")).collect();
     let ends = names.first().map_or("", String::as_str);
@@ -181,7 +182,7 @@ fn around(vertices: &[Name], length: usize) -> String {
     }
 }
 
-/// Refuses a graph that has the edges in one direction only.
+/// Refuses a graph that stores its edges in one direction only.
 pub(crate) fn check_both_directions(
     graph: &Graph,
     what: &'static str,
@@ -193,15 +194,16 @@ pub(crate) fn check_both_directions(
     Err(Error::OneDirection { what, instead, graph: graph.directory().to_owned() })
 }
 
-/// What needs weights of at least 0, where that is shortest paths.
+/// What needs weights of at least 0, in errors about shortest paths.
 pub(crate) const PATHS: &str = "shortest paths";
 
-/// The error for a graph that has other weights than those that `what` needs.
+/// Returns the error for a graph with weights that `what` cannot use.
 pub(crate) fn negative_weight(graph: &Graph, what: &'static str) -> Error {
     Error::NegativeWeight { what, edge: None, graph: graph.directory().to_owned() }
 }
 
-/// The first edge, by the dense ids of its ends, whose weight is none, whichever thread finds it.
+/// The first edge with an invalid weight, by the dense ids of its ends. The order in which threads
+/// find such edges does not matter.
 #[derive(Debug, Default)]
 pub(crate) struct RefusedEdge(Mutex<Option<(ShortId, ShortId)>>);
 
@@ -212,10 +214,10 @@ impl RefusedEdge {
         *first = Some(first.map_or(edge, |other| other.min(edge)));
     }
 
-    /// Fails if there is one. It reads the order of the vertices.
+    /// Fails if an edge was refused. Reads the order of the vertices to name its ends.
     ///
     /// # Errors
-    /// [`Error::NegativeWeight`] of what needs other weights; those of reading.
+    /// [`Error::NegativeWeight`] with the ends of the edge.
     pub(crate) fn check(self, graph: &Graph, what: &'static str) -> Result<()> {
         let Some((source, target)) = unlocked(self.0) else { return Ok(()) };
         let [source, target] = [source, target].map(|vertex| name_of(graph, vertex.into()));
@@ -224,18 +226,18 @@ impl RefusedEdge {
     }
 }
 
-/// Whether a weight is a finite number of at least 0.
+/// Returns whether a weight is a finite number of at least 0.
 #[inline(always)]
 pub(crate) fn is_weight(weight: impl Into<f64>) -> bool {
     (0.0..f64::INFINITY).contains(&weight.into())
 }
 
-/// Whether a weight makes paths shorter, or is NaN.
+/// Returns whether a weight makes paths shorter, or is NaN.
 pub(crate) fn is_negative(weight: f32) -> bool {
     weight.is_nan() || weight < 0.0
 }
 
-/// Whether a weight makes every path longer. NaN does not.
+/// Returns whether a weight makes every path longer. NaN does not.
 pub(crate) fn is_positive(weight: f32) -> bool {
     weight > 0.0
 }

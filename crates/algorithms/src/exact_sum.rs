@@ -1,7 +1,8 @@
-//! Sums of weights that are exact, so that no order of adding makes a difference.
+//! Exact sums of weights, which do not depend on the order of the additions.
 //!
-//! A sum is a whole number of 2^-149, the least `f32` above 0. Its 320 bits hold any weight, and 2^43 of the greatest:
-//! more than there are edges on any disk. (A long accumulator: Kulisch, *Computer Arithmetic and Validity*, 2013.)
+//! A sum is a whole number of units of 2^-149, the least `f32` above 0. Its 320 bits hold any
+//! weight, and the sum of 2^43 of the greatest: more than there are edges on any disk. (A long
+//! accumulator: Kulisch, *Computer Arithmetic and Validity*, 2013.)
 
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicU64};
@@ -9,16 +10,16 @@ use std::sync::atomic::{self, AtomicU64};
 use serde::{Serialize, Serializer};
 use zerocopy::FromZeros;
 
-/// Words of a sum.
+/// The number of words in a sum.
 const WORDS: usize = 5;
 
-/// The exponent of the last bit of a sum.
+/// The exponent of the lowest bit of a sum.
 const LAST_BIT: i32 = -149;
 
-/// A sum of weights of at least 0, none of them infinite.
+/// A sum of finite weights of at least 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExactSum(
-    /// The last bits first.
+    /// The lowest word first.
     [u64; WORDS],
 );
 
@@ -27,13 +28,13 @@ pub struct ExactSum(
 #[repr(transparent)]
 pub struct SharedSum([AtomicU64; WORDS]);
 
-/// Where a weight lies in a sum: its first word, and what is to be added to that and to the next one. The sign does not
-/// count.
+/// Returns the first word of a sum that a weight changes, and what to add to this word and to the
+/// next one. Ignores the sign.
 #[inline(always)]
 fn place(weight: f32) -> (usize, [u64; 2]) {
     let bits = weight.to_bits() & (u32::MAX >> 1);
     let exponent = bits >> (f32::MANTISSA_DIGITS - 1);
-    // All weights but the least ones have a bit in front of those that are stored.
+    // All weights but the subnormal ones have a leading bit that is not stored.
     let stored = bits & ((1 << (f32::MANTISSA_DIGITS - 1)) - 1);
     let digits = stored | u32::from(exponent > 0) << (f32::MANTISSA_DIGITS - 1);
     let shift = exponent.max(1) - 1;
@@ -50,14 +51,14 @@ impl ExactSum {
         self.add_at(word + 1, high);
     }
 
-    /// The sum of both.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(mut self, other: ExactSum) -> ExactSum {
         other.0.into_iter().enumerate().for_each(|(word, amount)| self.add_at(word, amount));
         self
     }
 
-    /// What is left of it without a part of it.
+    /// Returns what is left without `part`, which is a part of this sum.
     #[must_use]
     pub fn minus(mut self, part: ExactSum) -> ExactSum {
         let mut borrowed = false;
@@ -69,16 +70,16 @@ impl ExactSum {
         self
     }
 
-    /// Whether nothing but zeroes was added.
+    /// Returns whether nothing but zeroes was added.
     pub fn is_zero(&self) -> bool {
         self.0 == [0; WORDS]
     }
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     pub fn to_f64(self) -> f64 {
         let first = self.0.iter().rposition(|&word| word > 0).unwrap_or(0).max(1);
         let digits = u128::from(self.0[first]) << 64 | u128::from(self.0[first - 1]);
-        // Of the words behind, only whether they say anything counts, and only where an `f64` lacks digits already.
+        // The lower words only decide the rounding, so one bit stands for all of them.
         let has_more = self.0[..first - 1].iter().any(|&word| word > 0);
         let exponent = 64 * (first as i32 - 1) + LAST_BIT;
         let scale =
@@ -99,7 +100,7 @@ impl ExactSum {
     }
 }
 
-/// As a number.
+/// Serializes the sum as a number.
 impl Serialize for ExactSum {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(self.to_f64())
@@ -119,7 +120,7 @@ impl PartialOrd for ExactSum {
 }
 
 impl SharedSum {
-    /// Adds a weight: an addition or two to a word, most of the time.
+    /// Adds a weight, mostly by one or two additions to words.
     #[inline(always)]
     pub(crate) fn add(&self, weight: f32) {
         let (word, [low, high]) = place(weight);
@@ -132,12 +133,12 @@ impl SharedSum {
         sum.0.into_iter().enumerate().for_each(|(word, amount)| self.add_at(word, amount));
     }
 
-    /// The sum, when nobody adds any more.
+    /// Returns the sum, after all additions.
     pub(crate) fn into_inner(self) -> ExactSum {
         ExactSum(self.0.map(AtomicU64::into_inner))
     }
 
-    /// Words and carries come in any order: each changes the whole by what it says.
+    /// Words and carries may come in any order: each changes the whole sum by its own amount.
     #[inline(always)]
     fn add_at(&self, first: usize, mut amount: u64) {
         for word in &self.0[first..] {
@@ -162,7 +163,7 @@ mod tests {
         sum
     }
 
-    /// Any weight, each bit of its exponent as likely as not.
+    /// Draws any weights; each bit of an exponent is equally likely to be set.
     fn weights() -> impl Strategy<Value = Vec<f32>> {
         prop::collection::vec((0..f32::INFINITY.to_bits()).prop_map(f32::from_bits), 0..50)
     }
@@ -176,14 +177,14 @@ mod tests {
         }
 
         #[test]
-        fn sums_are_those_of_whole_numbers(numbers in prop::collection::vec(0u32..1 << 24, 0..200)) {
+        fn sums_of_whole_numbers_are_exact(numbers in prop::collection::vec(0u32..1 << 24, 0..200)) {
             let weights: Vec<f32> = numbers.iter().map(|&number| number as f32).collect();
             let expected: u64 = numbers.iter().map(|&number| u64::from(number)).sum();
             prop_assert_eq!(sum_of(&weights).to_f64(), expected as f64);
         }
 
         #[test]
-        fn what_is_added_can_be_taken_off_whatever_the_order(one in weights(), other in weights()) {
+        fn subtraction_undoes_additions_in_any_order(one in weights(), other in weights()) {
             let (first, second) = (sum_of(&one), sum_of(&other));
             let mut all = [one, other].concat();
             all.reverse();
@@ -193,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn threads_find_the_sum_of_one(weights in weights()) {
+        fn threads_find_the_same_sum_as_one(weights in weights()) {
             let shared = SharedSum::default();
             shared.add_sum(sum_of(&weights));
             std::thread::scope(|scope| {
@@ -207,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_f64_is_found_by_the_last_bit_of_all() {
-        // Half of the last digit that an `f64` of this size has, and the least there is beyond.
+    fn the_lowest_bit_decides_the_rounding_to_f64() {
+        // Half a unit in the last place of an `f64` of this size; then the least weight is added.
         let half = sum_of(&[2f32.powi(100), 2f32.powi(47)]);
         assert_eq!(half.to_f64(), 2f64.powi(100));
         let more = half.plus(sum_of(&[f32::from_bits(1)]));
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn millions_of_the_greatest_weights_have_room() {
+    fn trillions_of_the_greatest_weights_have_room() {
         let mut sum = sum_of(&[f32::MAX]);
         for _ in 0..42 {
             sum = sum.plus(sum);

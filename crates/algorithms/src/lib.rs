@@ -1,11 +1,11 @@
-//! Graph algorithms on the engine, and the catalogue of them.
+//! Graph algorithms on the engine, and their catalogue.
 //!
-//! An algorithm is a folder: `mod.rs` is its short paper, its options and what it needs, `answer.rs` what it says
-//! of what it found, and the other files are how that is found. [`CATALOGUE`] lists all of them for whoever offers
-//! them without knowing any.
+//! An algorithm is a folder. `mod.rs` is its short paper, its options and its needs; `answer.rs`
+//! turns its result into an answer; the other files compute the result. [`CATALOGUE`] lists all
+//! algorithms for faces, which offer them without knowing any.
 //!
-//! Algorithms that run at the same time on one graph share what is read of it. Each is a call on a thread of its
-//! own, and finds what it finds alone:
+//! Algorithms that run at the same time on one graph share what they read of it. Each is a call on
+//! a thread of its own, with the same result as when it runs alone:
 //!
 //! ```
 //! use tegula_algorithms::bfs::Bfs;

@@ -1,4 +1,4 @@
-//! Vertices as the user named them, and their places among each other.
+//! Original ids of vertices, and their places in ascending order.
 
 use serde::Serialize;
 use tegula_engine::{Cancel, Estimate, Graph, ShortId, VertexId};
@@ -7,7 +7,7 @@ use tegula_store::graph::{OriginalIds, file_names};
 
 use crate::error::{Error, Result};
 
-/// A vertex as the user named it: a number or a string in JSON.
+/// An original id: a number or a string in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Name {
@@ -35,19 +35,16 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// The position of a vertex among the original ids, which ascend. It does not depend on the vertex order of the
-/// graph directory, as a dense id does.
+/// The id position of a vertex: its place in the ascending order of the original ids. Unlike a
+/// dense id, it does not depend on the vertex order of the graph directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u64);
 
 impl Rank {
-    /// No vertex.
+    /// Stands for no vertex.
     pub const NONE: Rank = Rank(u64::MAX);
 
-    /// The vertex as the user named it.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the original id.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -56,7 +53,7 @@ impl Rank {
     }
 }
 
-/// A [`Rank`] in 32 bits, as lists of them hold it: in a graph with [short](ShortId) ids.
+/// A [`Rank`] in 32 bits, for lists of ranks in a graph with [short](ShortId) ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortRank(pub u32);
 
@@ -66,51 +63,43 @@ impl From<ShortRank> for Rank {
     }
 }
 
-/// The rank of each dense id. Where it is another number, ids must be short.
+/// The rank of each dense id. Where the two differ, ids must be short.
 #[derive(Debug)]
 pub struct Ranks(
-    /// None where they are the same numbers.
+    /// `None` where ranks and dense ids are the same numbers.
     Option<Vec<u32>>,
 );
 
 impl Ranks {
-    /// Reads them: [`size`](Ranks::size) bytes.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Reads all ranks, which take [`size`](Ranks::size) bytes.
     pub fn read(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Ranks> {
         Ok(Ranks(graph.original_ids()?.ranks(cancel)?))
     }
 
-    /// Bytes that they take.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the bytes that the ranks take.
     pub fn size(graph: &Graph) -> tegula_engine::Result<u64> {
         Ok(graph.original_ids()?.ranks_size())
     }
 
-    /// All of them, of a graph of so many vertices.
+    /// Returns the ranks of all `vertex_count` vertices by dense id.
     pub fn into_vec(self, vertex_count: u32) -> Vec<u32> {
         self.0.unwrap_or_else(|| (0..vertex_count).collect())
     }
 
-    /// The rank of a vertex.
+    /// Returns the rank of a vertex.
     #[inline]
     pub fn of(&self, vertex: ShortId) -> ShortRank {
         ShortRank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()]))
     }
 
-    /// The same in a graph whose ids may be long.
+    /// Returns the rank of a vertex in a graph whose ids may be long.
     pub fn of_any(&self, vertex: VertexId) -> Rank {
         Rank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()].into()))
     }
 }
 
-/// A vertex as the user named it, found by a pass over the order of all: for an error, and nothing that is asked often.
-///
-/// # Errors
-/// Those of reading.
+/// Returns the original id of a vertex. Reads the order of all vertices, so it is for errors and
+/// not for frequent use.
 pub(crate) fn name_of(graph: &Graph, vertex: VertexId) -> Result<Name> {
     let ids = graph.original_ids()?;
     let mut rank = Rank::NONE;
@@ -123,23 +112,24 @@ pub(crate) fn name_of(graph: &Graph, vertex: VertexId) -> Result<Name> {
     Ok(rank.name(&ids)?)
 }
 
-/// Whether ranks are other numbers than dense ids.
+/// Returns whether ranks differ from dense ids.
 pub(crate) fn has_order(graph: &Graph) -> bool {
     graph.manifest().file(file_names::ORDER).is_some()
 }
 
-/// The estimate of a run that streams the order of the vertices when the tiles are gone.
+/// Returns the estimate of a run that streams the order of the vertices after it has freed the
+/// tiles.
 pub(crate) fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
     let order = graph.original_ids()?.for_each_rank_size();
     let stream_bytes_min = estimate.stream_bytes_min.max(order);
     Ok(Estimate { stream_bytes_min, ..estimate })
 }
 
-/// The vertex with an original id. A string finds an integer id too, and keeps the zeros in front of a
-/// string id.
+/// Returns the vertex with an original id. A string finds an integer id too. The leading zeros of a
+/// string id count.
 ///
 /// # Errors
-/// [`Error::NoSuchVertex`]; those of reading.
+/// [`Error::NoSuchVertex`] if no vertex has this id.
 pub fn find_vertex(graph: &Graph, id: &str) -> Result<VertexId> {
     let found = graph.original_ids()?.find(&OriginalId::String(id.to_owned()))?;
     let missing = || Error::NoSuchVertex { graph: graph.directory().to_owned(), id: id.to_owned() };

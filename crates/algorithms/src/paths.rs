@@ -1,4 +1,4 @@
-//! What a search tells of the paths that it has found: the vertex before each, and whole paths to some targets.
+//! What a search reports about paths: the parent of each vertex, and whole paths to some targets.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::answer::{
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
 
-/// What a search has found of a vertex.
+/// What a search has found about a vertex.
 pub trait Step {
     /// Hops, or a sum of weights.
     type Distance: Distance;
 
-    /// How far it is; `None` where there is no path.
+    /// Returns the distance; `None` where there is no path.
     fn distance(&self) -> Option<Self::Distance>;
 
-    /// The vertex before it; a source's own is itself.
+    /// Returns the vertex before it on the path; a source is its own parent.
     fn parent(&self) -> Option<VertexId>;
 }
 
@@ -32,10 +32,10 @@ pub trait Distance: Copy + PartialOrd + Display + Serialize + Send + Sync + 'sta
     /// The type of its column.
     const TYPE: DataType;
 
-    /// A column of them.
+    /// Makes a column of distances.
     fn array(distances: Vec<Self>) -> ArrayRef;
 
-    /// As a person reads it.
+    /// Formats it for people.
     fn words(self) -> String;
 }
 
@@ -63,7 +63,7 @@ impl Distance for f64 {
     }
 }
 
-/// What it takes to name the vertex before each.
+/// What is needed to name the parent of each vertex.
 pub struct Parents {
     ranks: Ranks,
     group_size: GroupSize,
@@ -71,30 +71,24 @@ pub struct Parents {
 
 impl Parents {
     /// Reads the order of the vertices.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
     pub fn read(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
-        // It needs memory of its own, and no tiles.
+        // The order needs memory of its own, and tiles are no longer needed.
         graph.reader().pool().trim();
         let group_size = GroupSize::within(options.memory);
         Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
     }
 
-    /// Their column.
+    /// Returns the column of the parents.
     pub fn field(id: DataType) -> Field {
         Field::new("parent", id, true)
     }
 
-    /// How many rows are best asked for at a time.
+    /// Returns how many rows to ask for at a time.
     pub fn group_size(&self) -> GroupSize {
         self.group_size
     }
 
-    /// The column of some rows, whose steps are `here` among all.
-    ///
-    /// # Errors
-    /// Those of reading and writing; cancellation.
+    /// Makes the column for some rows. `here` is these rows and their steps among `all`.
     pub fn array<S: Step + Value>(
         &self,
         all: &Values<S>,
@@ -110,23 +104,23 @@ impl Parents {
 
 /// The paths to some targets, nearest first.
 pub struct Paths<S> {
-    /// Of each vertex.
+    /// By dense id.
     steps: Vec<S>,
     parents: Parents,
-    /// Those that there is a path to, by ascending distance, and then by original id.
+    /// Targets with a path, by ascending distance, then by original id.
     targets: Vec<VertexId>,
-    /// How many there are that no path leads to.
+    /// The number of targets without a path.
     unreached: u64,
-    /// Vertices on all paths.
+    /// The number of vertices on all paths.
     row_count: u64,
 }
 
-/// What is said of all paths.
+/// The summary of all paths.
 #[derive(Debug, Serialize)]
 pub struct Summary<D> {
-    /// Targets that a path leads to.
+    /// The number of targets with a path.
     reached: u64,
-    /// The others.
+    /// The number of targets without one.
     unreached: u64,
     /// The nearest targets.
     nearest: Vec<Target<D>>,
@@ -140,10 +134,8 @@ pub struct Target<D> {
 }
 
 impl<S: Step> Paths<S> {
-    /// Paths by what a search has found of every vertex. A target that is named twice has one.
-    ///
-    /// # Errors
-    /// Those of reading the order of the vertices; cancellation.
+    /// Makes paths from what a search has found about every vertex. A target that is named twice
+    /// has one path.
     pub fn new(
         steps: Vec<S>,
         mut targets: Vec<VertexId>,
@@ -168,15 +160,13 @@ impl<S: Step> Paths<S> {
         Ok(paths)
     }
 
-    /// Bytes that they take beside what was found: a path of all vertices, and their order.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the bytes that paths take beside the steps: one path of all vertices, and their
+    /// order.
     pub fn size(graph: &Graph) -> Result<u64> {
         Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
     }
 
-    /// The vertices on a path, from its end to a source.
+    /// Iterates over the vertices on a path, from its end to a source.
     fn backwards(&self, target: VertexId) -> impl Iterator<Item = VertexId> {
         std::iter::successors(Some(target), |vertex| {
             self.steps[vertex.index()].parent().filter(|parent| parent != vertex)
@@ -184,7 +174,7 @@ impl<S: Step> Paths<S> {
     }
 }
 
-/// Rows of a table that are still to be written.
+/// Rows of a table that wait to be written.
 struct Pending<D> {
     targets: Vec<Rank>,
     positions: Vec<u64>,
@@ -197,7 +187,7 @@ impl<D: Distance> Pending<D> {
         Pending { targets: vec![], positions: vec![], vertices: vec![], distances: vec![] }
     }
 
-    /// Makes columns of them.
+    /// Turns the rows into columns, and leaves none behind.
     fn take(&mut self, graph: &Graph, cancel: &Cancel) -> Result<[ArrayRef; 4]> {
         let targets = find_ids(graph, self.targets.drain(..), cancel)?;
         let positions = UInt64Array::from(std::mem::take(&mut self.positions));

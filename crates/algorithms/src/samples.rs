@@ -1,4 +1,4 @@
-//! Some of all vertices, drawn at random.
+//! Random samples of the vertices.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -11,7 +11,7 @@ use crate::answer::{self, Facts, Figures};
 use crate::error::Result;
 use crate::random;
 
-/// Vertices from which something is found: drawn at random, or all.
+/// The vertices from which something is computed: drawn at random, given, or all.
 #[derive(Debug)]
 pub(crate) struct Sample {
     /// By ascending original id.
@@ -20,11 +20,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// Draws as many different vertices as an option `samples` says, or takes all: the same whatever the order of the
-    /// vertices in the graph directory.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Draws `samples` different vertices, or takes all where it is `None`. The sample does not
+    /// depend on the vertex order of the graph directory.
     pub(crate) fn draw(
         graph: &Graph,
         samples: Option<NonZeroU64>,
@@ -39,10 +36,7 @@ impl Sample {
         Ok(Sample { vertices, drawn })
     }
 
-    /// Takes those that are given, each once.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Takes the `given` vertices, each once.
     pub(crate) fn given(graph: &Graph, given: &[VertexId], cancel: &Cancel) -> Result<Sample> {
         let drawn = VertexSet::new(graph.short_vertex_count()?);
         let count = given.iter().filter(|vertex| drawn.insert(vertex.short())).count();
@@ -56,31 +50,31 @@ impl Sample {
         Ok(Sample { vertices, drawn })
     }
 
-    /// Bytes that it takes to take so many that are given, and they.
+    /// Returns the bytes that a sample of `given` vertices takes.
     pub(crate) fn given_size(graph: &Graph, given: u64) -> u64 {
         4 * given.min(graph.vertex_count()) + VertexSet::size(graph.vertex_count())
     }
 
-    /// Bytes that it takes to draw it, and it.
+    /// Returns the bytes that a random sample takes while it is drawn.
     pub(crate) fn size(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
         let count = count(graph, samples);
-        // A set takes some 12 bytes for a number of 8; where all are drawn there is none.
+        // A set takes some 12 bytes for a number of 8 bytes. A sample of all vertices needs no set.
         let ranks = if count < graph.vertex_count() { 12 * count } else { 0 };
         4 * count + ranks + VertexSet::size(graph.vertex_count())
     }
 
-    /// How many others than a vertex are in it.
+    /// Returns the size of the sample without `vertex`.
     pub(crate) fn others(&self, vertex: ShortId) -> usize {
         self.vertices.len() - usize::from(self.drawn.contains(vertex))
     }
 }
 
-/// From how many vertices something was found.
+/// How many vertices something was computed from.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sources {
-    /// So many.
+    /// Their number.
     sources: u64,
-    /// Whether these were all.
+    /// Whether they are all vertices.
     exact: bool,
     /// Whether they were given, not drawn.
     #[serde(skip)]
@@ -88,13 +82,13 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// As many as an option `samples` says, or all.
+    /// Counts the vertices that an option `samples` asks for, or all.
     pub(crate) fn of(graph: &Graph, samples: Option<NonZeroU64>) -> Sources {
         let sources = count(graph, samples);
         Sources { sources, exact: sources == graph.vertex_count(), are_given: false }
     }
 
-    /// So many that were given.
+    /// Counts `sources` given vertices.
     pub(crate) fn given(graph: &Graph, sources: u64) -> Sources {
         Sources { sources, exact: sources == graph.vertex_count(), are_given: true }
     }
@@ -117,7 +111,7 @@ impl Figures for Sources {
 /// Draws between two checks for cancellation.
 const LOOK_EVERY: u64 = 1 << 16;
 
-/// How many vertices are drawn.
+/// Returns how many vertices are drawn.
 pub(crate) fn count(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
     samples.map_or(u64::MAX, NonZeroU64::get).min(graph.vertex_count())
 }
@@ -150,8 +144,8 @@ fn draw(
     Ok(drawn)
 }
 
-/// So many different numbers below `end`: Floyd's algorithm (Bentley, Floyd, *A Sample of Brilliance*, Communications
-/// of the ACM 30, 1987).
+/// Draws `count` different numbers below `end` by Floyd's algorithm (Bentley, Floyd, *A Sample of
+/// Brilliance*, Communications of the ACM 30, 1987).
 fn draw_ranks(end: u64, count: u64, seed: u64, cancel: &Cancel) -> Result<BTreeSet<u64>> {
     let mut drawn = BTreeSet::new();
     for (last, index) in (end - count..end).zip(0..) {

@@ -1,9 +1,10 @@
-//! Breadth-first searches from many vertices at a time.
+//! Breadth-first searches from many vertices at once.
 //!
-//! Searches from up to 64 vertices share one pass over the rows of a level: a vertex has a bit for each search that has
-//! come to it (Then et al., *The More the Merrier: Efficient Multi-Source Graph Traversal*, VLDB 2014). Most vertices
-//! are reached by most searches within a few levels, so that 64 of them read little more than one does. Which vertex is
-//! reached by which search in which level depends on the graph alone. Memory: 32 bytes a vertex.
+//! Up to 64 searches share one pass over the rows of a level: each vertex has a bit for each search
+//! that has reached it (Then et al., *The More the Merrier: Efficient Multi-Source Graph
+//! Traversal*, VLDB 2014). Most searches reach most vertices within a few levels, so 64 of them
+//! read little more than one. The level in which a search reaches a vertex depends on the graph
+//! alone. Memory: 32 bytes a vertex.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -14,34 +15,34 @@ use tegula_store::rows::Direction;
 
 use crate::algorithm::{Iterations, Work};
 
-/// Searches at a time.
+/// Searches that run together.
 pub(crate) const WIDTH: usize = 64;
-/// One vertex in so many from which on all vertices are passed over for those of a level.
+/// A level with at least one vertex in `DENSE_SHARE` is followed in a pass over all vertices.
 const DENSE_SHARE: usize = 16;
 
-/// Searches along the edges from each vertex.
+/// Searches along edges from up to [`WIDTH`] vertices at a time.
 pub(crate) struct Searches<'s> {
     job: &'s RowsJob<'s>,
-    /// Along which edges they go.
+    /// The directions in which they follow edges.
     directions: &'s [Direction],
-    /// By which searches each vertex was reached.
+    /// For each vertex, the searches that have reached it.
     seen: Vec<u64>,
-    /// By which it was in this level.
+    /// For each vertex, the searches that reach it in this level.
     reached: Vec<AtomicU64>,
-    /// And by which in the next.
+    /// For each vertex, the searches that reach it in the next level.
     next: Vec<AtomicU64>,
     /// The vertices of this level, ascending.
     level: Vec<ShortId>,
     edges: AtomicU64,
 }
 
-/// How much that many searches do, as `kind`.
+/// Returns the work of `searches` searches, as `kind`.
 pub(crate) fn work(kind: &'static str, graph: &Graph, searches: u64) -> Work {
     Work::of_rounds(kind, graph, Iterations::Exactly(searches.div_ceil(WIDTH as u64)))
 }
 
 impl<'s> Searches<'s> {
-    /// None has begun.
+    /// Makes searches of which none has begun.
     pub(crate) fn new(
         job: &'s RowsJob<'s>,
         vertex_count: u32,
@@ -59,15 +60,13 @@ impl<'s> Searches<'s> {
         }
     }
 
-    /// Bytes that they hold: bits, and two levels.
+    /// Returns the bytes that they hold: bits, and two levels.
     pub(crate) fn size(vertex_count: u64) -> u64 {
         32 * vertex_count
     }
 
-    /// Searches from all sources, [`WIDTH`] at a time; an iteration of the statistics is that.
-    ///
-    /// # Errors
-    /// As of [`Searches::run`].
+    /// Searches from all sources, [`WIDTH`] at a time. Each group of sources is an iteration in the
+    /// statistics.
     pub(crate) fn run_all(
         mut self,
         sources: &[ShortId],
@@ -86,16 +85,14 @@ impl<'s> Searches<'s> {
         Ok(self.statistics(times))
     }
 
-    /// What all of them did, in these times.
+    /// Returns the statistics of all searches, which took these times.
     pub(crate) fn statistics(self, times: IterationTimes) -> RunStatistics {
         self.job.statistics(times, self.edges.into_inner())
     }
 
-    /// Searches from each of the sources, up to [`WIDTH`] different ones. Tells of each vertex that is reached: in
-    /// which level, by ascending level, and how many searches reach it there, by a bit for each source.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation; a panic.
+    /// Searches from each of the sources, up to [`WIDTH`] different ones. Calls `visit` for each
+    /// vertex that is reached, by ascending level: with the level, the vertex, and a bit for each
+    /// source whose search reaches it there.
     pub(crate) fn run(
         &mut self,
         sources: &[ShortId],
@@ -122,14 +119,14 @@ impl<'s> Searches<'s> {
         Ok(())
     }
 
-    /// Follows the vertices of the level, and returns those of the next.
+    /// Follows the vertices of the level, and returns those of the next one.
     fn follow_list(&self) -> Result<Vec<ShortId>> {
         self.job.follow(&self.level, self.directions, |row, found| {
             self.follow_row(row, |target| found.push(target))
         })
     }
 
-    /// Follows the vertices of the level in a pass over all.
+    /// Follows the vertices of the level in a pass over all vertices.
     fn follow_all(&self) -> Result<()> {
         self.job.for_each_range(|_, ids| {
             let is_reached = |vertex: ShortId| self.bits_of(vertex) != 0;
@@ -148,7 +145,7 @@ impl<'s> Searches<'s> {
         self.reached[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Follows a vertex with the searches that have reached it.
+    /// Follows the row of a vertex for the searches that reach it in this level.
     #[inline]
     fn follow_row(&self, row: &Row<'_>, mut found: impl FnMut(ShortId)) -> Result<()> {
         let bits = self.bits_of(row.source());
@@ -165,7 +162,8 @@ impl<'s> Searches<'s> {
         Ok(())
     }
 
-    /// The next level becomes this one. Its vertices are known, or to be looked for.
+    /// Makes the next level the current one. `found` holds its vertices; if it is `None`, they are
+    /// looked for.
     fn arrive(&mut self, found: Option<Vec<ShortId>>, mut visit: impl FnMut(ShortId, u64)) {
         for vertex in &self.level {
             *self.reached[vertex.index()].get_mut() = 0;

@@ -1,4 +1,4 @@
-//! Where searches start, and where the paths that they tell end.
+//! Where searches start, and where the paths that they report end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::vertex_list::VertexList;
 pub struct Sources(Arc<[VertexId]>);
 
 impl Sources {
-    /// Those of a list, in which some may be more than once.
+    /// Takes the vertices of a list, in which some may be repeated.
     pub fn new(mut vertices: Vec<VertexId>) -> Sources {
         vertices.sort_unstable();
         vertices.dedup();
         Sources(vertices.into())
     }
 
-    /// The vertex of the option `source`, or those of the file of `sources`.
+    /// Returns the vertex of the option `source`, or the vertices in the file of `sources`.
     ///
     /// # Errors
-    /// [`Error::NoSuchVertex`]; those of reading.
+    /// [`Error::NoSuchVertex`] if the graph does not have the vertex of `source`.
     pub fn find(source: Option<&str>, listed: VertexList, graph: &Graph) -> Result<Sources> {
         match source {
             Some(id) => Ok(find_vertex(graph, id)?.into()),
@@ -34,7 +34,7 @@ impl Sources {
         }
     }
 
-    /// Whether a vertex is one of them.
+    /// Returns whether a vertex is a source.
     #[inline]
     pub fn contains(&self, vertex: VertexId) -> bool {
         match *self.0 {
@@ -43,12 +43,12 @@ impl Sources {
         }
     }
 
-    /// All of them.
+    /// Returns all sources.
     pub fn as_slice(&self) -> &[VertexId] {
         &self.0
     }
 
-    /// Bytes that they take; a single one is not worth to be counted.
+    /// Returns the bytes that they take. A single source is not counted.
     pub fn size(&self) -> u64 {
         match *self.0 {
             [_] => 0,
@@ -63,10 +63,7 @@ impl From<VertexId> for Sources {
     }
 }
 
-/// Refuses options with no start, or two.
-///
-/// # Errors
-/// [`Error::BadOptions`].
+/// Refuses options with neither `source` nor `sources`, or with both.
 pub fn check_source(
     algorithm: &'static str,
     source: &Option<String>,
@@ -80,14 +77,11 @@ pub fn check_source(
 }
 
 /// Refuses a source that the graph does not have.
-///
-/// # Errors
-/// [`Error::NoSuchVertex`]; those of reading.
 pub fn find_source(graph: &Graph, source: Option<&str>) -> Result<()> {
     source.map_or(Ok(()), |id| find_vertex(graph, id).map(drop))
 }
 
-/// The tables of a search: where it starts, and where its paths are to end.
+/// The tables of a search: its sources, and the targets of its paths.
 #[derive(Debug, Default)]
 pub struct SearchFiles {
     pub sources: VertexList,
@@ -95,10 +89,10 @@ pub struct SearchFiles {
 }
 
 impl SearchFiles {
-    /// Reads those that options name.
+    /// Reads the tables that options name.
     ///
     /// # Errors
-    /// Those of [`VertexList::read`].
+    /// As for [`VertexList::read`].
     pub fn read(
         sources: Option<&Path>,
         targets: Option<&Path>,
@@ -110,9 +104,9 @@ impl SearchFiles {
         })
     }
 
-    /// The estimate of a search with this, and with so many bytes more that it holds.
+    /// Returns the estimate of a search with these tables and with `held` further bytes.
     pub fn beside(&self, estimate: Estimate, held: u64) -> Estimate {
-        // The list of the file, and what the search makes of it.
+        // Each list is held twice: as it was read, and as the search keeps it.
         let held = held + 2 * self.size();
         let vertex_bytes = estimate.vertex_bytes + held;
         let on_disk = estimate.on_disk.map(|arrays| arrays.beside(held));

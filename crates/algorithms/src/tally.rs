@@ -1,26 +1,27 @@
-//! Which of many labels is the most frequent.
+//! Finds the most frequent of many labels.
 
-/// Labels up to which they are sorted: a table is slower for so few.
+/// At most `SORTED_MAX` labels are sorted: for few labels, a table is slower.
 const SORTED_MAX: usize = 32;
 
 /// Counts labels.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     labels: Vec<u32>,
-    /// Open addressing with linear probing: a label and how often it was seen, 0 where the place is free. Always free
-    /// but while it is in use; its length is a power of two.
+    /// A hash table with linear probing. An entry is a label and its count, which is 0 in a free
+    /// entry. Between calls, all entries are free. The length is a power of two.
     table: Vec<(u32, u32)>,
-    /// The places in use.
+    /// The entries in use.
     used: Vec<u32>,
 }
 
 impl Tally {
-    /// Bytes that it takes for up to so many labels. Lists grow by doubling.
+    /// Returns the bytes for up to `labels` labels. Lists grow by doubling.
     pub(crate) fn size(labels: u64) -> u64 {
         8 * labels + 8 * (2 * labels).next_power_of_two() + 8 * labels
     }
 
-    /// The most frequent of the labels, of several the one with the smallest key; none of none.
+    /// Returns the most frequent label; of equally frequent ones, the one with the smallest key.
+    /// Returns `None` without labels.
     pub(crate) fn most_frequent<K: Ord>(
         &mut self,
         labels: impl Iterator<Item = u32>,
@@ -48,11 +49,11 @@ impl Tally {
     fn by_table<K: Ord>(&mut self, key: impl Fn(u32) -> K) -> Option<u32> {
         let places = (2 * self.labels.len()).next_power_of_two();
         if self.table.len() < places {
-            // Exactly as much as is needed, not twice as much.
+            // Exactly the entries that are needed: a list that grows may take twice that.
             self.table = vec![(0, 0); places];
         }
         let mask = self.table.len() - 1;
-        // The upper bits of the product depend on all of the label.
+        // The upper bits of the product depend on all bits of the label.
         let shift = 64 - self.table.len().trailing_zeros();
         let (mut most, mut count_max) = (0, 0);
         for &label in &self.labels {
@@ -88,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_smallest_of_the_most_frequent(
+        fn of_the_most_frequent_labels_the_smallest_wins(
             lists in prop::collection::vec(
                 prop::collection::vec(prop_oneof![0..9u32, any::<u32>()], 0..200), 1..6,
             )

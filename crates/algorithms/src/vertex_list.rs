@@ -1,4 +1,4 @@
-//! Vertices that a table names.
+//! Lists of vertices from tables.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use crate::side_table::{Row, RowVisitor, Tables};
 /// The vertices, in the order of the file.
 #[derive(Debug, Default)]
 pub struct VertexList {
-    /// All of them; one that is named twice is there twice.
+    /// All vertices; one that is named twice occurs twice.
     pub vertices: Vec<VertexId>,
-    /// Bytes that reading them takes.
+    /// Bytes for reading them.
     pub reading_size: u64,
 }
 
 impl VertexList {
-    /// Reads a row for each vertex.
+    /// Reads a vertex from each row.
     ///
     /// # Errors
-    /// Those of [`Tables::read`].
+    /// As for [`Tables::read`].
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<VertexList> {
         let mut list = VertexList::default();
         list.reading_size = tables.read(option, path, &mut list)?;
@@ -32,7 +32,7 @@ impl VertexList {
     /// Reads the table that an option names, if there is one.
     ///
     /// # Errors
-    /// Those of [`VertexList::read`].
+    /// As for [`VertexList::read`].
     pub fn read_any(
         option: &'static str,
         path: Option<&Path>,

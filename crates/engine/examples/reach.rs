@@ -1,6 +1,5 @@
 #![expect(clippy::print_stdout, reason = "an example prints")]
-//! Counts how many of the first 32 vertices reach each vertex within some hops: `reach GRAPH.tegula
-//! 3`
+//! Counts, for each vertex, the first 32 vertices that reach it within some hops: `reach GRAPH 3`
 
 use std::path::Path;
 

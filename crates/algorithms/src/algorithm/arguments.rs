@@ -7,7 +7,7 @@ use super::request::Asked;
 use super::{Algorithm, Entry, Request};
 use crate::side_table::TableOptions;
 
-/// How the options of an algorithm become arguments, and arguments its options.
+/// Turns the options of an algorithm into arguments, and arguments into its options.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arguments {
     augment: fn(Command) -> Command,
@@ -20,7 +20,8 @@ impl Arguments {
     }
 }
 
-/// Options of which exactly one has to be given. Where none is, all of them are named.
+/// Makes a group of options of which exactly one must be given. If none is given, the error names
+/// them all.
 pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
     // No option has such a name.
     ArgGroup::new("one of").required(true).args(options)
@@ -40,23 +41,21 @@ fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Reque
 }
 
 impl Entry {
-    /// A command with the options of the algorithm, and then those of `R` that it does not have itself.
+    /// Makes a command with the options of the algorithm and those of `R` that it does not have
+    /// itself.
     pub fn command<R: Args>(&self) -> Command {
         let own = (self.arguments.augment)(Command::new(self.name));
         let names = self.option_names();
         let others = R::augment_args(Command::new(self.name));
-        // Where both have an option, it is that of the algorithm.
+        // Where both have an option, the one of the algorithm counts.
         let others =
             others.get_arguments().filter(|other| !names.contains(&other.get_id().as_str()));
         // The documentation of a struct is for developers.
         own.args(others.cloned()).about(self.description.summary).long_about(None)
     }
 
-    /// The algorithm with the options that a command was given. Whether they make sense together is still to be
-    /// [checked](Request::check).
-    ///
-    /// # Errors
-    /// Those of values that are none.
+    /// Returns the algorithm with the options that a command was given. Whether they make sense
+    /// together is still to be [checked](Request::check).
     pub fn request_of_arguments(
         &self,
         matches: &ArgMatches,

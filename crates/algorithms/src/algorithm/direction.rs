@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 
-/// Which edges a search follows. In an undirected graph all of these are the same.
+/// Which edges a search follows. In an undirected graph, all directions are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

@@ -17,11 +17,11 @@ pub struct Entry {
     pub name: &'static str,
     /// What it finds and needs, in words.
     pub description: Description,
-    /// What it makes of the weights of edges, unless an option says otherwise.
+    /// How it treats the weights of edges, unless an option says otherwise.
     pub weights: Weights,
     /// Whether its rows are the edges of a graph.
     pub finds_graph: bool,
-    /// Its options that name a table of vertices.
+    /// The options that name a table of vertices.
     pub tables: &'static [&'static str],
     schema: fn() -> Value,
     option_names: fn() -> Vec<&'static str>,
@@ -31,7 +31,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of an algorithm.
+    /// Makes the entry of an algorithm.
     pub const fn of<A: Algorithm + 'static>() -> Entry {
         Entry {
             name: A::NAME,
@@ -47,21 +47,21 @@ impl Entry {
         }
     }
 
-    /// The names of its options: its own, and those of [`TableOptions`] where it reads tables.
+    /// Returns the names of its options, with those of [`TableOptions`] where it reads tables.
     pub fn option_names(&self) -> Vec<&'static str> {
         (self.option_names)()
     }
 
-    /// The JSON Schema of its options. Beside types, ranges, defaults and help it says by `format` which are the id of
-    /// a vertex (`vertex`) and which name a table (`table`) or another file (`file`).
+    /// Returns the JSON Schema of its options: types, ranges, defaults and help. The `format` of an
+    /// option is `vertex` for the id of a vertex, `table` for a table, and `file` for another file.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }
 
-    /// The algorithm with options that are the fields of a JSON object.
+    /// Returns the algorithm with the fields of a JSON object as its options.
     ///
     /// # Errors
-    /// [`Error::BadOptions`] for options that there are not, are missing, or have values that are none; those of
+    /// [`Error::BadOptions`] for unknown or missing options and for invalid values; the errors of
     /// [`Algorithm::check`].
     pub fn request(&self, options: Value) -> Result<Box<dyn Request>> {
         (self.request)(options)
@@ -80,13 +80,13 @@ fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Box<dyn Request
     Ok(Box::new(asked))
 }
 
-/// Options that are the fields of a JSON object.
+/// Reads options from the fields of a JSON object.
 fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
     serde_json::from_value(options)
         .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })
 }
 
-/// Whether an algorithm has the [`TableOptions`].
+/// Returns whether an algorithm has the [`TableOptions`].
 pub(super) const fn reads_tables<A: Algorithm>() -> bool {
     !A::TABLES.is_empty()
 }
@@ -96,10 +96,10 @@ fn option_names<A: Algorithm>() -> Vec<&'static str> {
     [field_names::<A>(), of_tables].concat()
 }
 
-/// The fields of a struct, as its derived `Deserialize` asks for them.
+/// Returns the names of the fields of a struct, as its derived `Deserialize` asks for them.
 fn field_names<O: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // It always ends with an error: there is nothing to read.
+    // This always ends with an error: there is nothing to read.
     let _ = O::deserialize(FieldNames(&mut names));
     names
 }

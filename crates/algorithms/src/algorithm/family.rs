@@ -1,14 +1,14 @@
-//! What kind of question an algorithm answers.
+//! Families of algorithms, by the kind of question that they answer.
 
 use serde::Serialize;
 
-/// A family of algorithms, for lists that are read by people.
+/// A family of algorithms, for lists that people read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// How important each vertex is.
     Centrality,
-    /// What is reached from where, and how far that is.
+    /// Which vertices are reached, and how far away they are.
     Paths,
     /// Which vertices are connected.
     Components,
@@ -37,7 +37,7 @@ impl Family {
         Family::Propagation,
     ];
 
-    /// The heading above its algorithms.
+    /// Returns the heading above its algorithms.
     pub fn title(self) -> &'static str {
         match self {
             Family::Centrality => "Centrality",

@@ -14,47 +14,43 @@ use crate::answer::Answer;
 use crate::error::{Hint, Result, Setting};
 use crate::side_table::Tables;
 
-/// An algorithm with its options. The struct has the options as its fields, and the documentation of a field is
-/// the help text of the option, in every face.
+/// An algorithm with its options. The fields of the struct are the options. The documentation of a
+/// field is the help text of the option in every face.
 pub trait Algorithm: Options {
     /// Its name.
     const NAME: &'static str;
     /// What it finds and needs, in words.
     const DESCRIPTION: Description;
-    /// What it makes of the weights of edges, unless an option says otherwise.
+    /// How it treats the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
-    /// Whether its rows are the edges of a graph: then the answer tells its
+    /// Whether its rows are the edges of a graph. Its answer then has a table of
     /// [vertices](Answer::vertices) too, and may be written as a graph.
     const FINDS_GRAPH: bool = false;
-    /// Its options that name a table of vertices. Where there are any, it has the [`TableOptions`] too.
+    /// The options that name a table of vertices. If there are any, it has the [`TableOptions`]
+    /// too.
     ///
     /// [`TableOptions`]: crate::side_table::TableOptions
     const TABLES: &'static [&'static str] = &[];
-    /// What it is told by files that its options name; `()` where they name none.
+    /// What it reads from the files that its options name; `()` if they name none.
     type Files: SideFiles;
 
-    /// What it makes of the weights of edges with these options.
+    /// Returns how it treats the weights of edges with these options.
     fn weights(&self) -> Weights {
         Self::WEIGHTS
     }
 
     /// Refuses options that make no sense together.
-    ///
-    /// # Errors
-    /// What is wrong with them.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What takes the place of the graph, where an option names it.
+    /// Returns the file that takes the place of the graph, where an option names one.
     fn model(&self) -> Option<&Path> {
         None
     }
 
-    /// Imports the graph beneath its [`model`](Algorithm::model), with its vertices in their order.
-    ///
-    /// # Errors
-    /// Those of reading the model and of [`tegula_import::import`].
+    /// Imports the graph of its [`model`](Algorithm::model), with the vertices in the model's
+    /// order.
     ///
     /// # Panics
     /// When there is no model.
@@ -62,59 +58,45 @@ pub trait Algorithm: Options {
         unreachable!("no option names a model")
     }
 
-    /// Where its edges can come from.
+    /// Returns where its edges can come from.
     fn edges(&self) -> Edges;
 
-    /// Reads the files that its options name, once: one may be a pipe.
-    ///
-    /// # Errors
-    /// Those of reading, and of what the files say.
+    /// Reads the files that its options name, once: a file may be a pipe.
     fn read_files(&self, _tables: &mut Tables<'_>) -> Result<Self::Files> {
         Ok(Self::Files::default())
     }
 
-    /// Refuses what it has no answer for: a graph, or a vertex that an option names. It is asked before
-    /// anything that takes long.
-    ///
-    /// # Errors
-    /// What it has no answer for; those of reading.
+    /// Refuses a graph, or a vertex that an option names, for which it has no answer. Faces call
+    /// this before anything that takes long.
     fn check_input(&self, _graph: &Graph) -> Result<()> {
         Ok(())
     }
 
-    /// How many iterations it runs, as far as that is known before.
+    /// Returns how many iterations it runs, as far as that is known before the run.
     fn iterations(&self) -> Iterations {
         Iterations::Unknown
     }
 
-    /// What it needs of memory with `threads` threads, its files included.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Estimates the memory that it needs with `threads` threads, including its files.
     fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
-    /// Bytes that it takes beside its estimate and what it streams where there are as many: lists that save time.
+    /// Returns the bytes of lists that save time. They come on top of its estimate and of what it
+    /// streams, and are made only where there is room.
     fn lists_size(&self, _graph: &Graph) -> u64 {
         0
     }
 
-    /// How much it does, for an estimate of its time.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns its work, for an estimate of its time.
     fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
         Ok(Work::of_rounds(Self::NAME, graph, self.iterations()))
     }
 
-    /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
+    /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.
     fn why_in_memory(&self) -> &'static str {
         "rows lead from each vertex to any other"
     }
 
-    /// Another run that finds the same within less memory, where there is one.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns another run with the same result in less memory, where there is one.
     fn less_memory(
         &self,
         _graph: &Graph,
@@ -124,12 +106,12 @@ pub trait Algorithm: Options {
         Ok(None)
     }
 
-    /// How many edges its answer has at the most, where these are a graph.
+    /// Returns the most edges that its answer can have, where this is a graph.
     fn found_edges_max(&self, graph: &Graph, _files: &Self::Files) -> u64 {
         graph.edge_count()
     }
 
-    /// Whether a run can keep checkpoints and go on from one.
+    /// Returns whether a run can keep checkpoints and resume from one.
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Refused {
             why: "a checkpoint holds a value for each vertex, and this run needs more than that to go on",
@@ -139,11 +121,12 @@ pub trait Algorithm: Options {
     /// Runs it.
     ///
     /// # Errors
-    /// Those of [`check_input`](Algorithm::check_input) and of the run.
+    /// The errors of [`check_input`](Algorithm::check_input) and of the run.
     fn run(&self, graph: &Graph, files: Self::Files, options: &RunOptions<'_>) -> Result<Found>;
 }
 
-/// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command line.
+/// What a struct of options can do: be read from JSON and, with the feature `clap`, from a command
+/// line.
 #[cfg(feature = "clap")]
 pub trait Options:
     std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema + clap::Args
@@ -167,33 +150,33 @@ impl<O> Options for O where
 {
 }
 
-/// What a run found, and what it did for that.
+/// The result of a run.
 pub struct Found {
-    /// What it found.
+    /// The answer.
     pub answer: Box<dyn Answer>,
-    /// What it did.
+    /// The statistics of the run.
     pub statistics: RunStatistics,
 }
 
 impl Found {
-    /// An answer and what was done for it.
+    /// Joins an answer and the statistics of its run.
     pub fn new(answer: impl Answer + 'static, statistics: RunStatistics) -> Found {
         Found { answer: Box::new(answer), statistics }
     }
 }
 
-/// A run that finds the same within less memory.
+/// A run with the same result in less memory.
 #[derive(Debug, Clone)]
 pub struct LessMemory {
     /// Bytes of the smallest budget for it.
     pub needed: u64,
-    /// What is done for it.
+    /// How to get that run.
     pub hint: Hint,
 }
 
-/// What was read of the files that options name.
+/// Files read for the options.
 pub trait SideFiles: Default + Send {
-    /// Bytes that it holds.
+    /// Returns the bytes that they hold.
     fn size(&self) -> u64;
 }
 
@@ -204,10 +187,10 @@ impl SideFiles for () {
     }
 }
 
-/// Whether a run can keep checkpoints of itself.
+/// Whether a run can keep checkpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checkpointing {
-    /// It runs one vertex program.
+    /// It can, as it runs one vertex program.
     Kept {
         /// Bytes of the state of a vertex.
         state_bytes: usize,
@@ -220,31 +203,31 @@ pub enum Checkpointing {
 }
 
 impl Checkpointing {
-    /// Those of a run of this program.
+    /// Returns that a run of `P` can keep checkpoints.
     pub(crate) fn of<P: Program>() -> Checkpointing {
         Checkpointing::Kept { state_bytes: size_of::<P::State>() }
     }
 }
 
-/// What is known of the number of iterations before a run.
+/// What is known about the number of iterations before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Iterations {
     /// Nothing.
     Unknown,
-    /// They end when little changes, or after so many.
+    /// They end when little changes, or after this number.
     AtMost(u64),
-    /// There are so many, or fewer only where nothing changes at all any more.
+    /// There are exactly this many, or fewer if nothing changes any more.
     Exactly(u64),
 }
 
 impl Iterations {
-    /// Those of a run that ends when the change is within a tolerance, or after so many. Without a
-    /// tolerance they end where nothing changes at all.
+    /// Returns those of a run that ends when the change is within a tolerance, or after `most`.
+    /// With a tolerance of 0, it ends early only if nothing changes at all.
     pub fn within(tolerance: f64, most: u64) -> Iterations {
         if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
     }
 
-    /// Their number, where it is known.
+    /// Returns their number, where it is known.
     pub fn known(self) -> Option<u64> {
         match self {
             Iterations::Exactly(count) => Some(count),
@@ -253,46 +236,46 @@ impl Iterations {
     }
 }
 
-/// What an algorithm makes of the weights of edges.
+/// How an algorithm treats the weights of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights {
-    /// It looks at them, and takes 1 for every one where the graph has none.
+    /// It uses them. In a graph without weights, every edge has the weight 1.
     Used,
-    /// It passes them over, which not everybody expects.
+    /// It ignores them, which may surprise users.
     Ignored {
         /// What it does instead.
         instead: &'static str,
     },
-    /// It has no use for them, as everybody expects.
+    /// They mean nothing to it, as everybody expects.
     Irrelevant,
 }
 
 /// Where the edges of an algorithm can come from.
 #[derive(Debug, Clone, Copy)]
 pub enum Edges {
-    /// It looks at none.
+    /// It reads none.
     None,
-    /// From tiles alone.
+    /// From tiles only.
     Tiles {
         /// Why, as the beginning of a sentence that ends with "not along rows".
         why: &'static str,
-        /// What goes along rows, where something does.
+        /// A setting with which edges come from rows, where there is one.
         instead: Option<Setting>,
     },
-    /// From rows alone, of these directions.
+    /// From rows only, in these directions.
     Rows(Directions),
-    /// From both, or where [directions](Directions::can_scan) forbid a scan from rows alone.
+    /// From both; from rows only where [directions](Directions::can_scan) forbid a scan.
     Either {
-        /// Which way edges are followed.
+        /// The directions in which it follows edges.
         directions: Directions,
-        /// Bytes that it needs beside its estimate to follow rows by source too, for a number of threads. An estimate for
-        /// rows alone has them.
+        /// Returns the bytes that following rows takes beside the estimate, for a number of
+        /// threads. An estimate for rows only includes them.
         rows_size: fn(&Graph, usize) -> u64,
     },
 }
 
 impl Edges {
-    /// The directions of rows that are followed, where rows are.
+    /// Returns the directions of the rows that it follows, where it follows rows.
     pub fn directions(&self) -> Directions {
         match self {
             Edges::Rows(directions) | Edges::Either { directions, .. } => *directions,
@@ -300,7 +283,7 @@ impl Edges {
         }
     }
 
-    /// Whether they can come from tiles.
+    /// Returns whether edges can come from tiles.
     pub fn can_scan(&self, graph: &Graph) -> bool {
         match self {
             Edges::None | Edges::Rows(_) => false,

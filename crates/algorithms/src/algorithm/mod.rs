@@ -1,9 +1,9 @@
-//! What an algorithm is to whoever offers it: a name, options, needs, a run, an answer.
+//! What an algorithm offers to a face: a name, options, needs, a run, an answer.
 //!
-//! An algorithm implements [`Algorithm`] for the struct of its options. A face (the command line, a service, a
-//! language) has an [`Entry`] of the catalogue, makes a [`Request`] of the options that it is given, has the files
-//! read that these name, asks for the [`Needs`], and runs what is [`Prepared`] then. It never knows which
-//! algorithm it is.
+//! An algorithm implements [`Algorithm`] for the struct of its options. A face (the command line, a
+//! service, a language) takes an [`Entry`] of the catalogue, and makes a [`Request`] of the options
+//! that it is given. It then has the files read that these name, asks for the [`Needs`], and runs
+//! what is [`Prepared`]. It never knows which algorithm it runs.
 
 #[cfg(feature = "clap")]
 mod arguments;

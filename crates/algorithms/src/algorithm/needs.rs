@@ -1,4 +1,4 @@
-//! What a run needs of memory and of time, found before it starts.
+//! The memory and the time that a run needs, estimated before it starts.
 
 use tegula_engine::traverse::{RowsWanted, long_rows_size, row_pieces_size};
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
@@ -9,42 +9,42 @@ use super::request::Prepared;
 use super::work::{Work, edge_bytes};
 use crate::error::{Hint, Result, Setting, SettingValue};
 
-/// Bytes an edge that rows are expected to take.
+/// Expected bytes per edge in rows.
 const ROW_BYTES_EXPECTED: u64 = 2;
 /// Bytes of the weight of an edge.
 const WEIGHT_BYTES: u64 = 4;
-/// Bytes an edge that writing a graph takes where there are as many, about: 562 MiB in all where this tells 523, of the
-/// component of R-MAT 20.
+/// Bytes per edge for writing a graph where memory has room for them, about. For the component of
+/// R-MAT 20, writing took 562 MiB in all, where this predicts 523 MiB.
 const WRITING_BYTES: u64 = 16;
 /// The work of building rows.
 const BUILDING_ROWS: &str = "building rows";
 /// The work of writing a graph.
 const WRITING_GRAPH: &str = "writing a graph";
 
-/// What a run on a graph is going to need.
+/// What a run on a graph needs.
 #[derive(Debug, Clone)]
 pub struct Needs {
-    /// The figures.
+    /// The memory that it needs.
     pub estimate: Estimate,
-    /// What is streamed, and held if there is room.
+    /// The layout that is streamed, and held if there is room.
     pub layout: Layout,
-    /// Bytes that it takes to build the rows, where the graph gets them first.
+    /// Bytes for building the rows, where the graph gets them first.
     pub build_bytes: Option<u64>,
     /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
     pub why_in_memory: Option<&'static str>,
-    /// Another run that finds the same within less memory, where one is known.
+    /// Another run with the same result in less memory, where one is known.
     less_memory: Option<LessMemory>,
-    /// Bytes that it takes besides where there are as many.
+    /// Bytes of lists that are made only where there is room.
     pub lists_bytes: u64,
-    /// What comes behind the run, where its answer is written as a graph.
+    /// What follows the run, where its answer is written as a graph.
     writing: Option<Writing>,
-    /// How much it does.
+    /// The work of the run.
     work: Work,
-    /// How much it takes to build the rows first.
+    /// The work of building the rows first.
     building: Work,
-    /// [Bytes of an edge](edge_bytes) of the graph.
+    /// Average [bytes of an edge](edge_bytes) in the tiles.
     pub edge_bytes: f64,
-    /// Whether rows are opened: those that there are, or are built.
+    /// Whether the run opens rows that exist or are built first.
     has_rows: bool,
 }
 
@@ -59,7 +59,7 @@ struct Writing {
 /// A way to lay out the edges of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// In none that is read.
+    /// No edges are read.
     None,
     /// By target, in tiles.
     Tiles,
@@ -67,18 +67,18 @@ pub enum Layout {
     Rows,
 }
 
-/// Bytes without which rows of these directions cannot be built, one after the other.
+/// Returns the least bytes for building rows of these directions, one after the other.
 fn memory_min(graph: &Graph, directions: &[Direction]) -> Result<u64> {
     let mut least = directions.iter().map(|&direction| RowsConfig::memory_min(graph, direction));
     Ok(least.try_fold(0, |most, least| Ok::<_, Error>(most.max(least?)))?)
 }
 
-/// Bytes that the rows of a graph are expected to take on disk.
+/// Returns the bytes that the rows of a graph are expected to take on disk.
 pub fn rows_size_expected(graph: &Graph) -> u64 {
     data_size_expected(graph, graph.is_weighted())
 }
 
-/// Bytes of the weights beside all tiles, where they are read.
+/// Returns the bytes of the weights, which lie beside the tiles, if they are read.
 fn weights_size(graph: &Graph, has_weights: bool) -> u64 {
     if has_weights { WEIGHT_BYTES * graph.edge_count() } else { 0 }
 }
@@ -87,15 +87,15 @@ fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
     (ROW_BYTES_EXPECTED + if has_weights { WEIGHT_BYTES } else { 0 }) * graph.edge_count()
 }
 
-/// The option of a run that scans tiles.
+/// The setting for a run that scans tiles.
 const SCAN: Setting = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
 
-/// Refuses a graph with too many vertices for arrays that have to lie in memory.
+/// Refuses a graph with too many vertices for arrays in memory.
 fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> Result<()> {
     if graph.has_short_ids() {
         return Ok(());
     }
-    // Where the algorithm knows what to do instead, it says so.
+    // If the algorithm has an error of its own, that one says what to do instead.
     prepared.check_input(graph)?;
     let request = prepared.request();
     let can_scan = needs_rows && request.edges().can_scan(graph);
@@ -111,15 +111,15 @@ fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> R
 struct Streamed {
     edges: Edges,
     needs_rows: bool,
-    /// Whether tiles, from which edges may come otherwise, are no way.
+    /// Whether edges must come from rows, although other graphs could be scanned.
     must_seek: bool,
     has_weights: bool,
-    /// How many layouts of rows are built first.
+    /// The number of layouts of rows that are built first.
     built: u64,
 }
 
 impl Streamed {
-    /// Adds the bytes of what is streamed to an estimate. Returns the layout that it is of.
+    /// Adds the bytes of what is streamed to an estimate. Returns the layout that is streamed.
     fn add_to(&self, estimate: &mut Estimate, graph: &Graph, threads: usize) -> Result<Layout> {
         let Streamed { edges, has_weights, .. } = *self;
         let layout = match edges {
@@ -136,7 +136,7 @@ impl Streamed {
         if !self.needs_rows {
             return Ok(layout);
         }
-        // Rows lead anywhere, so all arrays lie in memory.
+        // A row may lead to any vertex, so all arrays lie in memory.
         estimate.on_disk = None;
         let wanted = RowsWanted { directions: edges.directions(), has_weights };
         estimate.vertex_bytes += match edges {
@@ -155,11 +155,12 @@ impl Streamed {
 }
 
 impl Needs {
-    /// Those of an algorithm with `threads` threads, which may be in need of rows.
+    /// Returns the needs of an algorithm with `threads` threads, which follows rows if
+    /// `needs_rows`.
     ///
     /// # Errors
-    /// Those of reading, and of what the algorithm has no answer for; [`TooManyVertices`](crate::Error::TooManyVertices)
-    /// where arrays would have to lie in memory, and there are too many vertices for that.
+    /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
+    /// arrays that must lie in memory; before that, the errors of [`Prepared::check_input`].
     pub fn of(
         prepared: &dyn Prepared,
         graph: &Graph,
@@ -209,7 +210,8 @@ impl Needs {
         })
     }
 
-    /// The same where the answer is written as a graph of up to `edges_max` edges, which takes `bytes_min` at least.
+    /// Returns the same needs for an answer that is also written as a graph of up to `edges_max`
+    /// edges. Writing takes at least `bytes_min`.
     #[must_use]
     pub fn with_writing(self, graph: &Graph, bytes_min: u64, edges_max: u64) -> Needs {
         let share = edges_max as f64 / graph.edge_count().max(1) as f64;
@@ -217,7 +219,7 @@ impl Needs {
         Needs { writing: Some(Writing { bytes_min, edges_max, work }), ..self }
     }
 
-    /// The smallest budget with which all of it can be done.
+    /// Returns the smallest budget for the run and for what comes before and after it.
     pub fn needed(&self) -> u64 {
         let beside = [self.build_bytes, self.writing.map(|writing| writing.bytes_min)];
         beside.into_iter().flatten().fold(self.estimate.needed(), u64::max)
@@ -226,8 +228,8 @@ impl Needs {
     /// Refuses a budget that is too small for `what`.
     ///
     /// # Errors
-    /// [`Error::OverBudget`], or [`OverBudget`](crate::Error::OverBudget) of this crate where it is large enough for
-    /// another run.
+    /// [`Error::OverBudget`], or [`OverBudget`](crate::Error::OverBudget) of this crate if the
+    /// budget is large enough for another run.
     pub fn check(&self, what: &str, budget: u64) -> Result<()> {
         let needed = self.needed();
         if needed > budget {
@@ -244,19 +246,19 @@ impl Needs {
         Ok(())
     }
 
-    /// Bytes without which the answer cannot be written as a graph, where it is.
+    /// Returns the least bytes for writing the answer as a graph, if it is written.
     pub fn writing_bytes(&self) -> Option<u64> {
         self.writing.map(|writing| writing.bytes_min)
     }
 
-    /// Whether a budget holds all that is streamed, too.
+    /// Returns whether a budget also holds all that is streamed.
     pub fn holds_layout(&self, budget: u64) -> bool {
         let all = self.estimate.needed_in_memory() + self.estimate.layout_bytes;
         all.max(self.needed()) <= budget
     }
 
-    /// Bytes that the process of a run within a budget takes at its peak, about, of which `resident` are taken already:
-    /// its code and the tables of the graph.
+    /// Returns about how many bytes the process of a run takes at its peak within a budget.
+    /// `resident` bytes are taken already, by its code and the tables of the graph.
     pub fn peak_bytes(&self, budget: u64, resident: u64) -> u64 {
         let estimate = &self.estimate;
         let arrays = match estimate.plan_on_disk(budget) {
@@ -271,7 +273,8 @@ impl Needs {
         run.max(written).max(self.build_bytes.unwrap_or(0)).min(budget)
     }
 
-    /// Bytes that a run within a budget reads and writes in all, about: of arrays, and of tiles or rows.
+    /// Returns about how many bytes of arrays, tiles and rows a run reads and writes within a
+    /// budget.
     pub fn bytes_moved(&self, budget: u64) -> f64 {
         let estimate = &self.estimate;
         let free = budget.saturating_sub(estimate.needed_in_memory());
@@ -284,8 +287,9 @@ impl Needs {
         }
     }
 
-    /// Seconds that a run takes within a budget, about, with rows that are built first: of working, or of moving bytes
-    /// beside that where this takes longer. None where nothing is known of the algorithm.
+    /// Returns about how many seconds a run takes within a budget, including rows that are built
+    /// first. Work and transfers go on at the same time, so the longer of both counts. `None` if
+    /// nothing is known about the algorithm.
     pub fn seconds(&self, budget: u64, threads: usize, speed: &Speed) -> Option<f64> {
         let seconds = |work: &Work| work.seconds(self.edge_bytes, threads);
         let working = seconds(&self.work)?;
@@ -294,13 +298,13 @@ impl Needs {
         Some(working.max(moving) + seconds(&self.building)? + writing)
     }
 
-    /// What the time is estimated from.
+    /// Returns the work from which the time is estimated.
     pub fn work(&self) -> &Work {
         &self.work
     }
 
-    /// Bytes of arrays and of tiles that an iteration reads and writes within a budget where all vertices are active;
-    /// the first one reads all there is.
+    /// Returns the bytes of arrays and tiles that an iteration reads and writes within a budget if
+    /// all vertices are active. The first iteration reads the whole layout.
     pub fn iteration_bytes(&self, budget: u64) -> u64 {
         let estimate = &self.estimate;
         let free = budget.saturating_sub(estimate.needed_in_memory());

@@ -1,4 +1,4 @@
-//! Numbers within limits, for options: what is out of bounds is no value of the type.
+//! Numbers within limits, for options: a number beyond the limits is no value of the type.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Defines a number whose type says its limits. `$expected` is said of one beyond them.
+/// Defines a number whose type says its limits. `$expected` is the error for a number beyond them.
 macro_rules! number {
     ($(#[doc = $doc:literal])* $name:ident, $expected:literal, |$number:ident| $is_within:expr,
      $($bound:literal: $limit:literal),+) => {
@@ -17,10 +17,10 @@ macro_rules! number {
         pub struct $name(f64);
 
         impl $name {
-            /// A number that is within the limits, as is seen where this is a constant.
+            /// Makes a number within the limits. For a constant, the compiler checks it.
             ///
             /// # Panics
-            /// When it is not.
+            /// When the number is beyond the limits.
             pub const fn new(number: f64) -> $name {
                 assert!($name::is_within(number), $expected);
                 $name(number)
@@ -30,7 +30,7 @@ macro_rules! number {
                 $is_within
             }
 
-            /// The number.
+            /// Returns the number.
             pub fn get(self) -> f64 {
                 self.0
             }
@@ -81,7 +81,7 @@ macro_rules! number {
 }
 
 number! {
-    /// A probability that is not certainty: from 0 to below 1.
+    /// A probability of less than 1.
     Probability, "it must be a number from 0 to below 1", |number| number >= 0.0 && number < 1.0,
     "minimum": 0, "exclusiveMaximum": 1
 }
@@ -93,13 +93,13 @@ number! {
 }
 
 number! {
-    /// From 0 to 10^12, which leaves room to multiply by it.
+    /// From 0 to 10^12, which leaves room for multiplications.
     Factor, "it must be a number from 0 to 1e12", |number| number >= 0.0 && number <= 1e12,
     "minimum": 0, "maximum": 1e12
 }
 
 number! {
-    /// Between 10^-9 and 10^9: it and its inverse may be multiplied by weights.
+    /// From 10^-9 to 10^9, so that it and its inverse may be multiplied by weights.
     Bias, "it must be a number from 1e-9 to 1e9", |number| number >= 1e-9 && number <= 1e9,
     "minimum": 1e-9, "maximum": 1e9
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_bounds_is_refused_as_text_and_as_a_number() {
+    fn numbers_beyond_the_limits_are_refused() {
         for (number, is_probability, is_not_negative, is_factor, is_positive) in [
             (-0.1, false, false, false, false),
             (0.0, true, true, true, false),

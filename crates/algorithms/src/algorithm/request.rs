@@ -1,4 +1,4 @@
-//! Algorithms whose types are not known: first with their options, then with their files too.
+//! Algorithms of unknown type: first with their options, then with their files too.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -10,48 +10,39 @@ use super::work::Work;
 use crate::error::Result;
 use crate::side_table::{TableOptions, TableRead, Tables};
 
-/// An algorithm with its options. Each method is that of [`Algorithm`].
+/// An algorithm with its options. Each method does what it does in [`Algorithm`].
 pub trait Request: Debug + Send {
-    /// Its name.
+    /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// What it makes of the weights of edges.
+    /// Returns how it treats the weights of edges.
     fn weights(&self) -> Weights;
 
     /// Refuses options that make no sense together.
-    ///
-    /// # Errors
-    /// What is wrong with them.
     fn check(&self) -> Result<()>;
 
-    /// What takes the place of the graph, where an option names it.
+    /// Returns the file that takes the place of the graph, where an option names one.
     fn model(&self) -> Option<&Path>;
 
-    /// Imports the graph beneath its model.
-    ///
-    /// # Errors
-    /// Those of reading the model and of [`tegula_import::import`].
+    /// Imports the graph of its model.
     fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()>;
 
-    /// Where its edges can come from.
+    /// Returns where its edges can come from.
     fn edges(&self) -> Edges;
 
-    /// How many iterations it runs, where that is known before.
+    /// Returns how many iterations it runs, if that is known before the run.
     fn iterations(&self) -> Option<u64>;
 
-    /// Whether its rows are the edges of a graph.
+    /// Returns whether its rows are the edges of a graph.
     fn finds_graph(&self) -> bool;
 
-    /// Whether a run can keep checkpoints and go on from one.
+    /// Returns whether a run can keep checkpoints and resume from one.
     fn checkpointing(&self) -> Checkpointing;
 
-    /// Why its arrays over the vertices lie in memory, where its estimate knows no other way.
+    /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.
     fn why_in_memory(&self) -> &'static str;
 
-    /// Reads the files that its options name, once: one may be a pipe.
-    ///
-    /// # Errors
-    /// Those of reading, and of what the files say.
+    /// Reads the files that its options name, once: a file may be a pipe.
     fn prepare<'r>(
         &'r self,
         graph: &Graph,
@@ -59,60 +50,48 @@ pub trait Request: Debug + Send {
     ) -> Result<Box<dyn Prepared + 'r>>;
 }
 
-/// An algorithm with its options and what was read of the files that these name.
+/// An algorithm with its options and the files that they name.
 pub trait Prepared: Send {
-    /// What was asked for.
+    /// Returns the request.
     fn request(&self) -> &dyn Request;
 
-    /// What was read of the tables that options name.
+    /// Returns the tables that were read for the options.
     fn tables(&self) -> &[TableRead];
 
-    /// Its name and its options, in one line: what the result depends on beside the graph. A table is told by its
-    /// content, whatever its name.
+    /// Returns its name and options in one line: all that the result depends on beside the graph. A
+    /// table appears with its content, not its name.
     fn description(&self) -> String;
 
-    /// Bytes of the files, as they are held.
+    /// Returns the bytes that the files hold in memory.
     fn files_size(&self) -> u64;
 
-    /// Refuses what it has no answer for: a graph, or a vertex that an option names.
-    ///
-    /// # Errors
-    /// What it has no answer for; those of reading.
+    /// Refuses a graph, or a vertex that an option names, for which it has no answer.
     fn check_input(&self, graph: &Graph) -> Result<()>;
 
-    /// What it needs of memory with `threads` threads, its files included. What rows need where they are only
-    /// one of two ways is not: [`Needs`](super::Needs) adds that.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Estimates the memory that it needs with `threads` threads, including its files. If edges can
+    /// also come from tiles, what rows need is not included: [`Needs`](super::Needs) adds that.
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
 
-    /// Bytes that it takes beside its estimate and what it streams where there are as many.
+    /// Returns the bytes of lists that are made only where there is room.
     fn lists_size(&self, graph: &Graph) -> u64;
 
-    /// Another run that finds the same within less memory, where there is one.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns another run with the same result in less memory, where there is one.
     fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>>;
 
-    /// How many edges its answer has at the most, where these are a graph.
+    /// Returns the most edges that its answer can have, where this is a graph.
     fn found_edges_max(&self, graph: &Graph) -> u64;
 
-    /// How much it does, for an estimate of its time.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns its work, for an estimate of its time.
     fn work(&self, graph: &Graph) -> Result<Work>;
 
     /// Runs it.
     ///
     /// # Errors
-    /// Those of [`check_input`](Prepared::check_input) and of the run.
+    /// The errors of [`check_input`](Prepared::check_input) and of the run.
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
 }
 
-/// An algorithm with its options, and how the tables that these name are read.
+/// An algorithm with its options, and the options for reading tables.
 #[derive(Debug)]
 pub(super) struct Asked<A> {
     pub algorithm: A,
@@ -187,7 +166,7 @@ impl<A: Algorithm> Prepared for WithFiles<'_, A> {
     }
 
     fn description(&self) -> String {
-        // Options are plain values, which JSON has a form for.
+        // Options are plain values, which all have a form in JSON.
         let mut options = serde_json::to_value(&self.asked.algorithm).unwrap_or_default();
         for table in &self.tables {
             options[table.option] = table.content().into();

@@ -1,11 +1,14 @@
-//! How much a run does, and how long that takes: for its estimate, before it starts.
+//! The work of a run and the time that it takes, for the estimate before the run.
 //!
-//! The time of a run is taken to be linear in the visits to edges and vertices and in its rounds, which an algorithm
-//! counts from its options ([`Work`]). What a visit costs is a [`Rate`]: that of an edge grows with the bytes that edges
-//! take in the tiles, since these tell how far from each other the ends are, and so how often caches miss. Rates are
-//! fitted to runs on graphs of several kinds and sizes by `cargo xtask fit-rates`, which writes `rates.json`. Where
-//! rounds go on until nothing changes, their number is what it was on those graphs; so is what part of the edges they
-//! visit, as in searches, and what part of its arrays and of its layout a run comes to use.
+//! The time of a run is modelled as linear in its visits to edges and vertices and in its rounds.
+//! An algorithm counts these from its options ([`Work`]); a [`Rate`] says what each of them costs.
+//! A visit to an edge costs more if edges take more bytes in the tiles: such edges have ends far
+//! from each other, so caches miss more often. `cargo xtask fit-rates` fits the rates to runs on
+//! graphs of several kinds and sizes, and writes `rates.json`.
+//!
+//! Where rounds go on until nothing changes, their number is that of the fitted runs. So are the
+//! share of the edges that a search visits, and the shares of its arrays and its layout that a run
+//! uses.
 
 use std::sync::LazyLock;
 
@@ -15,23 +18,24 @@ use tegula_engine::Graph;
 use super::interface::Iterations;
 use crate::error::Result;
 
-/// Visits of a run.
+/// The visits of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Work {
-    /// By which rate it goes: the name of the algorithm, with an option that makes another one of it.
+    /// Selects the rate: the name of the algorithm, and an option where that changes the rate.
     pub kind: &'static str,
-    /// Times that it goes through the graph.
+    /// Passes over the graph.
     pub rounds: f64,
     /// Visits to edges.
     pub edges: f64,
     /// Visits to vertices.
     pub vertices: f64,
-    /// Threads that can share it.
+    /// The most threads that can share it.
     pub threads_max: usize,
 }
 
 impl Work {
-    /// That of visiting all vertices and edges as often as is told, or as usual graphs take.
+    /// Returns the work of visiting all vertices and edges in each of these rounds. Where their
+    /// number is unknown, it is that of the fitted runs.
     pub fn of_rounds(kind: &'static str, graph: &Graph, rounds: Iterations) -> Work {
         let usual = Rate::of(kind).map_or(1.0, |rate| rate.rounds);
         let rounds = match rounds {
@@ -42,30 +46,30 @@ impl Work {
         Work::of(kind, graph, rounds)
     }
 
-    /// That of visiting all vertices and edges so many times.
+    /// Returns the work of visiting all vertices and edges `rounds` times.
     pub fn of(kind: &'static str, graph: &Graph, rounds: f64) -> Work {
         let (edges, vertices) = (graph.edge_count() as f64, graph.vertex_count() as f64);
         Work::of_visits(kind, rounds, rounds * edges, rounds * vertices)
     }
 
-    /// That of so many visits, in so many rounds.
+    /// Returns the work of these visits in `rounds` rounds.
     pub fn of_visits(kind: &'static str, rounds: f64, edges: f64, vertices: f64) -> Work {
         Work { kind, rounds, edges, vertices, threads_max: usize::MAX }
     }
 
-    /// The same done by one thread, whatever others there are.
+    /// Returns the same work for one thread, however many there are.
     #[must_use]
     pub fn by_one_thread(self) -> Work {
         Work { threads_max: 1, ..self }
     }
 
-    /// How many of some threads share it.
+    /// Returns how many of `threads` threads share it.
     pub fn threads(&self, threads: usize) -> usize {
         threads.min(self.threads_max).max(1)
     }
 
-    /// Seconds that `threads` workers need for it on a graph whose edges take [so many bytes](edge_bytes), all in memory;
-    /// none where nothing is known of its kind.
+    /// Returns the seconds for `threads` workers on a graph in memory, whose edges take
+    /// [`edge_bytes`] each; `None` for an unknown kind.
     pub fn seconds(&self, edge_bytes: f64, threads: usize) -> Option<f64> {
         let rate = Rate::of(self.kind)?;
         let of_edge = rate.edge_seconds + edge_bytes * rate.byte_seconds;
@@ -75,8 +79,9 @@ impl Work {
         Some(alone / self.threads(threads) as f64)
     }
 
-    /// Bytes that are in memory at the peak beside what was there when the run began, of arrays and a layout of so many
-    /// bytes, where there is room for all. `has_rows` where the run might open rows beside tiles.
+    /// Returns the bytes in memory at the peak beside those at the start of the run, if there is
+    /// room for all. `arrays` and `layout` are sizes in bytes; `has_rows` says that the run might
+    /// open rows beside tiles.
     pub fn bytes_held(&self, arrays: u64, layout: u64, has_rows: bool) -> f64 {
         let (arrays, layout) = (arrays as f64, layout as f64);
         Rate::of(self.kind).map_or(arrays + layout, |rate| {
@@ -86,7 +91,7 @@ impl Work {
         })
     }
 
-    /// Bytes of a layout that it reads where memory holds a part of it.
+    /// Returns the bytes of a layout that it reads, where memory holds `held_bytes` of the layout.
     pub fn bytes_read(&self, layout_bytes: u64, held_bytes: u64) -> f64 {
         let missing = layout_bytes.saturating_sub(held_bytes) as f64;
         let passes = self.rounds * Rate::of(self.kind).map_or(1.0, |rate| rate.passes);
@@ -94,10 +99,7 @@ impl Work {
     }
 }
 
-/// What some function of their degrees, out of a vertex and into it, adds up to over all vertices.
-///
-/// # Errors
-/// Those of reading.
+/// Sums `of` over the degrees of all vertices. A degree counts edges out of a vertex and into it.
 pub(crate) fn degree_sum(graph: &Graph, of: impl Fn(f64) -> f64) -> Result<f64> {
     let mut sum = 0.0;
     let is_undirected = graph.manifest().undirected;
@@ -112,45 +114,45 @@ pub(crate) fn degree_sum(graph: &Graph, of: impl Fn(f64) -> f64) -> Result<f64> 
     Ok(sum)
 }
 
-/// Bytes that an edge of a graph takes in its tiles, on average, without weights.
+/// Returns the bytes that an edge takes in the tiles, on average, without weights.
 pub fn edge_bytes(graph: &Graph) -> f64 {
     graph.tile_bytes() as f64 / graph.edge_count().max(1) as f64
 }
 
-/// What a visit costs one worker, and how much of what there is comes to be used.
+/// What a visit costs one worker, and the shares of arrays and layout that a run uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// The kind of [`Work`].
     pub kind: String,
-    /// Of an edge, however near its ends are.
+    /// Seconds for an edge, however near its ends are.
     pub edge_seconds: f64,
-    /// What it costs more for each byte that [edges take](edge_bytes).
+    /// Further seconds for an edge, per byte that [it takes](edge_bytes).
     pub byte_seconds: f64,
-    /// Of a vertex.
+    /// Seconds for a vertex.
     pub vertex_seconds: f64,
-    /// Of a round, whatever the graph.
+    /// Seconds for a round, on any graph.
     pub round_seconds: f64,
-    /// Rounds that usual graphs take, where that is not told.
+    /// Rounds on the fitted graphs, for runs that do not know their number.
     pub rounds: f64,
-    /// Times that a round reads the edges, where memory holds few of them.
+    /// Passes over the edges in a round, where memory holds few edges.
     pub passes: f64,
-    /// Bytes that are in memory at the peak whatever the graph, as code is mapped when it runs.
+    /// Bytes in memory at the peak on any graph, such as code that is mapped when it runs.
     pub fixed_bytes: f64,
-    /// Share of the arrays that is in memory at the peak, where there is room for all.
+    /// Share of the arrays in memory at the peak, if there is room for all.
     pub arrays_held: f64,
-    /// The same of the layout. One that is read beside that of the estimate is a share of it, too.
+    /// The same share of the layout. It includes a layout that is read beside that of the estimate.
     pub layout_held: f64,
 }
 
-/// All that were fitted.
+/// All fitted rates.
 static RATES: LazyLock<Vec<Rate>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("rates.json"))
         .expect("a file of this crate, which tests read")
 });
 
 impl Rate {
-    /// That of a kind of work.
+    /// Returns the rate of a kind of work.
     pub fn of(kind: &str) -> Option<&'static Rate> {
         RATES.iter().find(|rate| rate.kind == kind)
     }

@@ -1,41 +1,43 @@
-//! Whether an iteration came to rest.
+//! Whether an iteration converged.
 
 use serde::Serialize;
 use tegula_machine::{Diagnostic, Hint, Setting};
 
 use super::{Facts, Figures};
 
-/// Whether values came to rest within a tolerance, for algorithms with the options `tolerance` and `max_iterations`.
+/// Whether values converged within a tolerance, for algorithms with the options `tolerance` and
+/// `max_iterations`.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Convergence {
-    /// How much the last iteration changed the values, of all they are; none without an iteration, or where that is no
-    /// number any more.
+    /// How much the last iteration changed the values, as the algorithm measures it. `None` without
+    /// an iteration, or where the change is no finite number.
     change: Option<f64>,
-    /// Whether that is within the tolerance.
+    /// Whether the change is within the tolerance.
     converged: bool,
-    /// The option that says how many iterations there may be.
+    /// The option that limits the number of iterations.
     #[serde(skip)]
     limit: &'static str,
-    /// What brings values to rest that swing, however many iterations there are; none where nothing does.
+    /// The setting that keeps values from oscillating, which more iterations do not; `None` where
+    /// no setting does.
     #[serde(skip)]
     against_swings: Option<Setting>,
 }
 
 impl Convergence {
-    /// Of the change in the last iteration, which is infinite where there was none.
+    /// Judges the change in the last iteration, which is infinite without an iteration.
     pub fn of(change: f64, tolerance: f64) -> Convergence {
         let converged = change <= tolerance;
         let change = Some(change).filter(|change| change.is_finite());
         Convergence { change, converged, limit: "max_iterations", against_swings: None }
     }
 
-    /// The same where another option says how many iterations there may be.
+    /// Names another option that limits the number of iterations.
     #[must_use]
     pub fn limited_by(self, limit: &'static str) -> Convergence {
         Convergence { limit, ..self }
     }
 
-    /// The same where an option, if there is one, brings values to rest that swing.
+    /// Names the setting, if there is one, that keeps values from oscillating.
     #[must_use]
     pub fn calmed_by(self, against_swings: Option<Setting>) -> Convergence {
         Convergence { against_swings, ..self }

@@ -15,18 +15,19 @@ use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
 use crate::original_ids::{Name, Rank, Ranks};
 
-/// Edges in the order of the tiles, an edge of an undirected graph once: those between some of the vertices, or all.
+/// Edges in the order of the tiles, each edge of an undirected graph once. They are all edges, or
+/// those between chosen vertices.
 pub struct EdgeTable {
     ranks: Ranks,
     chosen: Option<Arc<VertexSet>>,
     count: u64,
-    /// What decides how many rows are looked up at a time.
+    /// Decides how many rows are looked up at a time.
     memory: u64,
 }
 
-/// Bytes of a row that waits to be written, and of its ids when they are looked up.
+/// Bytes of a row that waits to be written, and of its ids while they are looked up.
 const ROW_BYTES: u64 = 80;
-/// Bytes of one that only waits.
+/// Bytes of a row that only waits.
 const WAITING_BYTES: u64 = 2 * size_of::<Rank>() as u64 + size_of::<f32>() as u64;
 
 /// Rows that wait to be written, by the ranks of their ends.
@@ -37,7 +38,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Room for so many rows, and those of any tile.
+    /// Makes room for `rows` rows and for those of any tile.
     fn with_room(graph: &Graph, rows: usize) -> Waiting {
         let rows = rows + edges_of_a_tile_max(graph);
         Waiting {
@@ -55,11 +56,8 @@ impl Waiting {
 }
 
 impl EdgeTable {
-    /// The table of the edges between some of the vertices, which are counted first. Within a budget that has room for
-    /// the set and the [least](EdgeTable::size) table.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Makes the table of the edges between chosen vertices, and counts them. The budget must have
+    /// room for the set and for the [smallest](EdgeTable::size) table.
     pub fn among(
         graph: &Graph,
         chosen: Arc<VertexSet>,
@@ -80,39 +78,30 @@ impl EdgeTable {
         Ok(table)
     }
 
-    /// The table of all edges.
-    ///
-    /// # Errors
-    /// Those of reading the order of the vertices; cancellation.
+    /// Makes the table of all edges.
     pub fn new(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
         let manifest = graph.manifest();
         let count = edge_count(manifest.edges, manifest.loops, manifest.undirected);
         Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
     }
 
-    /// Bytes that a table of all edges takes while it is written within a budget.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the bytes that a table of all edges takes while it is written within a budget.
     pub fn size(graph: &Graph, memory: u64) -> Result<u64> {
         Ok(graph.tile_pass_size() + EdgeTable::held(graph, memory)?)
     }
 
-    /// The same without tiles.
+    /// Returns the same bytes without those of the tiles.
     fn held(graph: &Graph, memory: u64) -> Result<u64> {
         let waiting = edges_of_a_tile_max(graph) as u64 * WAITING_BYTES;
         Ok(Ranks::size(graph)? + waiting + rows_at_a_time(memory) as u64 * ROW_BYTES)
     }
 
-    /// How many edges it has.
+    /// Returns the number of edges.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first edges, by original ids.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Returns the original ids of the ends of the first `count` edges.
     pub fn first(&self, graph: &Graph, count: usize, cancel: &Cancel) -> Result<Vec<(Name, Name)>> {
         let mut ends = Vec::new();
         self.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
@@ -125,8 +114,8 @@ impl EdgeTable {
         ends.into_iter().map(|(s, t)| Ok((s.name(&ids)?, t.name(&ids)?))).collect()
     }
 
-    /// Reads tile after tile, whose rows are added to those that wait; shows these after each, until it is told to
-    /// stop.
+    /// Adds the rows of one tile after the other to `waiting`. Calls `take` after each tile, until
+    /// this returns `Break`.
     fn visit(
         &self,
         graph: &Graph,
@@ -137,7 +126,7 @@ impl EdgeTable {
         let is_undirected = graph.manifest().undirected;
         let is_chosen =
             |vertex: VertexId| self.chosen.as_ref().is_none_or(|set| set.contains(vertex.short()));
-        // Tiles that were read are kept as far as there is room beside what is made of them.
+        // Tiles that were read stay in memory if there is room beside what is made of them.
         let chosen = self.chosen.as_ref().map_or(0, |_| chosen_size(graph));
         let held = EdgeTable::held(graph, self.memory)? + chosen;
         let _held = lease_with_overhead(graph, "the edges", held)?;
@@ -146,7 +135,7 @@ impl EdgeTable {
                 return;
             }
             let (source, target) = (self.ranks.of_any(source), self.ranks.of_any(target));
-            // Of both directions of an edge one is a row.
+            // Both directions of an edge are stored; one of them is a row.
             if is_undirected && source > target {
                 return;
             }
@@ -162,13 +151,13 @@ fn go_on_if(is_more_wanted: bool) -> ControlFlow<()> {
     if is_more_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// How many rows wait at the most, but for those of a tile: whole batches.
+/// Returns how many rows wait at most, beside those of one tile: whole batches.
 fn rows_at_a_time(memory: u64) -> usize {
     // Two columns of ids are looked up.
     GroupSize::within(memory).rows / 2
 }
 
-/// Bytes of the set of vertices that are chosen.
+/// Returns the bytes of the set of chosen vertices.
 fn chosen_size(graph: &Graph) -> u64 {
     VertexSet::size(graph.vertex_count())
 }

@@ -1,4 +1,4 @@
-//! What an algorithm says of its whole answer, beside what is said of every answer of its kind.
+//! Figures about a whole answer, beside those that all answers of its kind have.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -6,18 +6,18 @@ use tegula_machine::Diagnostic;
 
 use super::Facts;
 
-/// Figures about a whole answer; for programs what is serialized.
+/// Figures about a whole answer; programs get them in serialized form.
 pub trait Figures: Serialize + Clone + Send + 'static {
-    /// The figures for people.
+    /// Returns the figures for people.
     fn facts(&self) -> Facts;
 
-    /// What is less than was asked for, although the run was done.
+    /// Warns if the run found less than was asked for.
     fn warning(&self) -> Option<Diagnostic> {
         None
     }
 }
 
-/// Nothing more is to be said.
+/// No further figures.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct NoFigures {}
 
@@ -27,7 +27,7 @@ impl Figures for NoFigures {
     }
 }
 
-/// A value under a name that is known when the program runs.
+/// A value under a name that is only known at run time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named<T>(pub &'static str, pub T);
 

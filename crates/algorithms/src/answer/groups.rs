@@ -16,11 +16,11 @@ use crate::original_ids::{Name, Rank};
 
 /// A group for each vertex.
 pub struct Groups<N, F> {
-    /// What they are called.
+    /// What the groups are called.
     pub called: Called,
     /// For each vertex the rank of the vertex that names its group.
     pub names: Values<N>,
-    /// What else is said of them.
+    /// Further figures about the groups.
     pub figures: F,
     /// The budget.
     pub memory: u64,
@@ -29,17 +29,17 @@ pub struct Groups<N, F> {
 /// What groups are called.
 #[derive(Debug, Clone, Copy)]
 pub struct Called {
-    /// One: the name of the column.
+    /// One group; this is the name of the column.
     pub one: &'static str,
-    /// Several.
+    /// Several groups.
     pub many: &'static str,
 }
 
 impl<N: VertexNumber + Value, F: Figures> Groups<N, F> {
-    /// Visits every group: the rank of the vertex that names it, and its number of vertices.
-    /// Counts a range of names at a time, so that memory stays bounded.
+    /// Visits every group: the rank of the vertex that names it, and its number of vertices. Counts
+    /// a range of names at a time, so that memory stays bounded.
     fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u64)) -> Result<()> {
-        // Names in memory leave less room for sizes, and a further pass over them takes less time.
+        // Names in memory leave less room for sizes, but a further pass over them takes less time.
         let share = if self.names.are_in_memory() { 512 } else { 32 };
         let range = (self.memory / share).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
@@ -104,19 +104,19 @@ impl<N: VertexNumber + Value, F: Figures> Answer for Groups<N, F> {
     }
 }
 
-/// What is said of all groups.
+/// The summary of all groups.
 #[derive(Debug, Serialize)]
 struct Sizes<F> {
     #[serde(skip)]
     one: &'static str,
-    /// How many there are.
+    /// The number of groups.
     #[serde(flatten)]
     groups: Named<u64>,
-    /// Vertices of the largest.
+    /// The number of vertices of the largest group.
     largest: u64,
     #[serde(flatten)]
     figures: F,
-    /// The largest ones.
+    /// The largest groups.
     top: Vec<Group>,
 }
 

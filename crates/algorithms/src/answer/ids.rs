@@ -14,7 +14,7 @@ use tegula_store::VERTEX_COUNT_MAX;
 use crate::error::Result;
 use crate::original_ids::Rank;
 
-/// The type of a column of vertices.
+/// Returns the type of a column of vertices.
 pub fn id_type(graph: &Graph) -> DataType {
     match graph.manifest().ids {
         IdType::Range | IdType::Integer => DataType::UInt64,
@@ -22,7 +22,7 @@ pub fn id_type(graph: &Graph) -> DataType {
     }
 }
 
-/// Original ids as a column.
+/// Makes a column of original ids.
 pub fn id_array(ids: IdChunk) -> ArrayRef {
     match ids {
         IdChunk::Integers(ids) => Arc::new(UInt64Array::from(ids)),
@@ -34,25 +34,25 @@ pub fn id_array(ids: IdChunk) -> ArrayRef {
     }
 }
 
-/// Rows of a batch, where those whose columns are made at a time depend on the budget: no file is to depend on
+/// Rows of a batch. The budget decides how many rows are made at a time, but no file may depend on
 /// it.
 pub const BATCH_ROWS: usize = 1 << 15;
 
-/// How many rows are asked for at a time: a group is closed when it has either.
+/// How many rows are asked for at a time: a group ends when it reaches either limit.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupSize {
     /// Rows.
     pub rows: usize,
-    /// Bytes of the strings that are their ids.
+    /// Bytes of their ids, if these are strings.
     pub text: usize,
 }
 
 impl GroupSize {
-    /// As they come.
+    /// Each chunk of ids by itself.
     pub const LEAST: GroupSize = GroupSize { rows: 1, text: 0 };
 
-    /// For rows whose cells are ids to be found: they take a small share of a budget. An even number of
-    /// [`BATCH_ROWS`].
+    /// Returns the size for rows whose cells are ids that must be looked up: they take a small
+    /// share of a budget. The rows are an even number of [`BATCH_ROWS`].
     pub fn within(memory: u64) -> GroupSize {
         let rows = (memory / 1024).clamp(1 << 16, 1 << 23) as usize;
         let rows = rows / (2 * BATCH_ROWS) * (2 * BATCH_ROWS);
@@ -60,7 +60,7 @@ impl GroupSize {
     }
 }
 
-/// Why a walk over the ids ends.
+/// Why a pass over the ids ends.
 enum End {
     Found,
     Failed(Error),
@@ -72,20 +72,20 @@ impl From<Error> for End {
     }
 }
 
-/// Ids by row, as far as they were found.
+/// Ids by row, if they are found already.
 enum Found {
     Integers(Vec<Option<u64>>),
-    /// Rows often have the same one, which is kept once.
+    /// Many rows often have the same id, which is kept once.
     Strings {
         ids: Strings,
-        /// The rank of the last of them.
+        /// The rank of the last id.
         last: Rank,
-        /// Where a row's id is among them.
+        /// For each row, the place of its id.
         places: Vec<u32>,
     },
 }
 
-/// No place.
+/// The place of a row without an id.
 const NOWHERE: u32 = u32::MAX;
 
 impl Found {
@@ -100,7 +100,7 @@ impl Found {
         }
     }
 
-    /// Takes the id of a row, which has this rank and is at `index` of `chunk`; by ascending ranks.
+    /// Takes the id of a row. It has this rank and is at `index` of `chunk`; ranks must ascend.
     fn put(&mut self, row: usize, rank: Rank, chunk: &IdChunk, index: usize) {
         match (self, chunk) {
             (Found::Integers(rows), IdChunk::Integers(chunk)) => rows[row] = Some(chunk[index]),
@@ -129,12 +129,13 @@ impl Found {
     }
 }
 
-/// Bits of the number of a row among those that are asked for at a time.
+/// Bits of a row number in one look-up.
 const ROW_BITS: u32 = 24;
 const _: () =
     assert!((VERTEX_COUNT_MAX - 1) >> (u64::BITS - ROW_BITS) == 0, "a rank has room above");
 
-/// A rank that is looked for, above the row that wants it: rows are many, and so is what they take.
+/// A rank to look up, above the bits of the row that wants it: one word saves memory, as rows are
+/// many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted(u64);
 
@@ -152,13 +153,10 @@ impl Wanted {
     }
 }
 
-/// The original ids of vertices that are given by their rank, as a column; null for [`Rank::NONE`].
+/// Makes a column of the original ids of the vertices with these ranks; null for [`Rank::NONE`].
 ///
-/// The ids are read once from the front up to the last that is wanted, so this is done for as many
-/// ranks at a time as memory allows: some 30 bytes each.
-///
-/// # Errors
-/// Those of reading; cancellation.
+/// Reads the ids once, from the first to the last that is wanted. So callers pass as many ranks at
+/// a time as memory allows; each takes some 30 bytes.
 pub fn find_ids(
     graph: &Graph,
     ranks: impl ExactSizeIterator<Item = Rank>,

@@ -1,4 +1,4 @@
-//! What every answer can do, and what is said of it.
+//! What every answer can do, and its summary.
 
 use std::fmt::Display;
 
@@ -12,38 +12,35 @@ use crate::error::Result;
 /// Vertices between two checks for cancellation.
 pub(crate) const CHUNK: usize = 1 << 20;
 
-/// What an algorithm found: a table, and what can be said of all of it together.
+/// What an algorithm found: a table, and a summary of all of it.
 pub trait Answer: Table + Send {
-    /// Sums up; its list has at most `top` entries.
-    ///
-    /// # Errors
-    /// Those of reading ids; cancellation.
+    /// Sums up the answer. The list has at most `top` entries.
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>>;
 
-    /// A row for each vertex, where the rows are the edges of a graph.
+    /// Returns a table with a row for each vertex, if the rows are the edges of a graph.
     fn vertices(&self) -> Option<&dyn Table> {
         None
     }
 
-    /// What is less than was asked for, although the run was done.
+    /// Warns if the run found less than was asked for.
     fn warning(&self) -> Option<Diagnostic> {
         None
     }
 }
 
-/// What is said of a whole answer: for programs what is serialized, for people facts and a list.
+/// The summary of an answer: in serialized form for programs, as facts and a list for people.
 pub trait Summary: erased_serde::Serialize {
-    /// The figures for people.
+    /// Returns the figures for people.
     fn facts(&self) -> Facts;
 
-    /// The entries for people.
+    /// Returns the entries for people.
     fn list(&self) -> List;
 }
 
 serialize_trait_object!(Summary);
 
-/// Names and values. Both may hold what a graph calls its vertices and sets, which a face that shows them has to
-/// escape.
+/// Names and values. Both may hold names of vertices and sets from the graph, so a face that shows
+/// them must escape them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts(Vec<(&'static str, String)>);
 
@@ -68,17 +65,17 @@ impl IntoIterator for Facts {
     }
 }
 
-/// A short table for people, all cells text.
+/// A short table for people; all cells are text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
     /// The names of the columns.
     pub header: Vec<&'static str>,
-    /// The cells of each row, as many as there are columns.
+    /// The cells of each row, one for each column.
     pub rows: Vec<Vec<String>>,
 }
 
 impl List {
-    /// A table with these columns, and no rows.
+    /// Makes a table with these columns and no rows.
     pub fn new<const N: usize>(header: [&'static str; N]) -> List {
         List { header: header.into(), rows: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! A value for some vertices.
+//! Values for some of the vertices.
 
 use std::sync::Arc;
 

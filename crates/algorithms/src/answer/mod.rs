@@ -1,5 +1,5 @@
-//! What an algorithm found, in the original ids: a table, figures about all of it, and what is less than was asked
-//! for.
+//! What an algorithm found, in original ids: a table, figures about all of it, and a warning if it
+//! is less than was asked for.
 
 mod convergence;
 mod edges;

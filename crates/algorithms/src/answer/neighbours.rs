@@ -17,24 +17,26 @@ use super::tiles;
 use crate::error::Result;
 use crate::original_ids::{Ranks, ShortRank};
 
-/// A row for each edge that leaves one of some vertices: by the vertex, then by its neighbour, each in the order of the
-/// original ids. An edge of an undirected graph leaves both of its ends; a loop is there once.
+/// A row for each edge that leaves one of some vertices, sorted by the original ids of the vertex
+/// and then of its neighbour. An edge of an undirected graph leaves both of its ends; a loop occurs
+/// once.
 ///
-/// Edges are read along rows where the graph has them, else tile by tile. Neighbours of as many vertices as the budget
-/// has room for are read at a time, each time by a pass over all tiles where there are no rows; mostly that is one.
+/// Edges are read along rows where the graph has them, else tile by tile. The neighbours of as many
+/// vertices as the budget allows are read at a time. Mostly this is one group; without rows, each
+/// group is a pass over all tiles.
 pub struct NeighbourTable {
     ranks: Ranks,
-    /// By their ranks, each once.
+    /// By rank, each once.
     vertices: Vec<Vertex>,
     extent: Extent,
 }
 
-/// How much there is in a table.
+/// The size of a table.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     vertices: u64,
     edges: u64,
-    /// Edges of the vertex that has the most.
+    /// The edges of the vertex that has the most.
     degree_max: u64,
 }
 
@@ -47,7 +49,7 @@ struct Vertex {
     degree: u32,
 }
 
-/// An edge that leaves one of them.
+/// An edge that leaves one of these vertices.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     source: ShortRank,
@@ -57,15 +59,16 @@ struct Edge {
 
 /// Bytes of a row while its ids are looked up.
 const ROW_BYTES: u64 = 80;
-/// Bytes of a vertex, and its id once more: as it was given while degrees are found, and then while its row is read.
+/// Bytes of a vertex and of a second copy of its id: first as it was given, while degrees are
+/// found; then while its row is read.
 const VERTEX_BYTES: u64 = (size_of::<Vertex>() + size_of::<VertexId>()) as u64;
 
 impl NeighbourTable {
-    /// The table of these vertices, in which some may be several times.
+    /// Makes the table of these vertices, of which some may be repeated.
     ///
     /// # Errors
-    /// Those of reading; [`OverBudget`](EngineError::OverBudget) where the neighbours of one vertex have no room;
-    /// [`Limit`](EngineError::Limit) for a graph whose ids are not short; cancellation.
+    /// [`OverBudget`](EngineError::OverBudget) if the neighbours of one vertex have no room;
+    /// [`Limit`](EngineError::Limit) for a graph whose ids are not short.
     pub fn of(
         graph: &Graph,
         mut vertices: Vec<VertexId>,
@@ -79,7 +82,7 @@ impl NeighbourTable {
             extent.edges += u64::from(degree);
             extent.degree_max = extent.degree_max.max(degree.into());
         })?;
-        // Nothing that is held is made before.
+        // Check before anything else is allocated.
         extent.check_room(graph, options)?;
         let ranks = Ranks::read(graph, &options.cancel)?;
         let mut with_degrees = Vec::with_capacity(vertices.len());
@@ -90,15 +93,12 @@ impl NeighbourTable {
         Ok(NeighbourTable { ranks, vertices: with_degrees, extent })
     }
 
-    /// Bytes that a table of no vertices takes at the least.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the bytes that even a table of no vertices takes.
     pub fn size_min(graph: &Graph, threads: usize) -> Result<u64> {
         Ok(Ranks::size(graph)? + reading_size(graph, threads)?)
     }
 
-    /// Its columns.
+    /// Returns its columns.
     pub fn schema(&self, graph: &Graph) -> SchemaRef {
         let id = |name| Field::new(name, id_type(graph), false);
         let mut fields = vec![id("vertex"), id("neighbour")];
@@ -108,20 +108,17 @@ impl NeighbourTable {
         Arc::new(Schema::new(fields))
     }
 
-    /// How many vertices there are.
+    /// Returns the number of its vertices.
     pub fn vertex_count(&self) -> u64 {
         self.extent.vertices
     }
 
-    /// How many rows it has.
+    /// Returns the number of its rows.
     pub fn row_count(&self) -> u64 {
         self.extent.edges
     }
 
-    /// Writes all rows, as far as they are wanted.
-    ///
-    /// # Errors
-    /// Those of reading, of writing; cancellation.
+    /// Writes all rows, until `out` wants no more.
     pub fn write_rows(
         &self,
         graph: &Graph,
@@ -138,7 +135,7 @@ impl NeighbourTable {
                 let ends = (a.source, a.target).cmp(&(b.source, b.target));
                 ends.then(a.weight.total_cmp(&b.weight))
             });
-            // A vertex may have more edges than ids are looked up at a time.
+            // A vertex may have more edges than one look-up of ids can take.
             for edges in edges.chunks(at_once as usize) {
                 self.write_edges(graph, edges, &options.cancel, out)?;
             }
@@ -164,7 +161,7 @@ impl NeighbourTable {
         write_in_batches(&self.schema(graph), &columns, out)
     }
 
-    /// The edges that leave the vertices of a group, in no particular order.
+    /// Reads the edges that leave the vertices of a group, in no particular order.
     fn edges_of(
         &self,
         graph: &Graph,
@@ -223,7 +220,7 @@ impl NeighbourTable {
         let _held = lease_with_overhead(graph, "the neighbours", held)?;
         let see =
             |edges: &mut Vec<Edge>, source: VertexId, target: VertexId, weight: Option<f32>| {
-                // No more than there is room for, whatever a damaged tile holds.
+                // A damaged tile must not add more edges than there is room for.
                 if chosen.contains(source.short()) && edges.len() < edges.capacity() {
                     let [source, target] = [source, target].map(|end| self.ranks.of(end.short()));
                     edges.push(Edge { source, target, weight: weight.unwrap_or(1.0) });
@@ -236,7 +233,7 @@ impl NeighbourTable {
 }
 
 impl Extent {
-    /// Refuses a budget that has no room for as many rows as belong together.
+    /// Refuses a budget that has no room for the largest group of rows.
     fn check_room(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<()> {
         let needed =
             overhead(graph) + reading_size(graph, options.threads)? + self.held(graph, options)?;
@@ -247,7 +244,7 @@ impl Extent {
         Err(EngineError::OverBudget { what, needed, budget }.into())
     }
 
-    /// Bytes that are held while the edges of a group are read and written.
+    /// Returns the bytes that are held while the edges of a group are read and written.
     fn held(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
         let at_once = edges_at_a_time(options.memory).min(self.edges);
         let edges = at_once.max(self.degree_max) * size_of::<Edge>() as u64;
@@ -256,14 +253,14 @@ impl Extent {
     }
 }
 
-/// Visits vertices, which ascend, with the number of edges that leave each.
+/// Visits vertices with their out-degrees. The vertices must ascend.
 fn for_each_degree(
     graph: &Graph,
     vertices: &[VertexId],
     mut visit: impl FnMut(ShortId, u32),
 ) -> Result<()> {
     let mut left = vertices.iter().map(|vertex| vertex.short()).peekable();
-    // Vertices of ranges without an edge are not shown.
+    // Ranges without an edge are not shown.
     graph.for_each_degrees(|first, out, _| {
         while let Some(id) = left.next_if(|id| u64::from(id.0) < first) {
             visit(id, 0);
@@ -278,13 +275,13 @@ fn for_each_degree(
     Ok(())
 }
 
-/// How many rows are held at a time, unless one vertex has more.
+/// Returns how many rows are held at a time, unless one vertex has more.
 fn edges_at_a_time(memory: u64) -> u64 {
     // Two columns of ids are looked up.
     GroupSize::within(memory).rows as u64 / 2
 }
 
-/// How many of the vertices make a group: at least one.
+/// Returns how many of the vertices make the next group: at least one.
 fn group_len(vertices: &[Vertex], edges_max: u64) -> usize {
     let mut edges = 0;
     let fits = |vertex: &&Vertex| {
@@ -294,7 +291,7 @@ fn group_len(vertices: &[Vertex], edges_max: u64) -> usize {
     vertices.iter().take_while(fits).count().max(1)
 }
 
-/// Bytes that edges are read through, at the least.
+/// Returns the least bytes for reading edges.
 fn reading_size(graph: &Graph, threads: usize) -> Result<u64> {
     if graph.manifest().rows.is_none() {
         return Ok(graph.tile_pass_size() + VertexSet::size(graph.vertex_count()));

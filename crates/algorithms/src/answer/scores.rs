@@ -14,33 +14,33 @@ use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, dec
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// Numbers of the vertices, of which the greatest are listed.
+/// Numbers of the vertices. A summary lists the greatest.
 pub struct Scores<V, F> {
     /// The name of the column.
     pub column: &'static str,
     /// The number of each vertex.
     pub values: Values<V>,
-    /// What is said of all of them.
+    /// Figures about all numbers.
     pub figures: F,
 }
 
 /// A number of a vertex.
 pub trait Score: Value + Serialize {
-    /// By what they are ordered.
+    /// The key that orders the numbers.
     type Key: Ord + Copy + Send;
-    /// The type of a column of them.
+    /// The type of their column.
     const TYPE: DataType;
 
-    /// Its place in the order.
+    /// Returns its place in the order.
     fn key(self) -> Self::Key;
 
-    /// The number with that place.
+    /// Returns the number with this place.
     fn of_key(key: Self::Key) -> Self;
 
-    /// As people read it.
+    /// Formats it for people.
     fn words(self) -> String;
 
-    /// A column.
+    /// Makes a column of numbers.
     fn column(values: Vec<Self>) -> ArrayRef;
 }
 
@@ -114,14 +114,14 @@ impl<V: Score, F: Figures> Answer for Scores<V, F> {
     }
 }
 
-/// What is said of all of them.
+/// The summary of all numbers.
 #[derive(Debug, Serialize)]
 struct Greatest<V: Serialize, F> {
     #[serde(skip)]
     column: &'static str,
     #[serde(flatten)]
     figures: F,
-    /// The greatest ones.
+    /// The vertices with the greatest numbers.
     top: Vec<Scored<V>>,
 }
 

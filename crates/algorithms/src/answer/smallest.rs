@@ -1,4 +1,4 @@
-//! Which id names a group of vertices: the smallest original one.
+//! Names each group of vertices by its smallest original id.
 
 use tegula_engine::{Cancel, Error, Graph, States, Value, VertexNumber};
 
@@ -6,17 +6,18 @@ use super::{CHUNK, Values};
 use crate::error::Result;
 use crate::original_ids::has_order;
 
-/// Bytes that [`by_smallest`] holds beside its result.
+/// Returns the bytes that [`by_smallest`] holds beside its result.
 pub(crate) fn by_smallest_size(graph: &Graph) -> u64 {
     if has_order(graph) { 2 * Bits::size(graph.vertex_count() as usize) } else { 0 }
 }
 
-/// From one vertex of each group, its root, to its smallest original id: by dense id the rank of that.
-/// Where vertices are not in another order than their ids, roots have to be the smallest.
+/// Turns one vertex of each group, its root, into the smallest original id of the group. `roots`
+/// and the result are by dense id; the result holds ranks. If ranks are dense ids, each root must
+/// be the smallest of its group.
 ///
-/// Visits vertices in the order of their original ids: the first of a group that comes along
-/// names it. Works in place: the entry of a root holds the name once there is one, every other entry
-/// the root until the end.
+/// Visits vertices in the order of their original ids, so the first vertex of a group names it.
+/// Works in place: the entry of a root holds the name once it is known. Every other entry holds the
+/// root until the end.
 pub(crate) fn by_smallest<N: VertexNumber + Value>(
     graph: &Graph,
     roots: States<N>,
@@ -28,13 +29,13 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
     }
     if roots.in_memory().is_none() {
         let roots = roots.into_rank_order(graph, cancel)?;
-        // Where a group comes first in that order is the smallest rank in it.
+        // The first place of a root in that order is the smallest rank of its group.
         return Ok(Values::by_rank(roots.first_places(graph, cancel)?.unwrap_or(roots)));
     }
     let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
-    // Vertices whose group is known to have a name. The first few ranks name the large groups,
-    // and from then on few look-ups go further than this.
+    // Vertices whose group is known to have a name. The first few ranks name the large groups; from
+    // then on, most vertices are found here.
     let mut is_named = Bits::new(entries.len());
     graph.original_ids()?.for_each_rank(|first, vertices| {
         cancel.check()?;
@@ -53,8 +54,8 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
         if first == 0 {
             for (word, entries) in is_named.0.iter_mut().zip(entries.chunks(64)) {
                 cancel.check()?;
-                // What the entry of a named root, which is no root, adds here is its own bit, which is
-                // set already.
+                // The entry of a named root is a name, not a root. All it sets here is its own bit,
+                // which is set already.
                 for (bit, &root) in entries.iter().enumerate() {
                     *word |= u64::from(is_named_root.get(root.index())) << bit;
                 }
@@ -81,7 +82,7 @@ impl Bits {
         Bits(vec![0; count.div_ceil(64)])
     }
 
-    /// Bytes of `count` bits.
+    /// Returns the bytes of `count` bits.
     fn size(count: usize) -> u64 {
         8 * count.div_ceil(64) as u64
     }

@@ -1,4 +1,4 @@
-//! Tables: mostly from values by dense id to rows by original id.
+//! Tables, mostly of values by dense id that become rows by original id.
 
 use std::sync::Arc;
 
@@ -15,12 +15,9 @@ use crate::error::Result;
 /// Takes the rows of a table.
 pub trait RowSink {
     /// Takes the next rows.
-    ///
-    /// # Errors
-    /// Those of whatever becomes of them.
     fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()>;
 
-    /// Whether it has a use for further rows.
+    /// Returns whether it wants further rows.
     fn wants_more(&self) -> bool {
         true
     }
@@ -28,16 +25,13 @@ pub trait RowSink {
 
 /// A result as a table.
 pub trait Table {
-    /// Its columns.
+    /// Returns its columns.
     fn schema(&self, graph: &Graph) -> SchemaRef;
 
-    /// How many rows it has.
+    /// Returns the number of its rows.
     fn row_count(&self, graph: &Graph) -> u64;
 
-    /// Writes all rows, as far as they are wanted, a chunk at a time.
-    ///
-    /// # Errors
-    /// Those of reading ids, of writing, and [`Error::Cancelled`].
+    /// Writes all rows, a chunk at a time, until `out` wants no more.
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()>;
 }
 
@@ -77,10 +71,7 @@ impl<C: Columns> Table for C {
     }
 }
 
-/// Writes some rows whose columns are there.
-///
-/// # Errors
-/// Those of writing.
+/// Writes rows from finished columns.
 pub fn write_arrays(
     schema: &SchemaRef,
     arrays: Vec<ArrayRef>,
@@ -89,10 +80,7 @@ pub fn write_arrays(
     Ok(out.write(&RecordBatch::try_new(SchemaRef::clone(schema), arrays).map_err(mismatch)?)?)
 }
 
-/// Writes some rows whose columns are there, in batches of [`BATCH_ROWS`].
-///
-/// # Errors
-/// Those of writing.
+/// Writes rows from finished columns, in batches of [`BATCH_ROWS`].
 pub fn write_in_batches(
     schema: &SchemaRef,
     arrays: &[ArrayRef],
@@ -106,24 +94,21 @@ pub fn write_in_batches(
     })
 }
 
-/// The values of the vertices.
+/// The columns of a table with a row for each vertex.
 pub trait Columns {
-    /// Their columns; `id` is the type of a vertex.
+    /// Returns the fields of the columns; `id` is the type of a vertex.
     fn fields(&self, id: DataType) -> Vec<Field>;
 
-    /// How many rows, at least, are best asked for at a time.
+    /// Returns how many rows to ask for at a time, at least.
     fn group_size(&self) -> GroupSize {
         GroupSize::LEAST
     }
 
-    /// The columns of these vertices.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Returns the columns for these vertices.
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>>;
 }
 
-/// Rows whose ids were read and whose values are still to be asked for.
+/// Rows whose ids were read and whose values are not yet asked for.
 #[derive(Default)]
 struct Group {
     /// The rank of the first.
@@ -159,7 +144,7 @@ impl Group {
     }
 }
 
-/// Columns that do not fit their own schema.
+/// Returns the error for columns that do not fit their own schema.
 fn mismatch(error: ArrowError) -> Error {
     Error::WorkerFailed { detail: error.to_string() }
 }

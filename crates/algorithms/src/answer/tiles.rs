@@ -6,17 +6,14 @@ use tegula_engine::{Cancel, Graph, VertexId};
 
 use crate::error::Result;
 
-/// Edges of the tile that has the most.
+/// Returns the number of edges of the tile that has the most.
 pub(super) fn edges_of_a_tile_max(graph: &Graph) -> usize {
     let all = graph.tiles().iter().map(|tile| tile.summary.edge_count);
     all.max().unwrap_or(0) as usize
 }
 
-/// Has `see` shown every edge, with its weight if the graph has weights, tile after tile; and calls `end_tile` after
-/// each, until that is told to stop. What they do is done to `state`.
-///
-/// # Errors
-/// Those of reading and of `end_tile`; cancellation.
+/// Shows every edge to `see`, tile after tile, with its weight if the graph has weights. Calls
+/// `end_tile` after each tile, until this returns `Break`. Both change `state`.
 pub(super) fn for_each_edge<S>(
     graph: &Graph,
     cancel: &Cancel,

@@ -11,7 +11,7 @@ use super::Rows;
 use crate::error::Result;
 use crate::original_ids::Name;
 
-/// Something with a place in an order.
+/// A vertex with its key in an order.
 struct Ranked<K> {
     key: K,
     rank: Reverse<u64>,
@@ -38,11 +38,8 @@ impl<K: Ord> PartialEq for Ranked<K> {
 
 impl<K: Ord> Eq for Ranked<K> {}
 
-/// The `count` vertices with the greatest keys, greatest first; of equal ones the vertex that comes
-/// first. Vertices without a key do not count.
-///
-/// # Errors
-/// Those of reading ids and of `keys`; cancellation.
+/// Returns the `count` vertices with the greatest keys, greatest first; of equal keys, the vertex
+/// with the smallest original id first. Vertices without a key do not count.
 pub fn greatest<K: Ord + Copy>(
     graph: &Graph,
     count: usize,

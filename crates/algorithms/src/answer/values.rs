@@ -1,4 +1,4 @@
-//! Values of vertices, wherever they lie, for tables in the order of the original ids.
+//! Values of vertices, in memory or on disk, for tables in the order of the original ids.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use super::find_ids;
 use crate::error::Result;
 use crate::original_ids::Rank;
 
-/// Vertices that follow each other in the order of their original ids.
+/// Vertices with consecutive ranks.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'v> {
     /// The rank of the first one.
     pub first: usize,
-    /// All of them.
+    /// The vertices.
     pub vertices: &'v [VertexId],
 }
 
@@ -30,28 +30,22 @@ impl Rows<'_> {
 /// A value for each vertex: in memory by dense id, on disk by rank.
 pub struct Values<V> {
     values: States<V>,
-    /// By rank the original ids that values on disk name, once they were looked up.
+    /// The original ids that values on disk name, by rank, once they are looked up.
     named_ids: Mutex<Option<States<u64>>>,
 }
 
 impl<V: Value> Values<V> {
-    /// The states that a run has left, which are brought in order where they lie on disk.
-    ///
-    /// # Errors
-    /// Those of reading and writing; cancellation.
+    /// Takes the states of a run. Those on disk are brought into the order of ranks.
     pub fn of(states: States<V>, graph: &Graph, cancel: &Cancel) -> Result<Values<V>> {
         Ok(Values::by_rank(states.into_rank_order(graph, cancel)?))
     }
 
-    /// Values that are in order already where they lie on disk.
+    /// Takes values that, on disk, are in the order of ranks already.
     pub fn by_rank(values: States<V>) -> Values<V> {
         Values { values, named_ids: Mutex::default() }
     }
 
-    /// Those of some rows.
-    ///
-    /// # Errors
-    /// Those of reading.
+    /// Returns the values of some rows.
     pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
         match self.values.in_memory() {
             Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
@@ -59,10 +53,7 @@ impl<V: Value> Values<V> {
         }
     }
 
-    /// What becomes of each of them.
-    ///
-    /// # Errors
-    /// Those of reading and writing; cancellation.
+    /// Replaces each value by what `become_of` returns for it.
     pub fn map(
         self,
         graph: &Graph,
@@ -82,15 +73,12 @@ impl<V: Value> Values<V> {
         Ok(Values::by_rank(writer.finish()?))
     }
 
-    /// The original ids of the vertices that some rows name by rank, as a column; null for [`Rank::NONE`]. `named` are
-    /// the values of the rows.
+    /// Makes a column of the original ids of the vertices that some rows name by rank; null for
+    /// [`Rank::NONE`]. `named` holds the values of the rows.
     ///
-    /// For the first rows all ids are looked through. Further rows come from a table of the ids that all values on disk
-    /// name, if sorting that table once moves fewer bytes than looking through all ids for each group of rows that is
-    /// left.
-    ///
-    /// # Errors
-    /// Those of reading and writing; cancellation.
+    /// For the first rows, this looks through all ids. For further rows, it may sort a table of the
+    /// ids that all values on disk name. It does so if this moves fewer bytes than a pass over all
+    /// ids for each remaining group of rows.
     pub fn ids_at(
         &self,
         rows: &Rows<'_>,
@@ -116,8 +104,8 @@ impl<V: Value> Values<V> {
         Ok(Arc::new(ids.collect::<UInt64Array>()))
     }
 
-    /// Whether sorting the ids of all rows once moves fewer bytes than looking through all ids for each group as large as
-    /// `rows`, from these on.
+    /// Returns whether sorting the ids of all rows once moves fewer bytes than a pass over all ids
+    /// for each remaining group. A group is as large as `rows`.
     fn sorting_moves_less(&self, rows: &Rows<'_>, graph: &Graph) -> bool {
         let passes = (self.len() - rows.first).div_ceil(rows.vertices.len()) as u64;
         let of_passes = passes * (self.len() * size_of::<u64>()) as u64;
@@ -126,10 +114,7 @@ impl<V: Value> Values<V> {
             && self.values.look_up_bytes::<u64>(graph) < of_passes
     }
 
-    /// Visits all of them, some at a time, in no particular order.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Visits all values, a chunk at a time, in no particular order.
     pub fn for_each_chunk(&self, cancel: &Cancel, mut visit: impl FnMut(&[V])) -> Result<()> {
         self.values.for_each_chunk(|_, values| {
             cancel.check()?;
@@ -139,12 +124,12 @@ impl<V: Value> Values<V> {
         Ok(())
     }
 
-    /// Whether they lie in memory.
+    /// Returns whether the values lie in memory.
     pub fn are_in_memory(&self) -> bool {
         self.values.in_memory().is_some()
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     #[expect(clippy::len_without_is_empty, reason = "as many as vertices")]
     pub fn len(&self) -> usize {
         self.values.len()

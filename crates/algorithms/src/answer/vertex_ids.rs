@@ -8,7 +8,7 @@ use super::table::Columns;
 use super::values::Rows;
 use crate::error::Result;
 
-/// A row for every vertex, with nothing but its id.
+/// A row for every vertex, with only its id.
 pub struct VertexIds;
 
 impl Columns for VertexIds {

@@ -1,8 +1,9 @@
-//! Figures as people read them.
+//! Numbers as people read them.
 
 use std::fmt::{Display, LowerExp};
 
-/// A float in the fewest digits that are read back as the same float, with an exponent below 1e-5 and from 1e16 on.
+/// Writes a float in the fewest digits that read back as the same float. Below 1e-5 and from 1e16
+/// on, it has an exponent.
 pub fn decimal(value: impl Display + LowerExp) -> String {
     let scientific = format!("{value:e}");
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
@@ -12,12 +13,12 @@ pub fn decimal(value: impl Display + LowerExp) -> String {
     }
 }
 
-/// A number that was computed, for people: without the last digits, which are noise.
+/// Writes a computed number for people, without the last digits, which are noise.
 pub fn number(value: f64) -> String {
     decimal(rounded(value))
 }
 
-/// The nearest number of 9 digits, or of more where these stand before the point.
+/// Rounds to 9 digits, or to a whole number if that has more digits.
 pub fn rounded(value: f64) -> f64 {
     let text = if value.abs() < 1e9 { format!("{value:.8e}") } else { format!("{value:.0}") };
     text.parse().unwrap_or(value)
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_were_computed_are_rounded() {
+    fn computed_numbers_are_rounded() {
         assert_eq!(
             [0.0, 0.1 + 0.2, 2.0 / 3.0, -1e-7, 12_345_678_901.6].map(number),
             ["0", "0.3", "0.666666667", "-1e-7", "12345678902"]

@@ -1,4 +1,4 @@
-//! Beliefs, as a table and in sum.
+//! Beliefs, as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -20,28 +20,30 @@ use crate::original_ids::Name;
 pub(super) struct Answered {
     /// The most states of a vertex.
     pub states: usize,
-    /// How many each has, by dense id; empty where that is the same.
+    /// The number of states of each vertex, by dense id; empty if all have the same.
     pub state_counts: Vec<u16>,
-    /// The log odds of its states but the first against its first, by dense id.
+    /// The log odds of its states, except the first, against its first, by dense id.
     pub log_odds: Vec<f64>,
-    /// The state whose likeliest vertices are listed; none where those whose state is most certain are.
+    /// The state whose likeliest vertices are listed; `None` to list those whose state is most
+    /// certain.
     pub listed: Option<u16>,
     pub figures: Convergence,
     pub saturation: Option<Saturation>,
 }
 
-/// What is said of all of them.
+/// The summary of all beliefs.
 #[derive(Debug, Serialize)]
 pub struct Summary {
     #[serde(flatten)]
     figures: Convergence,
     /// The most states of a vertex.
     states: usize,
-    /// The vertices whose state is most certain, or that are most likely in the state that was asked for.
+    /// The vertices whose state is most certain, or those most likely in the state that was asked
+    /// for.
     top: Vec<Belief>,
 }
 
-/// A vertex, one of its states, and how likely it is in that.
+/// A vertex, one of its states, and how likely this state is.
 #[derive(Debug, Serialize)]
 pub struct Belief {
     vertex: Name,
@@ -50,7 +52,7 @@ pub struct Belief {
 }
 
 impl Answered {
-    /// The beliefs of a vertex, one for each of its states.
+    /// Computes the beliefs of a vertex, one for each of its states.
     fn beliefs(&self, vertex: usize, beliefs: &mut Vec<f64>) {
         let width = self.states - 1;
         probabilities(&self.log_odds[vertex * width..][..width], beliefs);

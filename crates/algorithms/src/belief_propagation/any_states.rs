@@ -1,7 +1,8 @@
 //! Messages between variables of any number of states, with any potentials, in double precision.
 //!
-//! Both messages of an edge are kept at either end, and both are updated there: the message from one to the other
-//! follows from the belief of the one and from the message of the other to it in the iteration before.
+//! Both messages of an edge are kept at each of its ends, and updated there. The message from one
+//! vertex to the other follows from the belief of the one, and from the opposite message in the
+//! iteration before.
 
 use tegula_engine::Result;
 use tegula_engine::traverse::{Neighbourhoods, Sequential, UnitStates};
@@ -15,7 +16,7 @@ use super::potential::probabilities;
 pub struct AnyStates<'m> {
     /// The model.
     pub model: &'m Model,
-    /// How much of a message stays what it was.
+    /// The share of a message that stays as it was.
     pub damping: f64,
 }
 
@@ -23,7 +24,7 @@ impl MessageUpdate for AnyStates<'_> {
     type Value = f64;
     const STORES: u64 = 1;
 
-    /// The incoming message, and the outgoing one.
+    /// One incoming and one outgoing message.
     fn entry_width(&self) -> usize {
         2 * self.model.width()
     }
@@ -75,7 +76,7 @@ impl MessageUpdate for AnyStates<'_> {
                         let reversed = potential.reversed();
                         reversed.message(other, outgoing, terms, &mut incoming_next);
                         potential.message(own, incoming, terms, &mut outgoing_next);
-                        // Both need what both were.
+                        // Replace both only now: each new message needs both old ones.
                         damp(incoming, &incoming_next, damping);
                         damp(outgoing, &outgoing_next, damping);
                         sum.iter_mut().zip(&*incoming).for_each(|(sum, message)| *sum += message);
@@ -95,7 +96,7 @@ impl MessageUpdate for AnyStates<'_> {
     }
 }
 
-/// Replaces a message by the next one, which stays as much what it was as it is damped: a geometric mean of the odds.
+/// Moves a message to the next one, as far as the damping allows: a geometric mean of the odds.
 #[inline]
 fn damp(message: &mut [f64], next: &[f64], damping: f64) {
     for (message, next) in message.iter_mut().zip(next) {

@@ -15,19 +15,16 @@ use super::BeliefPropagationOptions;
 use super::message_update::{Iteration, MessageUpdate};
 use crate::error::Result;
 
-/// What was found.
+/// The result of the iterations.
 pub(super) struct Beliefs {
-    /// The log odds of the states of each vertex but the first against its first, by dense id.
+    /// The log odds of the states of each vertex, except the first, against its first, by dense id.
     pub log_odds: Vec<f64>,
-    /// The greatest change of a belief in the last iteration; infinite where there was none.
+    /// The greatest change of a belief in the last iteration; infinite without an iteration.
     pub change: f64,
     pub statistics: RunStatistics,
 }
 
-/// What a run needs of memory, beside the `model_size` bytes of what it is about.
-///
-/// # Errors
-/// Those of reading.
+/// Estimates the memory that a run needs, including the `model_size` bytes of the model.
 pub(super) fn estimate<U: MessageUpdate>(
     graph: &Graph,
     update: &U,
@@ -41,15 +38,15 @@ pub(super) fn estimate<U: MessageUpdate>(
     Ok(estimate)
 }
 
-/// Bytes that a run holds beside the rows, the states of edges and what it is about.
+/// Returns the bytes that a run holds beside the rows, the states of edges and the model.
 fn held<U: MessageUpdate>(graph: &Graph, update: &U, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
-    // Two for each while it iterates; then one, and what is made of it for the answer.
+    // Two values for each log odds while it iterates; then one, and its `f64` for the answer.
     let vertex = (size_of::<U::Value>() + size_of::<f64>()) * update.width();
     Ok(vertex as u64 * graph.vertex_count() + threads as u64 * update.worker_size(ends))
 }
 
-/// Iterates.
+/// Runs the iterations.
 pub(super) fn run<U: MessageUpdate>(
     graph: &Graph,
     update: &U,
@@ -62,11 +59,11 @@ pub(super) fn run<U: MessageUpdate>(
     let estimate = estimate(graph, update, model_size, threads)?;
     let long_rows = long_rows_size(graph, RowsWanted::NEIGHBOURS, threads)?;
     let free = options.budget().saturating_sub(estimate.needed() + long_rows);
-    // Where states and rows do not both fit they share what there is.
+    // If states and rows do not both fit, they share the free memory.
     let (all, of_states) = (estimate.layout_bytes, layout.total_size());
     let share = u128::from(free.min(all)) * u128::from(of_states) / u128::from(all.max(1));
     let share = if options.arrays == Arrays::OnDisk { 0 } else { share as u64 };
-    // Of each store.
+    // The memory of each store.
     let memory = layout.size_min(threads) + share;
     let held = held(graph, update, threads)? + model_size + U::STORES * memory;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
@@ -89,7 +86,7 @@ fn iterate<U: MessageUpdate>(
     log_odds.chunks_mut(width).enumerate().for_each(|(vertex, own)| update.prior(vertex, own));
     let mut next: Vec<U::Value> = huge::zeroes(width * count);
     let mut times = IterationTimes::default();
-    // Of no beliefs none changes.
+    // Without beliefs, none changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     options.progress.begin("iterating", None, Unit::Iterations);
     while times.count() < wanted.iterations

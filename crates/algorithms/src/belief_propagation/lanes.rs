@@ -1,17 +1,20 @@
-//! An exponential and a logarithm that compilers put into vector lanes: in single precision, of plain operations in a
-//! fixed order, so that bits are the same whatever the instructions.
+//! An exponential and a logarithm that compilers vectorize. They are in single precision, and of
+//! plain operations in a fixed order, so that bits are the same for all instructions.
 
-/// 1.5 * 2^23. Floats of that size are whole numbers, so adding it rounds to one, and the low bits of the sum hold it.
+/// 1.5 * 2^23. Floats of that size are whole numbers, so adding it to a number rounds the number.
+/// The low bits of the sum hold the result.
 const ROUND: f32 = 12_582_912.0;
-/// ln 2, in a part of few bits and the rest.
+/// ln 2, as a part of few bits and the rest.
 const LN_2: (f32, f32) = (0.693_359_4, -2.121_944_4e-4);
-/// The least exponent: with further ones products of exponentials would be subnormal numbers, on which processors spend
-/// a hundred times as long.
+/// The least exponent. With lesser ones, products of exponentials would be subnormal numbers, on
+/// which processors spend a hundred times as long.
 const EXPONENT_MIN: f32 = -64.0;
 
-/// The exponential of a number of at most 0, within 2 units in the last place; below -64 that of -64, 10^-28.
+/// Returns the exponential of a number of at most 0, within 2 units in the last place. Below -64,
+/// this is the exponential of -64, 10^-28.
 ///
-/// (S. L. Moshier, *Methods and Programs for Mathematical Functions*, 1989: the polynomial is that of Cephes.)
+/// (S. L. Moshier, *Methods and Programs for Mathematical Functions*, 1989: the polynomial is that
+/// of Cephes.)
 #[inline(always)]
 pub fn exp(exponent: f32) -> f32 {
     let exponent = exponent.max(EXPONENT_MIN);
@@ -26,10 +29,10 @@ pub fn exp(exponent: f32) -> f32 {
     (sum * rest * rest + rest + 1.0) * scale
 }
 
-/// The logarithm of a positive normal number, within 1 unit in the last place.
+/// Returns the logarithm of a positive normal number, within 1 unit in the last place.
 ///
-/// (As in FreeBSD's `e_logf.c`: 2^k (1 + f) with 1 + f between the square roots of 1/2 and 2, and `ln(1 + f)` by
-/// `s = f / (2 + f)`.)
+/// (As in FreeBSD's `e_logf.c`: 2^k (1 + f) with 1 + f between the square roots of 1/2 and 2, and
+/// `ln(1 + f)` by `s = f / (2 + f)`.)
 #[inline(always)]
 pub fn ln(number: f32) -> f32 {
     let root_half = std::f32::consts::FRAC_1_SQRT_2.to_bits();
@@ -50,7 +53,7 @@ pub fn ln(number: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// How many units in the last place a number is from the truth.
+    /// Returns how many units in the last place a number is from the truth.
     fn units(found: f32, truth: f64) -> f64 {
         let nearest = truth as f32;
         let unit =

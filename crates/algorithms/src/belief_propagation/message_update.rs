@@ -1,33 +1,31 @@
-//! What ways of updating the messages have in common.
+//! The interface of all ways of updating messages.
 
 use tegula_engine::traverse::{RowsJob, StateValue, UnitStates};
 use tegula_engine::{Instructions, Result};
 
 /// A way of updating the messages in an iteration, and the beliefs that follow from them.
 pub trait MessageUpdate: Sync {
-    /// What messages and beliefs are kept as.
+    /// The type of messages and beliefs.
     type Value: StateValue + Into<f64>;
-    /// How many stores of messages there are: iterations take them in turn.
+    /// The number of stores of messages, which iterations use in turn.
     const STORES: u64;
 
-    /// Values that a store has for each end of an edge.
+    /// Returns the number of values that a store has for each end of an edge.
     fn entry_width(&self) -> usize;
 
-    /// Log odds that a vertex has: those of its states but the first against its first.
+    /// Returns the number of log odds of a vertex: those of its states, except the first, against
+    /// its first.
     fn width(&self) -> usize;
 
-    /// Bytes that a worker takes, where no vertex has more ends of edges.
+    /// Returns the bytes that a worker takes if a vertex has at most `ends_max` ends of edges.
     fn worker_size(&self, ends_max: u64) -> u64;
 
-    /// Writes down the log odds of a vertex before any message.
+    /// Writes the log odds of a vertex before any message.
     fn prior(&self, vertex: usize, log_odds: &mut [Self::Value]);
 
-    /// Updates the messages at the vertices of a unit, and finds their beliefs from the incoming ones. In `next` are
-    /// the beliefs that these vertices had before the present ones, which are replaced by the next ones. Returns the
-    /// greatest change of a belief.
-    ///
-    /// # Errors
-    /// Those of reading and writing.
+    /// Updates the messages at the vertices of a unit, and computes their beliefs from the incoming
+    /// ones. At first, `next` has the beliefs of these vertices before the present ones; they are
+    /// replaced by the next ones. Returns the greatest change of a belief.
     fn update(
         &self,
         iteration: &Iteration<'_, Self::Value>,
@@ -38,12 +36,12 @@ pub trait MessageUpdate: Sync {
 
 /// What the workers share in an iteration.
 pub struct Iteration<'r, V> {
-    /// Where rows come from.
+    /// The source of rows.
     pub job: &'r RowsJob<'r>,
     /// The number of the iteration, from 0.
     pub number: u64,
-    /// The beliefs of all vertices as they were, as log odds.
+    /// The present beliefs of all vertices, as log odds.
     pub log_odds: &'r [V],
-    /// What inner loops may use.
+    /// The instructions that inner loops may use.
     pub instructions: Instructions,
 }

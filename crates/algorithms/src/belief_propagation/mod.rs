@@ -1,7 +1,9 @@
-//! Belief propagation: how likely each variable of a pairwise Markov random field is in each of its states.
+//! Belief propagation: how likely each variable of a pairwise Markov random field is in each of its
+//! states.
 //!
-//! Variables are vertices, and what goes with what are potentials of edges. In every iteration each variable sends each
-//! neighbour a message, found from its prior and from the incoming messages of all others:
+//! Variables are vertices, and edges have potentials, which say how well states go together. In
+//! every iteration, each variable sends each neighbour a message. It follows from its prior and
+//! from the incoming messages of all others:
 //!
 //! ```text
 //!  m'(w -> v)[j] = sum over states i of w:
@@ -9,29 +11,34 @@
 //!  belief(v)[j]  ~ prior(v)[j] * product over w in N(v) of m(w -> v)[j]
 //! ```
 //!
-//! (sum-product; Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988. On trees it is exact after as many
-//! iterations as the longest path has edges; on other graphs it is an approximation that may not converge: Murphy,
-//! Weiss and Jordan, UAI 1999.) All messages are updated at once (flooding), and are uniform at first. It stops when no
-//! belief changes by more than the tolerance.
+//! (sum-product; Pearl, *Probabilistic Reasoning in Intelligent Systems*, 1988. On trees it is
+//! exact after as many iterations as the longest path has edges. On other graphs it is an
+//! approximation that may not converge: Murphy, Weiss and Jordan, UAI 1999.) All messages are
+//! updated at once (flooding), and are uniform at first. It stops when no belief changes by more
+//! than the tolerance.
 //!
-//! A strong potential on a graph with loops makes nearly all beliefs certain, as evidence that comes back is counted
-//! again: [`saturation`] says when, and which potential is weak enough.
+//! On a graph with loops, a strong potential makes nearly all beliefs certain, as evidence that
+//! comes back is counted again: [`saturation`] says when, and which potential is weak enough.
 //!
-//! Messages are log odds of each state against the first, so that products are sums and nothing underflows; a weight of
-//! 0 counts as 10^-304. They are kept at [both ends](tegula_engine::traverse::EdgeStates) of an edge: so a vertex finds
-//! its incoming messages from what lies beside its own row and from the beliefs of its neighbours, whatever it changes
-//! is its own, and what it adds up comes in the order of its row. Twice the arithmetic, no atomics, the same bits
-//! whatever the threads and the memory.
+//! Messages are log odds of each state against the first, so that products are sums and nothing
+//! underflows; a weight of 0 counts as 10^-304. They are kept at [both
+//! ends](tegula_engine::traverse::EdgeStates) of an edge. So a vertex computes its incoming
+//! messages from what lies beside its own row and from the beliefs of its neighbours. It changes
+//! only what is its own, and adds up in the order of its row. This takes twice the arithmetic and
+//! no atomics, and gives the same bits for any threads and any memory.
 //!
-//! A graph directory stands for the simple undirected graph beneath it: directions, further edges of the same two
-//! vertices, and loops are ignored, as a variable has no potential with itself.
+//! A graph directory stands for the simple undirected graph beneath it. Directions, and further
+//! edges between the same two vertices, are ignored. So are loops, as a variable has no potential
+//! with itself.
 //!
-//! Memory, for M states: 16 (M - 1) bytes a vertex, 8 (M - 1) for priors, and the index of the rows; 16 (M - 1) bytes
-//! for each end of an edge are read, and as many written, in every iteration, from disk as far as memory has no room.
+//! Memory, for M states: 16 (M - 1) bytes a vertex, 8 (M - 1) for priors, and the index of the
+//! rows. In every iteration, 16 (M - 1) bytes for each end of an edge are read, and written again.
+//! They lie on disk as far as memory has no room.
 //!
-//! Where [two states](two_states) have one potential, messages are not damped, and the tolerance is no less than 10^-6,
-//! messages are of single precision: 12 bytes a vertex, and 4 for each end of an edge are read and written. A message
-//! is then right to 10^-6, or to 10^-6 of itself where it is above 1.
+//! Messages have single precision if there are [two states](two_states) with one potential, no
+//! damping, and a tolerance of at least 10^-6. This takes 12 bytes a vertex, and 4 bytes for each
+//! end of an edge are read and written. The error of a message is then at most 10^-6, or 10^-6 of
+//! the message if that is above 1.
 
 mod answer;
 mod any_states;
@@ -73,7 +80,7 @@ use saturation::Saturation;
 use two_states::TwoStates;
 use uai::UaiModel;
 
-/// The least tolerance for which messages in single precision will do.
+/// The least tolerance for which single precision is enough.
 const SINGLE_TOLERANCE: f64 = 1e-6;
 
 /// Options of belief propagation.
@@ -81,34 +88,39 @@ const SINGLE_TOLERANCE: f64 = 1e-6;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BeliefPropagationOptions {
-    /// A model in the text format of the UAI competitions, in the place of a graph: variables are vertices by their
-    /// numbers. Factors have two variables at the most.
+    /// A model in the text format of the UAI competitions, in the place of a graph. Variables are
+    /// vertices, named by their numbers. Factors have at most two variables.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[schemars(extend("format" = "file"))]
     pub model: Option<PathBuf>,
-    /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of weights, a row in each
-    /// line. It says how many states there are. Loops, which join a vertex to itself, are ignored.
+    /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of
+    /// weights, a row in each line. Its size is the number of states. Loops, which join a vertex to
+    /// itself, are ignored.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[schemars(extend("format" = "file"))]
     pub potential: Option<PathBuf>,
-    /// What is known of vertices: a table with an id, a state (from 0) and its weight in each row. States of a vertex
-    /// that has rows weigh 0 without one. Vertices without a row have the prior of the option `prior`.
+    /// What is known about vertices: a table with an id, a state (from 0) and its weight in each
+    /// row. If a vertex has rows, its states without a row weigh 0. Vertices without any row have
+    /// the prior of the option `prior`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub priors: Option<PathBuf>,
-    /// What is known of a vertex without a row in the table of priors: a weight for each state, as 0.99,0.01 [default:
-    /// all states weigh the same].
+    /// What is known about a vertex without a row in the table of priors: a weight for each state,
+    /// such as 0.99,0.01 [default: all states weigh the same].
     #[cfg_attr(feature = "clap", arg(long, value_name = "W,..", value_delimiter = ','))]
     pub prior: Option<Vec<Factor>>,
-    /// List the vertices that are most likely in this state (from 0) [default: those whose state is most certain].
+    /// List the vertices that are most likely in this state (from 0) [default: those whose state is
+    /// most certain].
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub state: Option<u16>,
     /// The most iterations.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     pub iterations: u64,
-    /// Stop when an iteration changes no belief by more than this. If that is never so, there is a warning.
+    /// Stop when an iteration changes no belief by more than this. If none does so, there is a
+    /// warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
     pub tolerance: NotNegative,
-    /// How much of a message stays what it was, from 0 to below 1: what swings may come to rest with 0.5.
+    /// How much of a message stays as it was, from 0 to below 1. If values swing, 0.5 may make them
+    /// converge.
     #[cfg_attr(feature = "clap", arg(long, value_name = "D", default_value_t = Self::DAMPING))]
     pub damping: Probability,
 }
@@ -120,19 +132,20 @@ impl BeliefPropagationOptions {
 }
 
 impl BeliefPropagationOptions {
-    /// Messages in single precision, where these are precise enough and there is a way.
+    /// Returns the update in single precision, if that is precise enough and possible for the
+    /// model.
     fn two_states<'m>(&self, model: &'m Model) -> Option<TwoStates<'m>> {
         let is_enough = self.tolerance.get() >= SINGLE_TOLERANCE && self.damping.get() == 0.0;
         if is_enough { TwoStates::of(model) } else { None }
     }
 
-    /// What calms messages that swing; none where they are damped already.
+    /// Returns the setting that calms messages that swing; `None` if they are damped already.
     fn more_damping(&self) -> Option<Setting> {
         let value = SettingValue::OneOf(&["0.5"]);
         (self.damping.get() == 0.0).then_some(Setting { option: "damping", value })
     }
 
-    /// The log odds of a vertex without a row in the table of priors, of `states` states.
+    /// Returns the log odds of a vertex without a row in the table of priors.
     fn default_prior(&self, states: usize) -> Result<Vec<f64>> {
         let Some(weights) = &self.prior else { return Ok(vec![0.0; states - 1]) };
         let mut weights: Vec<f64> = weights.iter().map(|weight| weight.get()).collect();

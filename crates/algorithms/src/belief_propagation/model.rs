@@ -1,4 +1,5 @@
-//! What is known of the variables before the first message: their own weights, and the potentials between them.
+//! What is known about the variables before the first message: their own weights, and the
+//! potentials between them.
 
 use std::path::PathBuf;
 
@@ -10,18 +11,18 @@ use crate::algorithm::SideFiles;
 pub struct Model {
     /// The most states of a variable.
     pub states: usize,
-    /// How many each variable has, by dense id; empty where that is the same.
+    /// The number of states of each variable, by dense id; empty if all have the same.
     pub state_counts: Vec<u16>,
-    /// The log odds of each state of a variable but the first against its first, by dense id; empty where every variable
-    /// has the default prior.
+    /// The log odds of each state of a variable, except its first, against its first, by dense id.
+    /// Empty if every variable has the default prior.
     pub priors: Vec<f64>,
     /// The log odds of a variable of which nothing else is known.
     pub default_prior: Vec<f64>,
-    /// Those of the edges.
+    /// The potentials of the edges.
     pub potentials: Potentials,
-    /// The file that it was read from, where that is what the graph was made of.
+    /// The file of the model, if the graph was made from it.
     pub file: PathBuf,
-    /// Bytes that reading it takes.
+    /// Bytes for reading it.
     pub reading_size: u64,
 }
 
@@ -31,15 +32,15 @@ pub enum Potentials {
     /// There are none.
     #[default]
     None,
-    /// All edges have the same, which is symmetric.
+    /// All edges have the same potential, which is symmetric.
     Same(Potential),
-    /// Each has its own.
+    /// Each edge has its own.
     Own {
-        /// Where the neighbours of each variable begin, and where the last end.
+        /// Where the neighbours of each variable begin, and where the last ones end.
         starts: Vec<u32>,
-        /// For each variable its neighbours, ascending.
+        /// The neighbours of each variable, ascending.
         neighbours: Vec<Side>,
-        /// What the neighbours refer to.
+        /// The potentials that neighbours refer to.
         potentials: Vec<Potential>,
     },
 }
@@ -56,17 +57,17 @@ pub struct Side {
 }
 
 impl Model {
-    /// Log odds that a variable has.
+    /// Returns the number of log odds of a variable.
     pub fn width(&self) -> usize {
         self.states - 1
     }
 
-    /// How many states a variable has.
+    /// Returns the number of states of a variable.
     pub fn states_of(&self, vertex: usize) -> usize {
         self.state_counts.get(vertex).map_or(self.states, |&count| usize::from(count))
     }
 
-    /// Writes down what is known of a variable by itself.
+    /// Writes the log odds of a variable by itself.
     pub fn prior(&self, vertex: usize, log_odds: &mut [f64]) {
         let start = vertex * log_odds.len();
         match self.priors.get(start..start + log_odds.len()) {
@@ -77,8 +78,8 @@ impl Model {
 }
 
 impl Potentials {
-    /// The potential between a variable and the neighbour of it that comes at a place; none where it has another one
-    /// there.
+    /// Returns the potential between a variable and its neighbour at `place`; `None` if another
+    /// neighbour is there.
     #[inline]
     pub fn between(&self, vertex: u32, neighbour: u32, place: usize) -> Option<Oriented<'_>> {
         match self {

@@ -2,25 +2,27 @@
 
 use crate::error::is_weight;
 
-/// What a weight of 0 counts as, where its logarithm is taken: so little that it decides every comparison, and so much
-/// that sums of it stay finite.
+/// What a weight of 0 counts as in logarithms: small enough to decide every comparison, and large
+/// enough for sums of its logarithms to stay finite.
 pub const LEAST: f64 = 1e-304;
-/// A probability below this is given as 0: it comes from a weight of 0, or from very many that are small.
+/// A probability below this is given as 0: it comes from a weight of 0, or from very many small
+/// ones.
 const IMPOSSIBLE: f64 = 1e-290;
 /// The most states of a variable.
 pub const STATES_MAX: usize = 1024;
-/// Bytes that an allocation takes beside what is asked for.
+/// Bytes that an allocation takes beside its content.
 pub const ALLOCATION_SIZE: u64 = 16;
 
-/// The weights of all pairs of states of two variables, the greatest of which is 1.
+/// The weights of all pairs of states of two variables. The greatest weight is 1.
 #[derive(Debug, Clone)]
 pub struct Potential {
     states: usize,
-    /// Those of the first state of the first variable with each of the second one, and so on.
+    /// The weights of the first state of the first variable with each state of the second, and so
+    /// on.
     values: Vec<f64>,
 }
 
-/// A potential as it is seen from one of its variables.
+/// A potential as seen from one of its variables.
 #[derive(Debug, Clone, Copy)]
 pub struct Oriented<'p> {
     potential: &'p Potential,
@@ -28,19 +30,20 @@ pub struct Oriented<'p> {
 }
 
 impl Potential {
-    /// Of `states` by `states` weights; none where all of them are 0, or one is below 0 or not finite.
+    /// Makes a potential of `states` by `states` weights; `None` if all are 0, or one is below 0 or
+    /// not finite.
     pub fn new(states: usize, mut values: Vec<f64>) -> Option<Potential> {
         let greatest = normalize(&mut values)?;
         (greatest > 0.0).then_some(Potential { states, values })
     }
 
-    /// The product of this and another one of the same variables.
+    /// Returns the product of this and another potential of the same variables.
     pub fn times(mut self, other: &Potential) -> Option<Potential> {
         self.values.iter_mut().zip(&other.values).for_each(|(value, other)| *value *= other);
         Potential::new(self.states, self.values)
     }
 
-    /// With the variables the other way round.
+    /// Returns the potential with its variables exchanged.
     #[must_use]
     pub fn transposed(&self) -> Potential {
         let states = self.states;
@@ -48,41 +51,42 @@ impl Potential {
         Potential { states, values: values.collect() }
     }
 
-    /// Whether it makes no difference which variable is the first.
+    /// Returns whether the order of the variables makes no difference.
     pub fn is_symmetric(&self) -> bool {
         self.transposed().values == self.values
     }
 
-    /// Seen from its first variable, or from the second one.
+    /// Returns the potential as seen from its first variable, or from the second if transposed.
     pub fn seen(&self, is_transposed: bool) -> Oriented<'_> {
         Oriented { potential: self, is_transposed }
     }
 
-    /// Bytes that its weights take.
+    /// Returns the bytes that its weights take.
     pub fn size(&self) -> u64 {
         ALLOCATION_SIZE + (self.values.len() * size_of::<f64>()) as u64
     }
 }
 
 impl Oriented<'_> {
-    /// Seen from the other variable.
+    /// Returns the potential as seen from the other variable.
     pub fn reversed(self) -> Self {
         Oriented { is_transposed: !self.is_transposed, ..self }
     }
 
-    /// The weight of a state of the variable from which it is seen with one of the other.
+    /// Returns the weight of state `from` of the variable from which it is seen, with state `to` of
+    /// the other one.
     #[inline(always)]
     pub fn of(self, from: usize, to: usize) -> f64 {
         let (row, column) = if self.is_transposed { (to, from) } else { (from, to) };
         self.potential.values[row * self.potential.states + column]
     }
 
-    /// The message from a variable to the other one: the log odds of each state of the other but the first against the
-    /// first, by what the variable believes without the message `incoming` from the other. Takes `terms` as room, one
-    /// for each state.
+    /// Computes the message to the other variable: the log odds of each of its states, except the
+    /// first, against the first. It follows from `belief`, without the message `incoming` from the
+    /// other variable. `terms` is room for a number per state.
     ///
-    /// (Logarithms and exponentials are those of a library, not of the system: their last bits must not depend on the
-    /// machine.)
+    /// (Logarithms and exponentials are those of a library, not of the system: their last bits must
+    /// not depend on the machine.)
     #[inline]
     pub fn message(self, belief: &[f64], incoming: &[f64], terms: &mut [f64], message: &mut [f64]) {
         let own = || belief.iter().zip(incoming).map(|(belief, incoming)| belief - incoming);
@@ -100,13 +104,14 @@ impl Oriented<'_> {
     }
 }
 
-/// The exponential of a number that is not above 0, of which one at least always is 0.
+/// Returns the exponential of a number of at most 0. In each use, at least one of the numbers is 0.
 #[inline]
 fn exp(exponent: f64) -> f64 {
     if exponent == 0.0 { 1.0 } else { libm::exp(exponent) }
 }
 
-/// Scales weights such that the greatest is 1, and returns what it was; none where one is below 0 or not finite.
+/// Scales weights so that the greatest is 1, and returns what it was; `None` if one is below 0 or
+/// not finite.
 pub fn normalize(weights: &mut [f64]) -> Option<f64> {
     if weights.iter().any(|&weight| !is_weight(weight)) {
         return None;
@@ -118,13 +123,13 @@ pub fn normalize(weights: &mut [f64]) -> Option<f64> {
     Some(greatest)
 }
 
-/// The log odds of each weight but the first against the first.
+/// Returns the log odds of each weight, except the first, against the first.
 pub fn log_odds(weights: &[f64]) -> impl Iterator<Item = f64> {
     let first = weights[0].max(LEAST);
     weights[1..].iter().map(move |weight| libm::log(weight.max(LEAST) / first))
 }
 
-/// The probabilities of all states with these log odds.
+/// Computes the probabilities of all states from their log odds.
 pub fn probabilities(log_odds: &[f64], found: &mut Vec<f64>) {
     let greatest = log_odds.iter().copied().fold(0.0, f64::max);
     found.clear();
@@ -159,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_stays_finite() {
+    fn messages_about_impossible_states_are_finite() {
         let equal = Potential::new(2, vec![1.0, 0.0, 0.0, 1.0]).unwrap();
         let (mut terms, mut message) = ([0.0; 2], [0.0; 1]);
         for belief in [-1e6, -700.0, 700.0, 1e6] {

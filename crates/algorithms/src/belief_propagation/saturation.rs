@@ -1,23 +1,26 @@
 //! Beliefs that are certain although the evidence is not.
 //!
-//! Messages that go round a loop come back as if they were evidence of their own. With a strong potential each round
-//! makes them stronger, until nearly all beliefs are 0 or 1, and tell which side won and nothing else.
+//! Messages that go round a loop come back as if they were new evidence. With a strong potential
+//! they grow stronger in each round, until nearly all beliefs are 0 or 1. They then tell which side
+//! won, and nothing else.
 //!
-//! Let a potential of two states have the weight 1/2 + s for equal states and 1/2 - s for different ones. Near 1/2 a
-//! message is `2 s` times the belief that it comes from. So evidence fades with its distance where `2 s` is less than 1
-//! over the greatest eigenvalue of the adjacency matrix, and grows without end where it is more (Koutra, Ke, Kang, Chau,
-//! Pao, Faloutsos, *Unifying Guilt-by-Association Approaches*, ECML PKDD 2011; Gatterbauer, Günnemann, Koutra,
-//! Faloutsos, *Linearized and Single-Pass Belief Propagation*, PVLDB 8, 2015). That eigenvalue is no less than the root
-//! of the mean square of the degrees, and no more than the greatest degree:
+//! Let a potential of two states have the weight 1/2 + s for equal states and 1/2 - s for different
+//! ones. Near 1/2, a message is `2 s` times the belief that it comes from. So evidence fades with
+//! distance if `2 s` is less than 1 over the greatest eigenvalue of the adjacency matrix, and grows
+//! without end if it is more (Koutra, Ke, Kang, Chau, Pao, Faloutsos, *Unifying
+//! Guilt-by-Association Approaches*, ECML PKDD 2011; Gatterbauer, Günnemann, Koutra, Faloutsos,
+//! *Linearized and Single-Pass Belief Propagation*, PVLDB 8, 2015). That eigenvalue is at least the
+//! root mean square of the degrees, and at most the greatest degree:
 //!
 //! ```text
 //!  s < 1 / (2 * greatest degree)                      evidence fades
 //!  s > 1 / (2 * root of the mean square degree)       it grows
 //! ```
 //!
-//! The first holds far from 1/2 too (Mooij, Kappen, *Sufficient Conditions for Convergence of the Sum-Product
-//! Algorithm*, IEEE Transactions on Information Theory 53, 2007). On email-Enron the border is at 0.0042 by the
-//! eigenvalue, beliefs break away between 0.004 and 0.005, and the two bounds are 0.00036 and 0.013.
+//! The first bound also holds far from 1/2 (Mooij, Kappen, *Sufficient Conditions for Convergence
+//! of the Sum-Product Algorithm*, IEEE Transactions on Information Theory 53, 2007). On
+//! email-Enron, the eigenvalue puts the border at 0.0042, beliefs break away between 0.004 and
+//! 0.005, and the two bounds are 0.00036 and 0.013.
 
 use tegula_engine::Graph;
 use tegula_machine::{Diagnostic, Hint, Setting, SettingValue};
@@ -30,25 +33,23 @@ use crate::error::Result;
 /// A belief above this is as good as certain.
 const CERTAIN: f64 = 0.999;
 
-/// That more than half of the vertices without a prior of their own are as good as certain of a state.
+/// Says that more than half of the vertices without a prior of their own are as good as certain.
 #[derive(Debug)]
 pub struct Saturation {
-    /// The vertices that are.
+    /// Vertices without a prior of their own that are as good as certain.
     certain: u64,
-    /// The vertices without a prior of their own.
+    /// Vertices without a prior of their own.
     without_prior: u64,
     states: usize,
-    /// The greatest degree, whatever the direction of edges, and the root of the mean square of the degrees.
+    /// The greatest degree, in any direction of edges, and the root mean square of the degrees.
     degree_max: f64,
     degree_rms: f64,
 }
 
 impl Saturation {
-    /// Of the beliefs that follow from a model, as log odds by dense id; none where they are not saturated, where each
-    /// edge has a potential of its own, which is meant to be as it is, or where the default prior is as good as certain.
-    ///
-    /// # Errors
-    /// Those of reading degrees.
+    /// Judges the beliefs that follow from a model, as log odds by dense id. Returns `None` if they
+    /// are not saturated, or if the default prior is as good as certain. Also returns `None` if
+    /// each edge has a potential of its own, as these are meant to be as they are.
     pub fn of(model: &Model, log_odds: &[f64], graph: &Graph) -> Result<Option<Saturation>> {
         let Potentials::Same(_) = model.potentials else { return Ok(None) };
         let mut beliefs = Vec::new();
@@ -76,7 +77,7 @@ impl Saturation {
         Ok(Some(Saturation { certain, without_prior, states, degree_max, degree_rms }))
     }
 
-    /// What somebody should know, with what is said of convergence.
+    /// Returns the warning, joined with the one about convergence.
     pub fn warning(&self, convergence: Option<Diagnostic>) -> Diagnostic {
         let vertices = answer::counted(self.without_prior, "vertex", "vertices");
         let mut message = format!(
@@ -104,7 +105,8 @@ impl Saturation {
     }
 }
 
-/// The greatest degree, and the root of the mean square. Edges count as often as they are stored.
+/// Returns the greatest degree, and the root mean square of the degrees. Edges count as often as
+/// they are stored.
 fn degrees(graph: &Graph) -> Result<(f64, f64)> {
     let is_directed = !graph.manifest().undirected;
     let (mut max, mut squares) = (0.0_f64, 0.0);
@@ -119,9 +121,10 @@ fn degrees(graph: &Graph) -> Result<(f64, f64)> {
     Ok((max, (squares / graph.vertex_count() as f64).sqrt()))
 }
 
-/// The strength of a potential by which evidence that goes round among vertices of a degree stays what it is.
+/// Returns the strength of a potential with which evidence neither fades nor grows among vertices
+/// of this degree.
 fn strength(degree: f64) -> String {
     let strength = 0.5 / degree;
-    // Two digits say enough.
+    // Two digits are enough.
     answer::decimal(format!("{strength:.1e}").parse().unwrap_or(strength))
 }

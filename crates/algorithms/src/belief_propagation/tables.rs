@@ -1,4 +1,4 @@
-//! The weights of a graph: one potential for all edges, and what is known of some vertices.
+//! The weights of a graph: one potential for all edges, and priors of some vertices.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::error::is_weight;
 use crate::original_ids::name_of;
 use crate::side_table::{Row, RowVisitor, Tables, bad};
 
-/// Characters of a potential that is not too large for any.
+/// The most characters of a potential.
 const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 
-/// Reads a symmetric matrix: a row of weights in each line, and nothing behind `#`.
+/// Reads a symmetric matrix: a row of weights in each line. Ignores text after `#`.
 ///
 /// # Errors
-/// Those of reading; [`Error::BadInput`](tegula_machine::Error::BadInput) for what is no such matrix.
+/// [`Error::BadInput`](tegula_machine::Error::BadInput) for text that is no such matrix.
 pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
     let text = read_text(path, TEXT_SIZE_MAX)?;
@@ -60,11 +60,11 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     Ok((states, potential))
 }
 
-/// Reads what is known of vertices into a model whose other parts are known.
+/// Reads the priors of vertices into a model whose other parts are known.
 ///
 /// # Errors
-/// Those of [`Tables::read`]; [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex of whose states
-/// none is possible.
+/// As for [`Tables::read`]; also [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex
+/// without a possible state.
 pub fn read_priors(
     option: &'static str,
     path: &Path,
@@ -97,7 +97,7 @@ pub fn read_priors(
 struct Weights {
     states: usize,
     vertices: usize,
-    /// By dense id and state; NaN where there was no row, and empty before the first one.
+    /// By dense id and state; NaN where there was no row. Empty before the first row.
     all: Vec<f64>,
 }
 
@@ -137,7 +137,7 @@ impl RowVisitor for Weights {
     }
 
     fn size(&self) -> u64 {
-        // What is made of them is there at the same time.
+        // The priors, which are made from the weights, exist at the same time.
         (2 * self.states * self.vertices * size_of::<f64>()) as u64
     }
 }

@@ -1,19 +1,21 @@
-//! Messages between variables of two states whose edges all have one potential, in single precision and in lanes.
+//! Messages between variables of two states, in single precision and vectorized. All edges have the
+//! same potential.
 //!
-//! The message from a vertex `w` to its neighbour `v` is one number, found from the belief of `w` and from the message
-//! of `v` to it in the iteration before:
+//! The message from a vertex `w` to its neighbour `v` is one number. It follows from the belief of
+//! `w`, and from the message of `v` to `w` in the iteration before:
 //!
 //! ```text
 //!  m(t)[w -> v] = f(belief(t-1)[w] - m(t-1)[v -> w])
 //!               = f(belief(t-1)[w] - f(belief(t-2)[v] - m(t-2)[w -> v]))
 //! ```
 //!
-//! where `f(x) = ln((p01 + p11 e^x) / (p00 + p01 e^x))`. So `v` finds an incoming message from beliefs and from the
-//! message of the same neighbour two iterations before, and nothing else is kept: iterations of even and of odd numbers
-//! have a store of 4 bytes for each end of an edge, of which an iteration reads and writes one.
+//! where `f(x) = ln((p01 + p11 e^x) / (p00 + p01 e^x))`. So `v` computes an incoming message from
+//! beliefs and from the message of the same neighbour two iterations before. Nothing else is kept:
+//! even and odd iterations each have a store of 4 bytes for each end of an edge. An iteration reads
+//! and writes its store.
 //!
-//! Ends of edges that do not count, as loops and all but one to the same neighbour, are found by the first iteration
-//! that uses a store, and are NaN in it from then on.
+//! Some ends of edges do not count: loops, and all but one to the same neighbour. The first
+//! iteration that uses a store finds these ends. They are NaN in the store from then on.
 
 use std::ops::Range;
 
@@ -25,15 +27,16 @@ use super::message_update::{Iteration, MessageUpdate};
 use super::model::{Model, Potentials};
 use super::potential::{LEAST, Potential};
 
-/// Ends of edges whose rows are read before messages are found.
+/// Ends of edges whose rows are read before messages are computed.
 const BATCH: usize = 1 << 14;
-/// Messages that are found together.
+/// Messages that are computed together.
 const PIECE: usize = 1 << 10;
-/// The least weight but 0, where the greatest is 1: the least [exponential](lanes::exp) is still nothing beside it.
+/// The least weight above 0, if the greatest is 1: even the least [exponential](lanes::exp) is
+/// nothing beside it.
 const WEIGHT_MIN: f64 = 1e-20;
-/// The greatest magnitude of a message, which a weight of 0 [may make](LEAST).
+/// The greatest magnitude of a message, which a weight of 0 [may cause](LEAST).
 const MESSAGE_MAX: f32 = 700.0;
-/// Changes that are found together.
+/// Changes that are computed together.
 const LANES: usize = 16;
 
 /// Messages of a model of two states.
@@ -43,7 +46,8 @@ pub struct TwoStates<'m> {
 }
 
 impl<'m> TwoStates<'m> {
-    /// Those of a model; none where it has others, or has weights that are too far apart.
+    /// Returns the messages of a model; `None` if it has other potentials, or weights that are too
+    /// far apart.
     pub fn of(model: &'m Model) -> Option<TwoStates<'m>> {
         match &model.potentials {
             Potentials::Same(potential) if model.states == 2 => {
@@ -69,7 +73,7 @@ impl MessageUpdate for TwoStates<'_> {
     fn worker_size(&self, ends_max: u64) -> u64 {
         let batch = ends_max + BATCH as u64;
         let pieces = 2 * PIECE * size_of::<f32>();
-        // Lists grow by doubling. Each end may have a vertex of its own.
+        // Lists grow by doubling. Each end may belong to another vertex.
         Neighbourhoods::<Sequential>::size(ends_max)
             + 2 * 5 * batch
             + 24 * BATCH as u64
@@ -119,14 +123,14 @@ impl MessageUpdate for TwoStates<'_> {
     }
 }
 
-/// Rows that follow each other.
+/// Consecutive rows.
 #[derive(Default)]
 struct Batch {
     /// The vertices at the ends of their edges, row after row.
     ends: Vec<ShortId>,
     /// Where each row ends.
     rows: Vec<usize>,
-    /// Whether each end counts, where that is to be found.
+    /// Whether each end counts, in an iteration that finds this.
     counts: Vec<bool>,
 }
 
@@ -150,8 +154,8 @@ impl Batch {
         }
     }
 
-    /// Updates the incoming messages of the vertices, and adds them up. `befores` are the beliefs before the present
-    /// ones.
+    /// Updates the incoming messages of the vertices, and adds them up. `befores` are the beliefs
+    /// before the present ones.
     fn update(
         &self,
         function: &Function,
@@ -174,7 +178,7 @@ impl Batch {
                 owns[own].fill(befores[row]);
             }
             let log_odds = iteration.log_odds;
-            // There was no message before the first iteration.
+            // Before the first iteration, there was no message.
             let is_first = iteration.number == 0;
             let update = Update { function, log_odds, ends, owns, others, incoming, is_first };
             iteration.instructions.run(update);
@@ -189,7 +193,8 @@ impl Batch {
         Ok(())
     }
 
-    /// The rows that have ends in a piece, from one that is not behind it on, and where in the piece these are.
+    /// Returns the rows that have ends in a piece, with the places of these ends in the piece.
+    /// Starts at row `first`, which must not be after the piece.
     fn rows_in(
         &self,
         first: usize,
@@ -213,17 +218,19 @@ impl Batch {
     }
 }
 
-/// The message from a vertex to another one, by the log odds of its belief without the message from that one.
+/// The message from a vertex to another one, as a function of the log odds of its belief without
+/// the message from that one.
 #[derive(Clone, Copy)]
 struct Function {
-    /// Where they are 0 or above it.
+    /// For log odds of at least 0.
     above: Side,
-    /// Where they are below: the message as log odds of the first state against the second. So where both states are
-    /// alike, messages for either cancel to the bit.
+    /// For negative log odds: the message as log odds of the first state against the second. So if
+    /// both states are alike, messages for either cancel to the bit.
     below: Side,
 }
 
-/// One side of the function: `base + slope |x| + ln((u0 + u1 t) / (l0 + l1 t))`, where `t = e^-|x|`.
+/// One side of the function: `base + slope |x| + ln((u0 + u1 t) / (l0 + l1 t))`, where `t =
+/// e^-|x|`.
 #[derive(Clone, Copy)]
 struct Side {
     base: f32,
@@ -233,7 +240,7 @@ struct Side {
 }
 
 impl Function {
-    /// That of a potential; none where its weights are too far apart.
+    /// Returns the function of a potential; `None` if its weights are too far apart.
     fn of(potential: &Potential) -> Option<Function> {
         let weight = |from, to| potential.seen(false).of(from, to);
         let [none, one, both] = [weight(0, 0), weight(0, 1), weight(1, 1)];
@@ -245,7 +252,7 @@ impl Function {
         })
     }
 
-    /// Its value, which is finite whatever the log odds.
+    /// Returns the value, which is finite for any log odds.
     #[inline(always)]
     fn at(&self, log_odds: f32) -> f32 {
         let select = |of: fn(&Side) -> f32| {
@@ -262,9 +269,10 @@ impl Function {
 }
 
 impl Side {
-    /// The logarithm of `(a + b t) / (c + d t)`.
+    /// Returns the logarithm of `(a + b t) / (c + d t)`.
     fn of(upper: (f64, f64), lower: (f64, f64)) -> Side {
-        /// Base, slope and sum for the logarithm of `first + second t`; what would be 0 is taken out of the sum.
+        /// Returns base, slope and sum for the logarithm of `first + second t`. What would make the
+        /// sum 0 is taken out of it.
         fn parts((first, second): (f64, f64)) -> (f64, f32, [f32; 2]) {
             match (first > 0.0, second > 0.0) {
                 (true, _) => (0.0, 0.0, [first as f32, second as f32]),
@@ -303,7 +311,7 @@ impl WithInstructions for Update<'_> {
         for ((incoming, own), other) in incoming.iter_mut().zip(owns).zip(others) {
             let outgoing = if is_first { 0.0 } else { function.at(*own - *incoming) };
             let next = function.at(*other - outgoing);
-            // What does not count stays NaN.
+            // Ends that do not count stay NaN.
             *incoming = if incoming.is_nan() { *incoming } else { next };
         }
     }
@@ -356,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_that_of_double_precision_but_for_what_is_rounded() {
+    fn messages_equal_those_in_double_precision_up_to_rounding() {
         for weights in WEIGHTS {
             let potential = potential(weights);
             let function = Function::of(&potential).unwrap();
@@ -373,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_stays_finite() {
+    fn messages_about_impossible_states_are_finite() {
         for weights in WEIGHTS {
             let function = Function::of(&potential(weights)).unwrap();
             for log_odds in [-f32::MAX, -1e6, -700.0, 0.0, 700.0, 1e6, f32::MAX] {

@@ -1,4 +1,5 @@
-//! Models in the text format of the UAI competitions: pairwise Markov random fields and Bayesian networks.
+//! Models in the text format of the UAI competitions: pairwise Markov random fields and Bayesian
+//! networks.
 //!
 //! ```text
 //!  MARKOV                      or BAYES
@@ -25,33 +26,37 @@ use super::model::{Model, Potentials, Side};
 use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
 use crate::side_table::bad;
 
-/// Bytes that a byte of text takes at the most until all factors are known: the text, as a list that grows by doubling,
-/// and lists of numbers, each of which has two characters at the least.
+/// The most bytes per byte of text until all factors are known. They are for the text, as a list
+/// that grows by doubling, and for lists of numbers, each of at least two characters.
 const BYTES_PER_CHARACTER: u64 = 16;
-/// Bytes that a variable takes beside its weights: the number of its states, and where its neighbours begin.
+/// Bytes that a variable takes beside its weights: for its number of states, and for the start of
+/// its neighbours.
 const VARIABLE_SIZE: u64 = (size_of::<u16>() + size_of::<u32>()) as u64;
-/// Bytes that a pair takes beside its weights: in a tree, whose nodes may be half empty, in the list that is made of
-/// it, and as a neighbour of both its variables, before and after these are sorted.
+/// Bytes that a pair takes beside its weights. It is in a tree, whose nodes may be half empty; then
+/// in the list made from the tree; and it is a neighbour of both variables, before and after
+/// sorting.
 const PAIR_SIZE: u64 = (2 * size_of::<((u32, u32), Potential)>()
     + size_of::<Potential>()
     + 2 * (size_of::<(u32, Side)>() + size_of::<Side>())) as u64
     + ALLOCATION_SIZE;
-/// Tables of weights that a factor of two variables takes while it is read: as written, with all states, and
-/// transposed.
+/// Tables of weights that a factor of two variables takes while it is read: as written, with all
+/// states, and transposed.
 const TABLES_OF_FACTOR: u64 = 3;
 
-/// A model as it is written down.
+/// A model as its file has it.
 #[derive(Debug)]
 pub struct UaiModel {
-    /// How many states each variable has.
+    /// The number of states of each variable.
     states: Vec<u16>,
-    /// The most states of a variable, and at least 2: potentials have as many rows and columns.
+    /// The most states of a variable, and at least 2: the number of rows and columns of a
+    /// potential.
     states_max: usize,
-    /// As many weights for each variable: those of its states, and 0 for states that it does not have.
+    /// `states_max` weights for each variable: those of its states, and 0 for states that it does
+    /// not have.
     own: Vec<f64>,
-    /// The potential of each pair, whose first variable is the smaller one.
+    /// The potential of each pair. The smaller variable comes first.
     pairs: BTreeMap<(u32, u32), Potential>,
-    /// Bytes that reading it takes.
+    /// Bytes for reading it.
     reading_size: u64,
 }
 
@@ -59,8 +64,8 @@ impl UaiModel {
     /// Reads a model within `memory` bytes for the process.
     ///
     /// # Errors
-    /// Those of reading; [`Error::BadInput`] for text that is no such model, or for a factor of more than two
-    /// variables; [`Error::OverBudget`].
+    /// [`Error::BadInput`] for text that is no such model, or for a factor of more than two
+    /// variables; [`Error::OverBudget`] if `memory` is too small.
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
@@ -76,15 +81,12 @@ impl UaiModel {
         Parser::new(path, &text, memory).model()
     }
 
-    /// How many variables it has.
+    /// Returns the number of variables.
     pub fn variable_count(&self) -> usize {
         self.states.len()
     }
 
-    /// Writes the pairs, one in a line.
-    ///
-    /// # Errors
-    /// Those of writing.
+    /// Writes the pairs, one per line.
     pub fn write_pairs(&self, path: &Path) -> Result<()> {
         let file = File::create(path).map_err(Error::io("create", path))?;
         let mut lines = BufWriter::new(file);
@@ -94,7 +96,7 @@ impl UaiModel {
         lines.flush().map_err(Error::io("write", path))
     }
 
-    /// The same by dense id, which is the number of the variable.
+    /// Returns the model by dense id, which is the number of the variable.
     pub fn into_model(self, file: &Path) -> Model {
         let states = self.states_max;
         let is_same = self.states.iter().all(|&count| usize::from(count) == states);
@@ -140,10 +142,10 @@ struct Parser<'t> {
     memory: u64,
 }
 
-/// What a factor is about.
+/// The variables of a factor.
 #[derive(Clone, Copy)]
 enum Scope {
-    /// Nothing: it is a constant.
+    /// No variables: the factor is a constant.
     None,
     One(u32),
     Two(u32, u32),
@@ -224,13 +226,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The length of a list of so many entries; no more than the text has words, for the list may not be all there.
+    /// Returns a capacity for a list of `entries`. It is at most the words of the text, which may
+    /// lack a part of the list.
     fn length_expected(&self, entries: u64) -> usize {
         entries.min(self.text_size / 2 + 1) as usize
     }
 
-    /// Bytes that are taken until the model is there by dense id. That may be far more than the text: all variables are
-    /// given as many states as the largest.
+    /// Returns the bytes until the model is there by dense id. They may be far more than the text:
+    /// all variables get as many states as the largest.
     fn reading_size(&self, variables: usize, states_max: usize, scopes: &[Scope]) -> u64 {
         let (variables, states_max) = (variables as u64, states_max as u64);
         let value = size_of::<f64>() as u64;
@@ -238,7 +241,7 @@ impl<'t> Parser<'t> {
         let tables = if pairs == 0 { 0 } else { pairs + TABLES_OF_FACTOR };
         // A list that grew by doubling may be half empty.
         let text = 2 * self.text_size + size_of_val(scopes) as u64;
-        // Weights, and the log odds that are made of them.
+        // Weights, and the log odds made from them.
         let own = variables * (VARIABLE_SIZE + 2 * value * states_max);
         text + own + pairs * PAIR_SIZE + tables * value * states_max * states_max
     }
@@ -271,7 +274,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads the weights of a factor, and multiplies those by them that are there.
+    /// Reads the weights of a factor, and multiplies the weights that are there by them.
     fn factor(&mut self, factor: usize, scope: Scope, model: &mut UaiModel) -> Result<()> {
         let states = model.states_max;
         let states_of = |variable: u32| usize::from(model.states[variable as usize]);
@@ -339,10 +342,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_model_takes_beyond_its_text_is_counted() {
+    fn memory_beyond_the_text_is_counted() {
         let scratch = Scratch::new();
         let path = scratch.path().join("wide.uai");
-        // All variables are given as many states as the first.
+        // All variables get as many states as the first.
         let one_state = "1 ".repeat(999);
         let text = format!("MARKOV\n1000\n1000 {one_state}\n1\n2 1 2\n1 0.5\n");
         fs::write(&path, text).unwrap();
@@ -350,7 +353,7 @@ mod tests {
         let Err(Error::OverBudget { needed, .. }) = read(RUN_OVERHEAD + (1 << 20)) else {
             panic!("there is no room for it");
         };
-        // Weights and log odds of all states, the table of the pair, and those that it is read in.
+        // Weights and log odds of all states, the table of the pair, and the tables for reading it.
         assert!(needed > RUN_OVERHEAD + (2 + 4) * 8 * 1000 * 1000, "{needed}");
         assert!(read(needed - 1).is_err());
         let model = read(needed).unwrap().into_model(&path);

@@ -6,7 +6,7 @@ use crate::algorithm::Entry;
 
 pub use page::page;
 
-/// All algorithms, in the order in which they are offered.
+/// All algorithms, in the order in which faces offer them.
 pub const CATALOGUE: &[Entry] = &[
     Entry::of::<crate::pagerank::PageRankOptions>(),
     Entry::of::<crate::bfs::BfsOptions>(),
@@ -42,7 +42,7 @@ pub const CATALOGUE: &[Entry] = &[
     Entry::of::<crate::topological_order::TopologicalOrderOptions>(),
 ];
 
-/// The algorithm with a name, if there is one.
+/// Returns the algorithm with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name)
 }

@@ -1,15 +1,17 @@
 //! Communities by label propagation, as LDBC Graphalytics defines it.
 //!
-//! Every vertex begins with its own id as its label. In an iteration each takes the label that most of its
-//! neighbours have, all at once; of those that are as frequent the smallest (Raghavan, Albert, Kumara, *Near Linear
-//! Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review E 76, 2007, made
-//! synchronous and deterministic: Iosup et al., *LDBC Graphalytics*, VLDB 2016). In a directed graph the ends of edges
-//! of both directions count, so a neighbour with edges both ways counts twice. Of several edges each counts.
+//! Every vertex begins with its own id as its label. In an iteration, all vertices at once take the
+//! label that most of their neighbours have; of equally frequent labels, the smallest (Raghavan,
+//! Albert, Kumara, *Near Linear Time Algorithm to Detect Community Structures in Large-Scale
+//! Networks*, Physical Review E 76, 2007, made synchronous and deterministic: Iosup et al., *LDBC
+//! Graphalytics*, VLDB 2016). In a directed graph, edges of both directions count, so a neighbour
+//! with edges both ways counts twice. Each of several parallel edges counts.
 //!
-//! The most frequent label is no reduction of fixed size, so this passes over the rows instead of the tiles: those of
-//! both directions of a vertex are at hand together. What each iteration reads is all rows, in order. It ends early
-//! where no label changes, since none would change again. Memory: 8 bytes a vertex, the index of the rows, and for
-//! each thread up to 56 bytes for each edge of the vertex that has most.
+//! The most frequent label is no reduction of fixed size. So this passes over the rows instead of
+//! the tiles: the rows of both directions of a vertex are at hand together. Each iteration reads
+//! all rows, in order. It ends early if no label changes, since none would change again. Memory: 8
+//! bytes a vertex, the index of the rows, and for each thread up to 56 bytes for each edge of the
+//! vertex that has most.
 
 mod rounds;
 
@@ -30,13 +32,13 @@ pub use rounds::{Labels, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct CdlpOptions {
-    /// How many iterations to run, at the most: it ends when no label changes.
+    /// The most iterations to run: it ends early when no label changes.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     pub iterations: u64,
 }
 
 impl CdlpOptions {
-    /// The iterations unless others are asked for.
+    /// The default number of iterations.
     pub const ITERATIONS: u64 = 10;
 }
 

@@ -15,9 +15,9 @@ use crate::tally::Tally;
 /// The labels that were found.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// For each dense id the rank of the vertex whose id is its label.
+    /// For each dense id, the rank of the vertex whose id is its label.
     pub ranks: Vec<u32>,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
@@ -30,9 +30,6 @@ struct Round<'r> {
 }
 
 /// Propagates labels.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
 pub fn run(graph: &Graph, wanted: CdlpOptions, options: &RunOptions<'_>) -> Result<Labels> {
     let held = size(graph, options.threads)?;
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
@@ -40,7 +37,7 @@ pub fn run(graph: &Graph, wanted: CdlpOptions, options: &RunOptions<'_>) -> Resu
     })
 }
 
-/// Bytes that a run holds beside the rows.
+/// Returns the bytes that a run holds beside the rows.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends) + Tally::size(ends);
@@ -80,7 +77,7 @@ fn propagate(
 }
 
 impl Round<'_> {
-    /// Finds the next labels of a range.
+    /// Finds the next labels of a range of vertices.
     fn relabel(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
         let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
         let mut tally = Tally::default();

@@ -1,15 +1,15 @@
-//! The edges at each vertex, whatever their direction.
+//! The edges at each vertex, in any direction.
 
 use tegula_engine::traverse::{RowsJob, RunAhead, Traversal};
 use tegula_engine::{Result, Row, ShortId};
 
-/// Shows the edges at the vertices of an order, one vertex after the other: in a directed graph those in both
-/// directions.
+/// Shows the edges at the vertices of an order, one vertex after the other. In a directed graph,
+/// these are the edges of both directions.
 pub(super) struct Arcs<'r, O> {
     forward: Traversal<'r, O>,
     reverse: Option<Traversal<'r, O>>,
-    /// By what the weight of a loop is multiplied: both of its ends are at the vertex. In a directed graph it is seen
-    /// from either.
+    /// Factor for the weight of a loop, as both of its ends are at the vertex. In a directed graph,
+    /// each direction shows the loop once.
     loop_factor: f64,
 }
 
@@ -20,11 +20,8 @@ impl<'r, O: RunAhead + Clone> Arcs<'r, O> {
         Arcs { forward: job.traversal(order), reverse, loop_factor }
     }
 
-    /// Shows the other end and the weight of each edge at the next vertex, which is returned; `None` behind the last.
-    /// Without weights each is 1.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation.
+    /// Shows the other end and the weight of each edge at the next vertex. Returns this vertex, or
+    /// `None` after the last one. Without weights, each weight is 1.
     pub(super) fn next_vertex(
         &mut self,
         mut visit: impl FnMut(ShortId, f64),

@@ -1,13 +1,13 @@
-//! The weights between a unit and what is around it.
+//! The weights between a unit and its surroundings.
 
 use tegula_engine::huge;
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Stash;
 
-/// Sums of weights by number, of which few are not 0.
+/// Sums of weights by number; few sums are not 0.
 pub(super) struct Links {
     sums: Vec<f64>,
-    /// Whose sums are not 0, in the order in which they came to be so, and a place behind them.
+    /// The numbers whose sums are not 0, in the order in which they became so, and one free place.
     touched: Vec<u32>,
     touched_count: usize,
 }
@@ -18,13 +18,14 @@ impl Links {
         Links { sums: huge::zeroes(count), touched: vec![0; count + 1], touched_count: 0 }
     }
 
-    /// Begins to read the sum of a number.
+    /// Prefetches the sum of a number.
     #[inline]
     pub(super) fn prefetch(&self, number: u32) {
         prefetch(&self.sums, number as usize);
     }
 
-    /// Takes no branch: whether a number is a new one cannot be foretold.
+    /// Adds a weight to the sum of a number. Takes no branch: whether a number is new is
+    /// unpredictable.
     #[inline]
     pub(super) fn add(&mut self, number: u32, weight: f64) {
         let sum = &mut self.sums[number as usize];
@@ -33,18 +34,18 @@ impl Links {
         *sum += weight;
     }
 
-    /// The sum of a number.
+    /// Returns the sum of a number.
     pub(super) fn to(&self, number: u32) -> f64 {
         self.sums[number as usize]
     }
 
-    /// The numbers whose sums are not 0, each with its sum.
+    /// Returns the numbers whose sums are not 0, each with its sum.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, f64)> {
         let touched = &self.touched[..self.touched_count];
         touched.iter().map(|&number| (number, self.sums[number as usize]))
     }
 
-    /// All sums are 0 again.
+    /// Sets all sums to 0 again.
     pub(super) fn clear(&mut self) {
         for &number in &self.touched[..self.touched_count] {
             self.sums[number as usize] = 0.0;
@@ -53,24 +54,24 @@ impl Links {
     }
 }
 
-/// Those that workers are done with.
+/// Links that no worker uses at the moment.
 pub(super) struct SpareLinks {
     count: u32,
     spare: Stash<Links>,
 }
 
 impl SpareLinks {
-    /// Of numbers below `count`.
+    /// Makes links for numbers below `count`.
     pub(super) fn new(count: u32) -> SpareLinks {
         SpareLinks { count, spare: Stash::default() }
     }
 
-    /// Bytes that each worker takes.
+    /// Returns the bytes that each worker takes.
     pub(super) fn size(count: u64) -> u64 {
         12 * count + 4
     }
 
-    /// Lends one, whose sums are 0, for some work that leaves it so.
+    /// Lends links whose sums are 0 for some work, which must leave them so.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Links) -> T) -> T {
         self.spare.with(|| Links::new(self.count), work)
     }

@@ -1,13 +1,13 @@
 //! Communities of high modularity: what `louvain` and `leiden` share.
 //!
-//! Vertices are units at first. In a level units move to the communities by which modularity gains most, until none
-//! gains; then communities, or groups of units within them, are the units of the next level. No graph of units is ever
-//! made: the links of a unit are added up along the rows of its vertices, so memory does not depend on how many links
-//! there are, and the budget holds.
+//! At first, each vertex is a unit. In a level, units move to the communities by which modularity
+//! gains most, until none gains. Then communities, or groups of units within them, become the units
+//! of the next level. The graph of units is never built: the links of a unit are added up along the
+//! rows of its vertices. So memory does not depend on the number of links, and the budget holds.
 //!
-//! Units are looked at in steps of some thousand that follow each other, by all workers, and moved one after the other
-//! in the order of their numbers; so what is found depends on the graph and the seed, and on no thread. Sums of weights
-//! are `f64`.
+//! All workers together look at the units of a step, which are some thousand. The units then move
+//! one after the other, in the order of their numbers. So the result depends on the graph and the
+//! seed, and not on the threads. Sums of weights are `f64`.
 
 mod arcs;
 mod links;

@@ -1,4 +1,4 @@
-//! Units move to the communities to which they are linked best.
+//! Moves units to the communities to which they are linked best.
 
 use std::sync::Mutex;
 
@@ -10,25 +10,22 @@ use super::links::{Links, SpareLinks};
 use super::network::Network;
 use super::partition::Partition;
 
-/// Sweeps over the units of a level at the most.
+/// The most sweeps over the units of a level.
 const SWEEPS_MAX: u64 = 32;
 
-/// That a unit is to move.
+/// A unit that is to move.
 #[derive(Debug, Clone, Copy)]
 struct Move {
     unit: u32,
-    /// Where to; none for a community of its own.
+    /// The community to join; `None` for one of its own.
     community: Option<u32>,
-    /// The weights to there, less those to where it is.
+    /// The weights to that community, minus the weights to the present one.
     links: f64,
 }
 
-/// Moves units until none gains by it. Those of a [step](Network::steps) are looked at together, by all workers, and
-/// moved one after the other, if that is a gain then, too. Neighbours are seldom in one step: each would go to where
-/// the other has just left.
-///
-/// # Errors
-/// Those of reading; cancellation; a panic.
+/// Moves units until none gains by it. All workers together look at the units of a
+/// [step](Network::steps). These move one after the other, if the move is still a gain. Neighbours
+/// are seldom in one step, as each would move to where the other has just left.
 pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Result<()> {
     let count = partition.unit_count();
     let spare = SpareLinks::new(count);
@@ -68,12 +65,12 @@ pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Re
     Ok(())
 }
 
-/// Bytes that moving takes: who is waiting, who has moved, and what is empty.
+/// Returns the bytes that moving takes: for waiting units, moved units and empty communities.
 pub(super) fn size(vertex_count: u64) -> u64 {
     2 * VertexSet::size(vertex_count) + (4 + 4) * vertex_count
 }
 
-/// Which of some units would gain by a move.
+/// Finds which of some units would gain by a move.
 fn find_moves(
     network: &Network<'_>,
     partition: &Partition,
@@ -88,7 +85,7 @@ fn find_moves(
     Ok(moves)
 }
 
-/// Where a unit would gain most.
+/// Finds the community by which a unit would gain most.
 fn best_move(
     network: &Network<'_>,
     partition: &Partition,
@@ -119,7 +116,7 @@ fn best_move(
     Some(Move { unit, community: Some(community), links: links.to(community) - links.to(own) })
 }
 
-/// Moves a unit, if that is a gain after the moves before it.
+/// Moves a unit if this is a gain after the moves before it. Returns whether it has moved.
 fn carry_out(
     network: &Network<'_>,
     partition: &mut Partition,
@@ -138,7 +135,7 @@ fn carry_out(
     };
     let rest = partition.totals[own as usize] - strength;
     let total = partition.totals[community as usize];
-    // Of two that are alone and would join each other one has done so, and nobody is left in its place.
+    // Of two lone units that would join each other, one has done so, and its place is empty.
     let is_left = partition.sizes[community as usize] == 0;
     if is_left || network.gain(links, strength, total - rest) <= 0.0 {
         return false;
@@ -150,7 +147,7 @@ fn carry_out(
     true
 }
 
-/// The units in other communities that are linked to some.
+/// Returns the units in other communities that are linked to moved ones.
 fn around(network: &Network<'_>, partition: &Partition, moved: &[u32]) -> Result<VertexSet> {
     let waiting = VertexSet::new(partition.unit_count());
     let pieces = network.pieces(partition, moved.iter().copied());

@@ -12,19 +12,19 @@ use super::links::Links;
 use super::partition::Partition;
 use crate::random;
 
-/// Ranges in which all units are looked at, at the least.
+/// The fewest ranges into which the units are divided.
 const RANGES: u32 = 8;
-/// Units of a range at the most.
+/// The most units in a range.
 const RANGE_MAX: u32 = 1 << 16;
-/// Steps of a range: neighbours, which often follow one another, are seldom in one step.
+/// Steps of a range. Neighbours often have consecutive numbers; this keeps them out of one step.
 const CLASSES: u64 = 8;
-/// Arcs whose other ends are read from memory at the same time.
+/// Arcs whose other ends are prefetched together.
 const ARCS_WAITING: usize = 64;
-/// Units, and about how many vertices, that one worker looks at together.
+/// The most units, and about the most vertices, that one worker looks at together.
 const PIECE_UNITS: usize = 256;
 const PIECE_VERTICES: usize = 4096;
 
-/// Units that are looked at together: some of a range, so that their rows lie close together.
+/// Units that are looked at together. They are from one range, so their rows lie close together.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     range: Range<u32>,
@@ -33,12 +33,12 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The units, ascending.
+    /// Returns the units, ascending.
     pub(super) fn units(&self) -> impl Iterator<Item = u32> {
         self.range.clone().filter(|&unit| self.contains(unit))
     }
 
-    /// Whether a unit is one of them.
+    /// Returns whether a unit is in the step.
     #[inline]
     pub(super) fn contains(&self, unit: u32) -> bool {
         self.range.contains(&unit)
@@ -46,21 +46,18 @@ impl Step {
     }
 }
 
-/// The weights of the edges, and what is asked for.
+/// The weights of the edges, and the options of the search.
 pub(super) struct Network<'n> {
     pub(super) job: &'n RowsJob<'n>,
     resolution: f64,
     seed: u64,
-    /// The sum of the weights at all vertices: twice that of all edges.
+    /// The sum of the weights at all vertices, which is twice the sum of all edges.
     total: f64,
 }
 
 impl<'n> Network<'n> {
-    /// Adds up the weights at each vertex, which are the second result. The first is `None` where a weight is below 0,
-    /// or no finite number.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation; a panic.
+    /// Adds up the weights at each vertex, which are the second result. The first result is `None`
+    /// if a weight is below 0 or not finite.
     pub(super) fn new(
         job: &'n RowsJob<'n>,
         vertex_count: u32,
@@ -72,7 +69,7 @@ impl<'n> Network<'n> {
             let mut arcs = Arcs::new(job, Sequential::new(ids));
             for strength in strengths {
                 arcs.next_vertex(|_, weight| {
-                    // Once NaN or infinite, it stays so.
+                    // A sum that is NaN or infinite stays so.
                     *strength += if weight < 0.0 { f64::NAN } else { weight };
                 })?;
             }
@@ -83,27 +80,28 @@ impl<'n> Network<'n> {
         Ok((total.is_finite().then_some(network), strengths))
     }
 
-    /// What a unit gains by being in a community, apart from itself: the weights between them, less those that there
-    /// would be on average where edges are drawn at random between vertices of the same strengths.
+    /// Returns what a unit gains by being in a community, whose weights do not include its own.
+    /// This is the weights between them, minus their average if edges are drawn at random between
+    /// vertices of the same strengths.
     #[inline]
     pub(super) fn gain(&self, links: f64, strength: f64, community: f64) -> f64 {
         links - self.expected(strength, community)
     }
 
-    /// The weights that there would be between two on average, times the resolution.
+    /// Returns the average weights between two at random, times the resolution.
     #[inline]
     pub(super) fn expected(&self, one: f64, other: f64) -> f64 {
-        // Where there are no weights, there are no links, either.
+        // Without weights, there are no links either.
         self.resolution * (one / self.total.max(f64::MIN_POSITIVE) * other)
     }
 
-    /// Chooses between numbers that are as good.
+    /// Draws a number that decides between equally good choices.
     pub(super) fn draw(&self, number: u32) -> u64 {
         random::number(self.seed, number.into())
     }
 
-    /// Units in steps, which the seed chooses for each sweep: range after range, in any order, and class after class of
-    /// each.
+    /// Divides the units into steps, which the seed chooses for each sweep. Ranges come in any
+    /// order; the classes of a range follow each other.
     pub(super) fn steps(&self, unit_count: u32, sweep: u64) -> impl Iterator<Item = Step> {
         let size = unit_count.div_ceil(RANGES).clamp(1, RANGE_MAX);
         let seed = random::number(self.seed, sweep);
@@ -115,7 +113,7 @@ impl<'n> Network<'n> {
         })
     }
 
-    /// The units of a step that are wanted, in pieces for one worker each.
+    /// Divides units into pieces, each for one worker.
     pub(super) fn pieces(
         &self,
         partition: &Partition,
@@ -135,7 +133,7 @@ impl<'n> Network<'n> {
         pieces
     }
 
-    /// The edges at the vertices of some units.
+    /// Shows the edges at the vertices of some units.
     pub(super) fn for_each_arc(
         &self,
         partition: &Partition,
@@ -152,9 +150,10 @@ impl<'n> Network<'n> {
         Ok(())
     }
 
-    /// Adds up the links of each of some units to others, by the number that `number` has for their other ends; none
-    /// for one that does not count. They are cleared behind each unit. Some arcs are taken at a time, so that memory is
-    /// waited for once for all of them.
+    /// Adds up the links of each of some units to others. `number` is called with the other end of
+    /// a link, and returns the number to add to, or `None` if the link does not count. Links are
+    /// cleared after each unit. Several arcs are taken at a time, so that their memory accesses
+    /// overlap.
     pub(super) fn for_each_unit(
         &self,
         partition: &Partition,
@@ -173,7 +172,7 @@ impl<'n> Network<'n> {
                 for (target, weight) in waiting.drain(..) {
                     let Some(number) = number(unit, target) else { continue };
                     links.prefetch(number);
-                    // What is within the unit adds 0.
+                    // Links within the unit add 0.
                     let is_outside = partition.unit(target) != unit;
                     numbered.push((number, if is_outside { weight } else { 0.0 }));
                 }
@@ -195,12 +194,9 @@ impl<'n> Network<'n> {
         Ok(())
     }
 
-    /// The modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with the resolution of Reichardt
-    /// and Bornholdt, Physical Review E 74, 2006): the part of the weights within communities, less what it would be at
-    /// random. 0 where there are no weights.
-    ///
-    /// # Errors
-    /// Those of reading; cancellation; a panic.
+    /// Returns the modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with
+    /// the resolution of Reichardt and Bornholdt, Physical Review E 74, 2006): the share of the
+    /// weights within communities, minus this share at random. It is 0 without weights.
     pub(super) fn modularity(
         &self,
         vertex_count: u32,
@@ -209,7 +205,7 @@ impl<'n> Network<'n> {
         if self.total == 0.0 {
             return Ok(0.0);
         }
-        // Of each range the weights within communities, and those at its vertices.
+        // For each range, the weights within communities and the weights at its vertices.
         let sums: Vec<Mutex<(f64, Vec<f64>)>> =
             (0..vertex_count.div_ceil(RANGE_SIZE)).map(|_| Mutex::default()).collect();
         let mut totals = vec![0.0; vertex_count as usize];

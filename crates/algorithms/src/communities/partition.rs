@@ -3,35 +3,36 @@
 use tegula_engine::{ShortId, huge};
 use tegula_machine::memory::prefetch;
 
-/// A partition of the vertices into units, which move as one, and of the units into communities. The numbers of both
-/// count from 0 and are below the number of units.
+/// A partition of the vertices into units, which move as one, and of the units into communities.
+/// Both have numbers from 0, below the number of units.
 pub(super) struct Partition {
-    /// Where each dense id is.
+    /// The place of each dense id.
     places: Vec<Place>,
     /// The vertices by unit, ascending within each.
     members: Vec<ShortId>,
-    /// Where those of each unit begin, and the last end.
+    /// Where the vertices of each unit begin, and where the last ones end.
     starts: Vec<u32>,
-    /// The weights at each unit: the sum of those at its vertices.
+    /// The strength of each unit: the sum of the weights at its vertices.
     pub(super) strengths: Vec<f64>,
     /// The community of each unit.
     pub(super) communities: Vec<u32>,
-    /// The weights at each community.
+    /// The sum of the weights at each community.
     pub(super) totals: Vec<f64>,
-    /// How many units each community has.
+    /// The number of units in each community.
     pub(super) sizes: Vec<u32>,
 }
 
-/// Where a vertex is. Both are asked for of the other end of each edge, so they lie side by side.
+/// The place of a vertex. Both numbers are read for the other end of each edge, so they lie side by
+/// side.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     unit: u32,
-    /// That of the unit.
+    /// The community of the unit.
     community: u32,
 }
 
 impl Partition {
-    /// Every vertex alone, by the weights at each.
+    /// Makes a partition in which every vertex is alone, with the weights at each.
     pub(super) fn singletons(strengths: Vec<f64>) -> Partition {
         let count = strengths.len() as u32;
         let mut places = huge::with_capacity(count as usize);
@@ -47,7 +48,7 @@ impl Partition {
         }
     }
 
-    /// Bytes that it holds, and [regroups](Partition::regroup) in.
+    /// Returns the bytes that it holds, also while it [regroups](Partition::regroup).
     pub(super) fn size(vertex_count: u64) -> u64 {
         (8 + 4 + 4 + 8 + 4 + 8 + 4 + 12) * vertex_count
     }
@@ -60,31 +61,31 @@ impl Partition {
         self.sizes.iter().filter(|&&size| size > 0).count()
     }
 
-    /// The vertices of a unit.
+    /// Returns the vertices of a unit.
     pub(super) fn members(&self, unit: u32) -> &[ShortId] {
         let ends = &self.starts[unit as usize..][..2];
         &self.members[ends[0] as usize..ends[1] as usize]
     }
 
-    /// Begins to read where a vertex is.
+    /// Prefetches the place of a vertex.
     #[inline]
     pub(super) fn prefetch(&self, vertex: ShortId) {
         prefetch(&self.places, vertex.index());
     }
 
-    /// The unit of a vertex.
+    /// Returns the unit of a vertex.
     #[inline]
     pub(super) fn unit(&self, vertex: ShortId) -> u32 {
         self.places[vertex.index()].unit
     }
 
-    /// The community of a vertex.
+    /// Returns the community of a vertex.
     #[inline]
     pub(super) fn community(&self, vertex: ShortId) -> u32 {
         self.places[vertex.index()].community
     }
 
-    /// A unit joins another community. Takes the time of its vertices.
+    /// Moves a unit to another community. Takes time in proportion to its vertices.
     pub(super) fn join(&mut self, unit: u32, community: u32) {
         let strength = self.strengths[unit as usize];
         let before = std::mem::replace(&mut self.communities[unit as usize], community);
@@ -99,12 +100,13 @@ impl Partition {
             self.totals[community as usize] += change;
         }
         if self.sizes[before as usize] == 0 {
-            // What rounding has left.
+            // Remove what rounding has left.
             self.totals[before as usize] = 0.0;
         }
     }
 
-    /// Makes units of groups of units that are in the same community. The number of a group is below that of units.
+    /// Makes units of groups of units, each within one community. A group has a number below that
+    /// of units.
     pub(super) fn regroup(&mut self, groups: &[u32]) {
         let (numbers, count) = numbered(groups);
         let number = |unit: u32| numbers[groups[unit as usize] as usize];
@@ -126,7 +128,7 @@ impl Partition {
         self.count_again();
     }
 
-    /// Sets out members, totals and sizes by units and communities.
+    /// Recomputes members, totals and sizes from units and communities.
     fn count_again(&mut self) {
         let count = self.strengths.len();
         self.starts.clear();
@@ -152,7 +154,8 @@ impl Partition {
     }
 }
 
-/// Numbers without gaps for those that occur, by their first occurrence; and how many there are.
+/// Numbers the groups that occur by their first occurrence, without gaps. Returns the numbers and
+/// their count.
 fn numbered(groups: &[u32]) -> (Vec<u32>, u32) {
     let most = groups.iter().max().map_or(0, |&most| most as usize + 1);
     let (mut numbers, mut next) = (vec![u32::MAX; most], 0);

@@ -1,4 +1,4 @@
-//! Communities fall into groups of units that are linked well.
+//! Splits communities into groups of units that are linked well.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use super::links::{Links, SpareLinks};
 use super::network::Network;
 use super::partition::Partition;
 
-/// That a unit is to join a group.
+/// A unit that is to join a group.
 #[derive(Debug, Clone, Copy)]
 struct Merger {
     unit: u32,
@@ -18,22 +18,20 @@ struct Merger {
     links: f64,
 }
 
-/// Groups of units within communities. The number of a group is that of the unit that it began with.
+/// Groups of units within communities. A group has the number of its first unit.
 struct Groups {
     of_units: Vec<u32>,
     sizes: Vec<u32>,
-    /// The weights at each group.
+    /// The sum of the weights at each group.
     totals: Vec<f64>,
-    /// Those to the rest of its community.
+    /// The weights between each group and the rest of its community.
     links_outside: Vec<f64>,
 }
 
-/// The group of each unit: every unit that is still alone joins the group of its community that it gains most by, of
-/// those that are linked to the rest of the community at least as well as at random. As in [`moving`](super::moving),
-/// units of a step are looked at together, and merged one after the other.
-///
-/// # Errors
-/// Those of reading; cancellation; a panic.
+/// Returns the group of each unit. A unit that is still alone joins the group of its community by
+/// which it gains most. Unit and group must be linked to the rest of the community at least as well
+/// as at random. As in [`moving`](super::moving), the units of a step are looked at together, and
+/// merged one after the other.
 pub(super) fn refine(network: &Network<'_>, partition: &Partition, seed: u64) -> Result<Vec<u32>> {
     let count = partition.unit_count();
     let mut groups = Groups {
@@ -61,13 +59,13 @@ pub(super) fn refine(network: &Network<'_>, partition: &Partition, seed: u64) ->
     Ok(groups.of_units)
 }
 
-/// The weights between each unit and the others of its community.
+/// Returns the weights between each unit and the others of its community.
 fn links_within(network: &Network<'_>, partition: &Partition) -> Result<Vec<f64>> {
     let count = partition.unit_count();
     let within: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
     let pieces = network.pieces(partition, 0..count);
     network.job.for_each(pieces.len(), |index| {
-        // Whoever looks at a unit has it alone.
+        // Only one worker looks at a unit, so the addition need not be atomic.
         network.for_each_arc(partition, &pieces[index], |unit, target, weight| {
             let is_within = partition.unit(target) != unit
                 && partition.community(target) == partition.communities[unit as usize];
@@ -81,19 +79,20 @@ fn links_within(network: &Network<'_>, partition: &Partition) -> Result<Vec<f64>
     Ok(within.into_iter().map(|sum| f64::from_bits(sum.into_inner())).collect())
 }
 
-/// Bytes that refining takes.
+/// Returns the bytes that refining takes.
 pub(super) fn size(vertex_count: u64) -> u64 {
     (4 + 4 + 8 + 8) * vertex_count
 }
 
 impl Groups {
-    /// Whether a group is linked to the rest of its community at least as well as at random.
+    /// Returns whether a group is linked to the rest of its community at least as well as at
+    /// random.
     fn is_linked_well(&self, network: &Network<'_>, group: u32, community: f64) -> bool {
         let total = self.totals[group as usize];
         self.links_outside[group as usize] >= network.expected(total, community - total)
     }
 
-    /// Which of some units would join a group.
+    /// Finds which of some units would join a group.
     fn find_mergers(
         &self,
         network: &Network<'_>,
@@ -132,7 +131,7 @@ impl Groups {
         Ok(mergers)
     }
 
-    /// A unit joins a group, unless another one has joined it, or has left that.
+    /// Lets a unit join a group, unless another unit has joined it or the group is empty by now.
     fn merge(&mut self, merger: Merger) {
         let (unit, group) = (merger.unit as usize, merger.group as usize);
         if self.sizes[unit] != 1 || self.sizes[group] == 0 {

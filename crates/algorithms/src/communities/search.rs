@@ -1,4 +1,4 @@
-//! Level after level.
+//! The search, level after level.
 
 use std::time::Instant;
 
@@ -18,43 +18,43 @@ use crate::error::{Result, negative_weight};
 use crate::original_ids::with_order_streamed;
 use crate::union_find::DisjointSets;
 
-/// Levels at the most.
+/// The most levels.
 const LEVELS_MAX: usize = 64;
-/// A level that gains no more modularity is the last.
+/// A level that gains no more modularity than this is the last.
 const GAIN_MIN: f64 = 1e-7;
 
-/// What becomes of communities between two levels.
+/// What becomes a unit of the next level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Each is a unit.
+    /// A community.
     Louvain,
-    /// Groups within them are units.
+    /// A group of units within a community.
     Leiden,
 }
 
 /// The communities.
 #[derive(Debug, Clone)]
 pub struct Communities {
-    /// For each dense id the smallest of its community.
+    /// For each dense id, the smallest of its community.
     pub roots: Vec<u32>,
-    /// What each level has found.
+    /// The result of each level.
     pub levels: Vec<Level>,
     /// The modularity.
     pub modularity: f64,
-    /// What the run did; an iteration is a level.
+    /// Statistics of the run; a level is an iteration.
     pub statistics: RunStatistics,
 }
 
-/// What a level has found.
+/// The result of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Level {
-    /// How many communities.
+    /// The number of communities.
     pub communities: u64,
     /// Their modularity.
     pub modularity: f64,
 }
 
-/// What is said of the communities.
+/// Figures about the communities.
 #[derive(Debug, Clone, Serialize)]
 struct Quality {
     modularity: f64,
@@ -75,7 +75,7 @@ impl Figures for Quality {
 /// Finds communities.
 ///
 /// # Errors
-/// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`traverse::run`] and of reading.
+/// [`NegativeWeight`](crate::Error::NegativeWeight) if a weight is below 0 or not finite.
 pub fn run(
     graph: &Graph,
     method: Method,
@@ -103,18 +103,18 @@ pub fn run(
     })
 }
 
-/// The rows that are followed.
+/// Returns the rows that are followed.
 fn rows_wanted(graph: &Graph) -> RowsWanted {
     RowsWanted { directions: Directions::Both, has_weights: graph.is_weighted() }
 }
 
-/// What a run needs of memory.
+/// Estimates the memory that a run needs.
 pub(crate) fn estimate(graph: &Graph, method: Method, threads: usize) -> Result<Estimate> {
     let held = held(graph, method, threads).max(4 * graph.vertex_count() + by_smallest_size(graph));
     with_order_streamed(estimate_rows(graph, rows_wanted(graph), held), graph)
 }
 
-/// Bytes that a run holds beside the rows.
+/// Returns the bytes that a run holds beside the rows.
 fn held(graph: &Graph, method: Method, threads: usize) -> u64 {
     let vertices = graph.vertex_count();
     // The best labels, and the roots of their communities.
@@ -124,7 +124,7 @@ fn held(graph: &Graph, method: Method, threads: usize) -> u64 {
     found + Partition::size(vertices) + moving::size(vertices) + refining + threads as u64 * worker
 }
 
-/// What was found, with its communities named.
+/// Makes the answer, with names for the communities.
 pub(crate) fn answer(graph: &Graph, found: Communities, options: &RunOptions<'_>) -> Result<Found> {
     // Names need memory of their own.
     graph.reader().pool().trim();
@@ -134,7 +134,7 @@ pub(crate) fn answer(graph: &Graph, found: Communities, options: &RunOptions<'_>
     Ok(Found::new(Groups { called, names, figures, memory: options.memory }, found.statistics))
 }
 
-/// A search that goes on.
+/// A search in progress.
 struct Search<'s> {
     network: Network<'s>,
     method: Method,
@@ -144,7 +144,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The best communities of all levels: a label for each vertex.
+    /// Finds the best communities of all levels: a label for each vertex.
     fn find(&mut self, mut partition: Partition, options: &RunOptions<'_>) -> Result<Vec<u32>> {
         let mut labels = Vec::new();
         options.progress.begin("moving", None, Unit::Iterations);
@@ -173,12 +173,12 @@ impl Search<'_> {
         Ok(labels)
     }
 
-    /// The units of the next level.
+    /// Returns the group of each unit, which is a unit of the next level.
     fn groups(&self, partition: &Partition) -> Result<Vec<u32>> {
         if self.method == Method::Leiden {
             let groups = refine(&self.network, partition, self.levels.len() as u64)?;
             let is_merged = |(&group, unit): (&u32, u32)| group != unit;
-            // Where nothing has merged, the next level would be this one.
+            // If nothing has merged, the next level would be this one.
             if groups.iter().zip(0..).any(is_merged) {
                 return Ok(groups);
             }
@@ -186,8 +186,8 @@ impl Search<'_> {
         Ok(partition.communities.clone())
     }
 
-    /// The smallest vertex of the community of each. Those of Leiden hang together: where one does not, each part is
-    /// one.
+    /// Returns the smallest vertex in the community of each vertex. Leiden's communities are
+    /// connected: if one is not, each connected part is a community.
     fn roots(&self, labels: Vec<u32>) -> Result<Vec<u32>> {
         if self.method == Method::Louvain {
             let mut first = vec![u32::MAX; labels.len()];

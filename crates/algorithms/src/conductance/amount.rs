@@ -1,4 +1,4 @@
-//! How much some edges are: counted, or weighed.
+//! Amounts of edges: counted, or weighed.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,49 +11,49 @@ use serde::Serialize;
 use crate::answer;
 use crate::exact_sum::{ExactSum, SharedSum};
 
-/// An amount of edges. What is added up is the same in any order.
+/// An amount of edges. A sum is the same in any order.
 pub trait Amount: Debug + Default + Copy + Ord + Serialize + Send + Sync + 'static {
-    /// One that several threads add to.
+    /// An amount that several threads add to.
     type Shared: Default + Send + Sync;
-    /// Whether it takes weights.
+    /// Whether it uses weights.
     const IS_WEIGHED: bool;
-    /// The type of a column of them.
+    /// The type of a column of amounts.
     const TYPE: DataType;
 
-    /// So many edges, where they are counted.
+    /// Returns the amount of `edges` edges, if they are counted.
     fn counted(edges: u64) -> Option<Self>;
 
-    /// Adds an edge of this weight, which is at least 0.
+    /// Adds an edge with this weight, which is at least 0.
     fn add(&mut self, weight: f32);
 
-    /// The sum of both.
+    /// Returns the sum of both.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 
-    /// What is left without a part of it.
+    /// Returns what is left without `part`.
     #[must_use]
     fn minus(self, part: Self) -> Self;
 
-    /// Adds an edge to one that is shared.
+    /// Adds an edge to a shared amount.
     fn add_edge_to(shared: &Self::Shared, weight: f32);
 
-    /// Adds it to one that is shared.
+    /// Adds this to a shared amount.
     fn add_to(self, shared: &Self::Shared);
 
-    /// The one that was shared, when nobody adds any more.
+    /// Returns the shared amount, after all additions.
     fn of_shared(shared: Self::Shared) -> Self;
 
-    /// The nearest number.
+    /// Returns the nearest number.
     fn to_f64(self) -> f64;
 
-    /// As people read it.
+    /// Formats it for people.
     fn words(self) -> String;
 
-    /// A column of them.
+    /// Makes a column of amounts.
     fn column(amounts: impl Iterator<Item = Self>) -> ArrayRef;
 }
 
-/// How many edges there are.
+/// The number of edges.
 impl Amount for u64 {
     type Shared = AtomicU64;
     const IS_WEIGHED: bool = false;
@@ -105,7 +105,7 @@ impl Amount for u64 {
     }
 }
 
-/// What all of them weigh.
+/// The sum of their weights.
 impl Amount for ExactSum {
     type Shared = SharedSum;
     const IS_WEIGHED: bool = true;

@@ -1,4 +1,4 @@
-//! The figures of the sets, as a table and in sum.
+//! The figures of the sets, as a table and as a summary.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const ROWS_AT_A_TIME: usize = 1 << 16;
 pub(super) struct Sets<A>(Arc<NamedFigures<A>>);
 
 impl<A> Sets<A> {
-    /// The figures that were found of each set.
+    /// Takes the figures that were found for each set.
     pub(super) fn new(sets: NamedSets, found: Conductances<A>) -> Sets<A> {
         Sets(Arc::new(NamedFigures { sets, found }))
     }
@@ -33,18 +33,18 @@ struct NamedFigures<A> {
     found: Conductances<A>,
 }
 
-/// What is said of the sets.
+/// The summary of the sets.
 #[derive(Serialize)]
 pub struct Summary<A: Amount> {
-    /// Ends of all edges, or what these weigh.
+    /// The ends of all edges, or their weights.
     volume: A,
-    /// How many sets there are.
+    /// The number of sets.
     set_count: u64,
-    /// The first ones, by name.
+    /// The first sets, by name.
     sets: FirstSets<A>,
 }
 
-/// The figures of all sets, of which a list shows the first `top`, by name.
+/// The figures of all sets. A list shows the first `top`, by name.
 struct FirstSets<A> {
     all: Arc<NamedFigures<A>>,
     top: usize,
@@ -57,11 +57,11 @@ struct Set<'a, A> {
     vertices: u64,
     volume: A,
     cut: A,
-    /// None where all edges are on one side.
+    /// `None` if all edges are on one side.
     conductance: Option<f64>,
 }
 
-/// The name of a set: a number where all of them are.
+/// The name of a set: a number if all names are.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SetName<'a> {
@@ -75,7 +75,7 @@ impl<A: Amount> FirstSets<A> {
     }
 }
 
-/// There may be as many sets as vertices: each is there only while it is written.
+/// There may be as many sets as vertices, so each exists only while it is written.
 impl<A: Amount> Serialize for FirstSets<A> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
@@ -91,7 +91,7 @@ impl<A: Amount> NamedFigures<A> {
         self.figures(set).conductance(self.found.volume)
     }
 
-    /// All sets, by name.
+    /// Iterates over all sets, by name.
     fn iter(&self) -> impl Iterator<Item = Set<'_, A>> {
         let are_integers = self.sets.are_integers();
         self.sets.order().iter().map(move |&set| {
@@ -104,7 +104,7 @@ impl<A: Amount> NamedFigures<A> {
         })
     }
 
-    /// The names of some sets, as a column.
+    /// Makes a column of the names of some sets.
     fn names(&self, sets: &[u32]) -> ArrayRef {
         let names = sets.iter().map(|&set| self.sets.name(set));
         if self.sets.are_integers() {

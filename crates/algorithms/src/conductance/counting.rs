@@ -1,4 +1,4 @@
-//! The pass over all rows that adds up what leaves each set.
+//! The pass over all rows that adds up the edges that leave each set.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -10,10 +10,10 @@ use super::Memberships;
 use super::amount::Amount;
 use crate::error::{RefusedEdge, Result, is_weight};
 
-/// What a set has.
+/// The figures of a set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SetFigures<A> {
-    /// Vertices in it.
+    /// The number of vertices in it.
     pub vertices: u64,
     /// Ends of edges in it.
     pub volume: A,
@@ -28,27 +28,28 @@ pub struct Conductances<A> {
     pub sets: Vec<SetFigures<A>>,
     /// Ends of all edges.
     pub volume: A,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
 impl<A: Amount> SetFigures<A> {
-    /// The conductance in a graph of `volume` ends of edges; `None` where there are none in the set, or
-    /// none in the rest.
+    /// Returns the conductance in a graph with `volume` ends of edges; `None` if the set or the
+    /// rest has no ends.
     pub fn conductance(&self, volume: A) -> Option<f64> {
         let least = self.volume.min(volume.minus(self.volume));
         (least > A::default()).then(|| self.cut.to_f64() / least.to_f64())
     }
 }
 
-/// Computes the figures of all sets, while the caller holds `beside` further bytes, as for their names. Edges are
-/// counted in `u64`, and weighed in [`ExactSum`](super::ExactSum).
+/// Computes the figures of all sets, while the caller holds `beside` further bytes, such as for
+/// names. Edges are counted in `u64`, and weighed in [`ExactSum`](super::ExactSum).
 ///
 /// # Errors
-/// [`NegativeWeight`](crate::Error::NegativeWeight) where they are weighed; those of [`traverse::run`] and of reading.
+/// [`NegativeWeight`](crate::Error::NegativeWeight) if edges are weighed and a weight is not a
+/// finite number of at least 0.
 ///
 /// # Panics
-/// When the memberships are those of another number of vertices.
+/// When the memberships are for another number of vertices.
 pub fn run<A: Amount>(
     graph: &Graph,
     members: &Memberships,
@@ -62,14 +63,15 @@ pub fn run<A: Amount>(
     })
 }
 
-/// What a run of so many threads needs of memory, the memberships included.
+/// Estimates the memory that a run needs, including the memberships.
 pub fn estimate<A: Amount>(graph: &Graph, members: &Memberships, threads: usize) -> Estimate {
     let held = size::<A>(graph, members, threads);
     estimate_rows(graph, RowsWanted::forward(A::IS_WEIGHED), held)
 }
 
-/// The memberships, a degree of each vertex if edges are counted, and the figures of the sets: with those that threads
-/// share. Each thread has what leaves the sets of one vertex.
+/// Returns the bytes of the memberships, of a degree for each vertex if edges are counted, and of
+/// the figures of the sets, including the shared ones. Each thread has what leaves the sets of one
+/// vertex.
 fn size<A: Amount>(graph: &Graph, members: &Memberships, threads: usize) -> u64 {
     let degrees = if A::IS_WEIGHED { 0 } else { 4 * graph.vertex_count() };
     let sets = set_size::<A>() * u64::from(members.set_count());
@@ -125,13 +127,13 @@ fn add_all<A: Amount>(
     Ok(Conductances { sets, volume, statistics })
 }
 
-/// What the workers add up.
+/// The sums to which all workers add.
 struct Totals<A: Amount> {
     /// By the number of the set.
     cuts: Vec<A::Shared>,
-    /// The same; none where edges are counted, as degrees tell them.
+    /// By the number of the set; empty if edges are counted, as degrees then tell the volumes.
     volumes: Vec<A::Shared>,
-    /// Of all edges that are weighed.
+    /// The weight of all edges, if they are weighed.
     volume: A::Shared,
     refused: RefusedEdge,
 }
@@ -152,19 +154,19 @@ impl<A: Amount> Totals<A> {
 struct Adding<'c, A: Amount> {
     job: &'c RowsJob<'c>,
     members: &'c Memberships,
-    /// The sets of the vertex that is in the most.
+    /// The most sets that a vertex is in.
     sets_max: usize,
     totals: &'c Totals<A>,
     is_directed: bool,
 }
 
 impl<A: Amount> Adding<'_, A> {
-    /// Adds the edges of a range of sources that leave their sets. Where an edge is stored in one
-    /// direction only, it is added for the sets of its target too.
+    /// Adds the edges of a range of sources that leave their sets. An edge that is stored in one
+    /// direction only is also added for the sets of its target.
     fn add(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         let mut traversal = self.job.traversal(Sequential::new(ids));
         let (mut edges, mut all) = (0, A::default());
-        // How much leaves each set of a source.
+        // The amount that leaves each set of a source.
         let mut leaving: Vec<A> = Vec::with_capacity(self.sets_max);
         while let Some((row, _)) = traversal.next_row()? {
             let own = self.members.of(row.source());
@@ -205,7 +207,7 @@ impl<A: Amount> Adding<'_, A> {
         edges.add_to(&self.totals.cuts[set as usize]);
     }
 
-    /// Adds the end of an edge at its target. In an undirected graph that is a source itself.
+    /// Adds the end of an edge at its target. In an undirected graph, the target is also a source.
     #[inline(always)]
     fn add_end(&self, sets: &[u32], weight: f32) {
         if self.is_directed {
@@ -214,8 +216,8 @@ impl<A: Amount> Adding<'_, A> {
     }
 }
 
-/// Visits the positions in `of` of what is not in `other`; both ascend. Takes as many steps as both have
-/// entries.
+/// Visits the positions in `of` of what is not in `other`; both ascend. Takes a step for each entry
+/// of both.
 #[inline]
 fn for_each_missing(of: &[u32], other: &[u32], mut visit: impl FnMut(usize)) {
     let mut rest = other.iter().peekable();

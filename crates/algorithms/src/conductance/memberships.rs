@@ -2,16 +2,16 @@
 
 use tegula_engine::{Error, Result, ShortId};
 
-/// Which sets each vertex is in: for all vertices one behind the other, ascending.
+/// The sets of each vertex, ascending. The lists of all vertices lie one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct Memberships {
-    /// Where the sets of each vertex begin, and where those of the last one end.
+    /// Where the sets of each vertex begin, and where the last ones end.
     starts: Vec<u32>,
     sets: Vec<u32>,
     set_count: u32,
 }
 
-/// That a vertex is in a set.
+/// A vertex in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Membership {
     /// The vertex.
@@ -21,13 +21,14 @@ pub struct Membership {
 }
 
 impl Memberships {
-    /// The sets `0..set_count` of the vertices `0..vertex_count`. One that is named twice counts once.
+    /// Makes memberships of the vertices `0..vertex_count` in the sets `0..set_count`. A repeated
+    /// membership counts once.
     ///
     /// # Errors
     /// [`Error::Limit`] beyond 2^32 - 1 memberships.
     ///
     /// # Panics
-    /// When there is no such vertex or set.
+    /// When a vertex or a set is out of range.
     pub fn new(
         vertex_count: u32,
         set_count: u32,
@@ -53,7 +54,7 @@ impl Memberships {
         Ok(Memberships { starts, sets, set_count })
     }
 
-    /// The sets of a vertex, ascending.
+    /// Returns the sets of a vertex, ascending.
     ///
     /// # Panics
     /// When there is no such vertex.
@@ -63,28 +64,28 @@ impl Memberships {
         &self.sets[start as usize..end as usize]
     }
 
-    /// How many sets there are.
+    /// Returns the number of sets.
     pub fn set_count(&self) -> u32 {
         self.set_count
     }
 
-    /// The sets of the vertex that is in the most.
+    /// Returns the most sets that a vertex is in.
     pub(super) fn sets_of_a_vertex_max(&self) -> usize {
         self.iter().map(<[u32]>::len).max().unwrap_or(0)
     }
 
-    /// Bytes that it holds.
+    /// Returns the bytes that it holds.
     pub fn size(&self) -> u64 {
         4 * (self.starts.len() + self.sets.len()) as u64
     }
 
-    /// Bytes that [`new`](Memberships::new) holds at most, its argument included.
+    /// Returns the most bytes that [`new`](Memberships::new) holds, including its argument.
     pub fn building_size(vertex_count: u32, member_count: u64) -> u64 {
         let member_size = size_of::<Membership>() as u64 + 4;
         4 * (u64::from(vertex_count) + 1) + member_size * member_count
     }
 
-    /// The sets of all vertices, by dense id.
+    /// Iterates over the sets of each vertex, by dense id.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.starts.windows(2).map(|ends| &self.sets[ends[0] as usize..ends[1] as usize])
     }

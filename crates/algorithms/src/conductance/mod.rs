@@ -4,15 +4,17 @@
 //!  conductance(S) = cut(S) / min(volume(S), volume(rest))
 //! ```
 //!
-//! `cut` counts the edges between S and the rest, `volume` the ends of edges in S, which is the sum of
-//! degrees (Bollobas, *Modern Graph Theory*, 1998; as a measure of communities: Leskovec, Lang, Dasgupta,
-//! Mahoney, WWW 2008). In a directed graph an edge counts whatever its direction, and a degree is that of
-//! both directions. A loop of an undirected graph has one end. Weighted, an edge counts as much as it weighs, which is
-//! at least 0; sums are [exact](crate::exact_sum), and rounded once they are told.
+//! `cut` counts the edges between S and the rest. `volume` counts the ends of edges in S, which is
+//! the sum of degrees (Bollobas, *Modern Graph Theory*, 1998; as a measure of communities:
+//! Leskovec, Lang, Dasgupta, Mahoney, WWW 2008). In a directed graph, an edge counts in any
+//! direction, and a degree includes both directions. A loop of an undirected graph has one end.
+//! Weighted, an edge counts as its weight, which is at least 0. Sums are [exact](crate::exact_sum),
+//! and rounded only for output.
 //!
-//! Sets may overlap. It reads every row once, and at each edge walks the sets of both ends. Memory: 8 bytes
-//! a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the rows. Weighted: 4 bytes a vertex, 168 a
-//! set. Each thread has a sum for each set of one vertex beside.
+//! Sets may overlap. A run reads every row once, and walks the sets of both ends at each edge.
+//! Memory: 8 bytes a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the
+//! rows. Weighted: 4 bytes a vertex, 168 a set. Each thread also has a sum for each set of one
+//! vertex.
 
 mod amount;
 mod answer;
@@ -45,10 +47,10 @@ use sets::NamedSets;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ConductanceOptions {
-    /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be in several
-    /// sets; those that are not named, or have an empty cell there, are in none. Tables are read as inputs are:
-    /// text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and `set`, `component`, `community`
-    /// or `label`, so that the table of another run, as of wcc, will do.
+    /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be
+    /// in several sets. Vertices without a row or with an empty cell are in none. Tables are read
+    /// like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and `set`,
+    /// `component`, `community` or `label`, so the table of another run, such as wcc, will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sets: PathBuf,
     /// Add up the weights of edges, all of at least 0, instead of counting them.

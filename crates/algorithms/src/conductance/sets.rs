@@ -1,4 +1,4 @@
-//! Sets of vertices that have names.
+//! Named sets of vertices.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
@@ -12,23 +12,23 @@ use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, Tables};
 
-/// The sets that a file names, and which vertices are in them.
+/// The sets that a file names, and their members.
 #[derive(Debug, Default)]
 pub struct NamedSets {
     names: Strings,
-    /// The numbers of the sets by their names: integers by value, before other names by their bytes.
+    /// The numbers of the sets, sorted by name: integers by value, then other names by their bytes.
     order: Vec<u32>,
     members: Memberships,
-    /// Bytes that reading them takes.
+    /// Bytes for reading them.
     pub reading_size: u64,
 }
 
 impl NamedSets {
-    /// Reads a row for each membership: the id of a vertex and the name of a set. A row without a name says
-    /// that the vertex is in no set.
+    /// Reads a membership from each row: the id of a vertex and the name of a set. A row without a
+    /// name says that the vertex is in no set.
     ///
     /// # Errors
-    /// Those of [`Tables::read`].
+    /// As for [`Tables::read`].
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<NamedSets> {
         let mut builder = SetBuilder {
             vertex_count: tables.graph.short_vertex_count()?,
@@ -43,28 +43,28 @@ impl NamedSets {
         Ok(NamedSets { names, order, members, reading_size })
     }
 
-    /// Which sets each vertex is in.
+    /// Returns the sets of each vertex.
     pub fn members(&self) -> &Memberships {
         &self.members
     }
 
-    /// The numbers of the sets by their names.
+    /// Returns the numbers of the sets, sorted by name.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The name of a set.
+    /// Returns the name of a set.
     pub fn name(&self, set: u32) -> &str {
         self.names.get(set as usize)
     }
 
-    /// Whether every name is an integer, as one is written.
+    /// Returns whether every name is an integer in its usual form.
     pub fn are_integers(&self) -> bool {
         // Other names come after integers.
         self.order.last().is_none_or(|&last| integer(self.name(last)).is_some())
     }
 
-    /// Bytes of the names and their order.
+    /// Returns the bytes of the names and their order.
     pub fn names_size(&self) -> u64 {
         4 * self.order.len() as u64 + strings_size(&self.names)
     }
@@ -76,7 +76,7 @@ impl SideFiles for NamedSets {
     }
 }
 
-/// The integer that a name is, if it is written as that integer is.
+/// Returns the integer that a name is, if the name has its usual form.
 pub fn integer(name: &str) -> Option<u64> {
     let is_plain = name == "0" || (!name.starts_with(['0', '+']) && !name.is_empty());
     name.parse().ok().filter(|_| is_plain)
@@ -112,14 +112,14 @@ impl RowVisitor for SetBuilder {
     }];
 
     fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
-        // As runs write it for a vertex that they do not reach.
+        // Runs write such a row for a vertex that they do not reach.
         let [Some(name), _] = row.values else { return Ok(()) };
         let set = self.names.number(name).map_err(|error| error.to_string())?;
         self.members.push(Membership { vertex: row.vertex.short(), set });
         Ok(())
     }
 
-    /// What sorting them takes, and their names.
+    /// Returns the bytes for sorting the memberships, and those of their names.
     fn size(&self) -> u64 {
         let members = Memberships::building_size(self.vertex_count, self.members.len() as u64);
         members + self.names.size()
@@ -130,17 +130,17 @@ impl RowVisitor for SetBuilder {
 #[derive(Default)]
 struct Names {
     strings: Strings,
-    /// The number of a name, beginning where its hash points to; at least half of the slots are free.
+    /// A hash table of numbers with linear probing. At least half of the slots are free.
     slots: Vec<u32>,
     hasher: RandomState,
     last: u32,
 }
 
-/// In no slot.
+/// What a free slot holds.
 const FREE: u32 = u32::MAX;
 
 impl Names {
-    /// The number of a name.
+    /// Returns the number of a name, which may be new.
     fn number(&mut self, name: &str) -> Result<u32> {
         // Rows of a set often follow each other.
         if !self.strings.is_empty() && self.strings.get(self.last as usize) == name {
@@ -162,7 +162,7 @@ impl Names {
         Ok(self.last)
     }
 
-    /// The slot of a name, or the free one that it gets.
+    /// Returns the slot of a name, or the free slot that it gets.
     fn slot(&self, name: &str) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = self.hasher.hash_one(name) as usize & mask;
@@ -180,7 +180,7 @@ impl Names {
         }
     }
 
-    /// Bytes that it holds, and the next slots while they are filled.
+    /// Returns the bytes that it holds, with a larger table of slots while that is filled.
     fn size(&self) -> u64 {
         strings_size(&self.strings) + 3 * size_of_val(&*self.slots) as u64
     }

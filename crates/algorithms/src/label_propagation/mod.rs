@@ -1,16 +1,18 @@
-//! Communities by label propagation until every vertex has a label that is the most frequent one around it.
+//! Communities by label propagation, until the label of every vertex is the most frequent one
+//! around it.
 //!
-//! Every vertex begins with its own id as its label, and takes the one that most of its neighbours have (Raghavan,
-//! Albert, Kumara, *Near Linear Time Algorithm to Detect Community Structures in Large-Scale Networks*, Physical Review
-//! E 76, 2007). It keeps its own where that is as frequent as any, and of others the seed chooses. In an iteration
-//! about half of the vertices may change, another half each time, drawn by the seed: if all could, neighbours would
-//! take each other's labels for ever. It ends when no vertex would change, or after the most iterations. Draws are by
-//! the positions of vertices among the original ids, so a seed gives the same labels whatever the threads and the
-//! vertex order.
+//! Every vertex begins with its own id as its label, and takes the label that most of its
+//! neighbours have (Raghavan, Albert, Kumara, *Near Linear Time Algorithm to Detect Community
+//! Structures in Large-Scale Networks*, Physical Review E 76, 2007). It keeps its own label if no
+//! other one is more frequent. Among other equally frequent labels, the seed chooses. In each
+//! iteration the seed draws about half of the vertices, and only these may change: if all could,
+//! neighbours would take each other's labels for ever. It ends when no vertex would change, or
+//! after a maximum of iterations. Draws are by the id positions of vertices, so a seed gives the
+//! same labels for any threads and any vertex order.
 //!
-//! Edges count as for [`cdlp`](crate::cdlp), which differs in that all vertices change at once, a fixed number of
-//! times. Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the rows, and for each
-//! thread up to 56 bytes for each edge of the vertex that has most.
+//! Edges count as for [`cdlp`](crate::cdlp), where all vertices change at once, a fixed number of
+//! times. Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the
+//! rows, and for each thread up to 56 bytes for each edge of the vertex that has most.
 
 mod rounds;
 
@@ -37,7 +39,7 @@ pub struct LabelPropagationOptions {
     /// The most iterations. If vertices would still change then, there is a warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS_MAX))]
     pub max_iterations: NonZeroU64,
-    /// What chooses among labels that are as frequent, and who may change when.
+    /// Chooses between equally frequent labels, and the vertices that may change in an iteration.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }
@@ -52,12 +54,12 @@ impl Default for LabelPropagationOptions {
     }
 }
 
-/// What is said of all labels.
+/// Figures about all labels.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Stability {
-    /// Whether every vertex has a label that is the most frequent around it.
+    /// Whether the label of every vertex is the most frequent one around it.
     converged: bool,
-    /// Vertices that have not.
+    /// Vertices whose label is not.
     unstable: u64,
 }
 

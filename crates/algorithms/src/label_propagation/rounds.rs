@@ -16,11 +16,11 @@ use crate::tally::Tally;
 /// The labels that were found.
 #[derive(Debug, Clone)]
 pub struct StableLabels {
-    /// For each dense id the rank of the vertex whose id is its label.
+    /// For each dense id, the rank of the vertex whose id is its label.
     pub ranks: Vec<u32>,
     /// Vertices that would have taken another label in the last iteration.
     pub unstable: u64,
-    /// What the run did; the last iteration only looks.
+    /// Statistics of the run. If the labels converge, the last iteration only confirms this.
     pub statistics: RunStatistics,
 }
 
@@ -30,17 +30,14 @@ struct Round<'r> {
     ranks: &'r Ranks,
     labels: &'r [u32],
     next: &'r [AtomicU32],
-    /// Chooses among labels.
+    /// Chooses between labels.
     seed: u64,
-    /// Chooses who may change.
+    /// Chooses the vertices that may change.
     coin: u64,
     unstable: AtomicU64,
 }
 
 /// Propagates labels.
-///
-/// # Errors
-/// Those of [`traverse::run`] and of reading.
 pub fn run(
     graph: &Graph,
     wanted: LabelPropagationOptions,
@@ -52,7 +49,7 @@ pub fn run(
     })
 }
 
-/// Bytes that a run holds beside the rows: labels before and after, and ranks.
+/// Returns the bytes that a run holds beside the rows: labels before and after, and ranks.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends) + Tally::size(ends);
@@ -101,7 +98,7 @@ fn propagate(
 }
 
 impl Round<'_> {
-    /// Finds the next labels of a range.
+    /// Finds the next labels of a range of vertices.
     fn relabel(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
         let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
         let mut tally = Tally::default();

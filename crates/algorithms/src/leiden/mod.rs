@@ -1,10 +1,11 @@
-//! Communities of high modularity that hang together, by the method of Leiden.
+//! Connected communities of high modularity, by the method of Leiden.
 //!
-//! As [`louvain`](crate::louvain), but communities do not move as wholes: groups of vertices within them do, which are
-//! linked well. So a community that has come to consist of badly linked parts falls apart again (Traag, Waltman, van
-//! Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A group is joined by what gains most by it, not by a
-//! random draw among all that gains. There is a path between any two vertices of a community within it. Memory: 101
-//! bytes a vertex, 16 for each thread, and the index of the rows of both directions.
+//! Works as [`louvain`](crate::louvain), but communities do not move as wholes: well-linked groups
+//! of vertices within them do. So a community of badly linked parts falls apart again (Traag,
+//! Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex joins the
+//! group by which it gains most, not a random one of all by which it gains. Any two vertices of a
+//! community are connected by a path within it. Memory: 101 bytes a vertex, 16 for each thread, and
+//! the index of the rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,11 +21,12 @@ use crate::error::Result;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
-    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below 1 fewer and larger
-    /// ones.
+    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below
+    /// 1 fewer and larger ones.
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
     pub resolution: Factor,
-    /// In which order vertices are looked at, and what chooses among communities that are as good.
+    /// Decides in which order vertices are looked at, and which of equally good communities is
+    /// chosen.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }

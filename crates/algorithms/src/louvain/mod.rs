@@ -1,17 +1,21 @@
 //! Communities of high modularity, by the method of Louvain.
 //!
-//! Modularity is the part of the weights that lie within communities, less what it would be if edges were drawn at
-//! random between vertices of the same weights; a resolution above 1 makes communities smaller (Newman, Girvan,
-//! Physical Review E 69, 2004; Reichardt, Bornholdt, Physical Review E 74, 2006). Every vertex begins alone. Vertices
-//! move to the community by which modularity gains most until none gains; then communities move as wholes, and so on,
-//! until a level gains nothing (Blondel, Guillaume, Lambiotte, Lefebvre, *Fast Unfolding of Communities in Large
-//! Networks*, Journal of Statistical Mechanics, 2008). Only vertices around which something has changed are looked at
-//! again (Ozaki, Tezuka, Inaba 2016).
+//! Modularity is the share of the weights that lie within communities, minus this share if edges
+//! were drawn at random between vertices of the same weights. A resolution above 1 makes
+//! communities smaller (Newman, Girvan, Physical Review E 69, 2004; Reichardt, Bornholdt, Physical
+//! Review E 74, 2006).
 //!
-//! The direction of edges does not count; weights do, and must not be below 0. Of several edges each counts; the weight
-//! of a loop counts twice at its vertex, as both ends are there. A seed gives the same communities whatever the
-//! threads. How it is done is told in [`communities`]. Rows are read in the order of communities, so it is slow where
-//! the budget holds few of them. Memory: 77 bytes a vertex, 16 for each thread, and the index of the rows of both
+//! Every vertex begins alone. Vertices move to the community by which modularity gains most, until
+//! none gains. Then communities move as wholes, and so on, until a level gains nothing (Blondel,
+//! Guillaume, Lambiotte, Lefebvre, *Fast Unfolding of Communities in Large Networks*, Journal of
+//! Statistical Mechanics, 2008). A vertex is looked at again only if something around it has
+//! changed (Ozaki, Tezuka, Inaba 2016).
+//!
+//! The direction of edges does not count. Weights do, and must be at least 0. Each of several
+//! parallel edges counts. The weight of a loop counts twice at its vertex, as both ends are there.
+//! A seed gives the same communities for any number of threads. [`communities`] tells how they are
+//! found. Rows are read in the order of communities, so a run is slow if the budget holds few of
+//! them. Memory: 77 bytes a vertex, 16 for each thread, and the index of the rows of both
 //! directions.
 
 use schemars::JsonSchema;
@@ -28,11 +32,12 @@ use crate::error::Result;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LouvainOptions {
-    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below 1 fewer and larger
-    /// ones.
+    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below
+    /// 1 fewer and larger ones.
     #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
     pub resolution: Factor,
-    /// In which order vertices are looked at, and what chooses among communities that are as good.
+    /// Decides in which order vertices are looked at, and which of equally good communities is
+    /// chosen.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }

@@ -1,4 +1,4 @@
-//! The ranks, and what is said of all of them.
+//! The ranks, and their summary.
 
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, States};
@@ -8,25 +8,26 @@ use super::PageRank;
 use crate::answer::{Facts, Figures, Scores, Values};
 use crate::error::Result;
 
-/// The figures of ranks.
+/// Figures about the ranks.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct RankFigures {
-    /// Change of the ranks in the last iteration (L1); none without an iteration.
+    /// Change of the ranks in the last iteration (L1); `None` without an iteration.
     change: Option<f64>,
-    /// Whether that is within the tolerance; none with `iterations`, which asks for no tolerance.
+    /// Whether the change is within the tolerance; `None` with `iterations`, which sets no
+    /// tolerance.
     converged: Option<bool>,
-    /// Of all ranks: 1 but for rounding.
+    /// The sum of all ranks: 1 except for rounding.
     sum: f64,
 }
 
-/// The ranks that a run has left, and what it says of them.
+/// Makes the answer from the ranks that a run has left.
 pub(super) fn ranks(
     states: States<f32>,
     program: &PageRank,
     graph: &Graph,
     cancel: &Cancel,
 ) -> Result<Scores<f32, RankFigures>> {
-    // From 0, since the sum of nothing is -0; by dense id, wherever they lie.
+    // Start from 0, since an empty sum is -0. Add up by dense id, wherever the ranks lie.
     let mut sum = 0.0;
     states.for_each_chunk(|_, ranks| {
         cancel.check()?;

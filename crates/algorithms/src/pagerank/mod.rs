@@ -1,40 +1,42 @@
 //! PageRank (Page, Brin, Motwani, Winograd 1999), as LDBC Graphalytics defines it.
 //!
-//! The rank of a vertex is the probability that a surfer stands on it who follows a random edge with
-//! probability `d` (the damping) and else, or where there is no edge to follow, jumps to a random
-//! vertex:
+//! The rank of a vertex is the probability that a random surfer stands on it. With probability `d`
+//! (the damping), the surfer follows a random edge. Else, or where there is no edge to follow, the
+//! surfer jumps to a random vertex:
 //!
 //! ```text
 //!  r'(v) = (1 - d) / V  +  d * sum over edges u -> v of r(u) / out_degree(u)
 //!                       +  d / V * sum over u without out-edges of r(u)
 //! ```
 //!
-//! It starts from `r = 1/V`. Every iteration reads every edge once. It stops after a fixed number of
-//! iterations, or when the L1 distance between two successive ranks is at most a tolerance, which it
-//! need not reach within the most iterations that it may run: [`PageRank::has_converged`].
+//! It starts from `r = 1/V`. Every iteration reads every edge once. It stops after a fixed number
+//! of iterations, or when the L1 distance between two successive ranks is at most a tolerance. It
+//! also stops after a maximum of iterations; [`PageRank::has_converged`] says whether it has
+//! reached the tolerance.
 //!
-//! *Weighted*, the surfer follows an edge in proportion to its weight: `r(u) / out_degree(u)` becomes
-//! `r(u) * weight(u, v) / W(u)`, where `W(u)` is the sum of the weights of all edges from `u`. Weights are finite
-//! numbers of at least 0; where all edges of a vertex weigh 0, there is none to follow. The sums are found before the
-//! first iteration, by one scan of all edges or as many as memory calls for, and are exact until they are rounded to 24
-//! binary digits. In a graph without weights all edges weigh the same.
+//! *Weighted*, the surfer follows an edge in proportion to its weight: `r(u) / out_degree(u)`
+//! becomes `r(u) * weight(u, v) / W(u)`, where `W(u)` is the sum of the weights of all edges from
+//! `u`. Weights are finite numbers of at least 0. If all edges of a vertex weigh 0, there is none
+//! to follow. The sums are found before the first iteration, by one scan of all edges, or by
+//! several if memory is short. They are exact until they are rounded to 24 binary digits. In a
+//! graph without weights, all edges weigh the same.
 //!
-//! *Personalized*, the surfer who does not follow an edge jumps to a seed, in proportion to its weight,
-//! whether he does not want to or there is none: `1 / V` becomes `weight(v) / sum of weights` in both
-//! terms that have it.
+//! *Personalized*, all jumps lead to seeds, in proportion to their weights, including the jumps
+//! from vertices without out-edges: `1 / V` becomes `weight(v) / sum of weights` in both terms.
 //!
-//! Ranks and messages are `f32`, sums are `f64` but for short ones (`tegula_engine`, `accumulators`).
-//! Against double precision every rank stays within 1e-5, relative, as long as it is a normal `f32`
-//! (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds. Weighted, messages are `f64`, so that they are rounded neither
-//! to 0 nor to infinity whatever the weights; it takes 4 bytes a vertex more.
+//! Ranks and messages are `f32`. Sums are `f64`, except for short ones (`tegula_engine`,
+//! `accumulators`). Compared with double precision, the relative error of every rank stays within
+//! 1e-5, as long as the rank is a normal `f32` (1.2e-38). Memory: 12 bytes a vertex, 16 with seeds.
+//! Weighted, messages are `f64`, so that no weights round them to 0 or to infinity; this takes 4
+//! bytes a vertex more.
 //!
 //! # Rounding and convergence
 //!
-//! The residual `R(v) = r'(v) - r(v)` shrinks by `1 - d` of every step that is taken towards it,
-//! summed up over all vertices. A rank that is rounded to the nearest `f32` may go beyond `r'`: once
-//! residuals are as small as roundings the ranks of a star, and of whatever else has only even cycles,
-//! swing between two numbers for ever. So small steps are rounded towards the rank before: they never
-//! go beyond, and end as far as the roundings of messages allow.
+//! Each step towards the residuals `R(v) = r'(v) - r(v)` shrinks their sum over all vertices by `1
+//! - d` of the step. A rank that is rounded to the nearest `f32` may go beyond `r'`. Once residuals
+//! are as small as roundings, some ranks swing between two numbers for ever: those of a star, and
+//! of any graph with only even cycles. So small steps are rounded towards the rank before. They
+//! never go beyond, and end as far as the roundings of messages allow.
 
 mod answer;
 mod out_weights;
@@ -73,17 +75,17 @@ pub struct PageRankOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["tolerance", "max_iterations"]))]
     pub iterations: Option<u64>,
-    /// Stop when the ranks change by no more than this in an iteration (L1). If that is never so, there is a
-    /// warning.
+    /// Stop when the ranks change by no more than this in an iteration (L1). If they never do,
+    /// there is a warning.
     #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value_t = Self::TOLERANCE))]
     pub tolerance: NotNegative,
     /// The most iterations towards the tolerance.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = PageRankConfig::ITERATIONS_MAX))]
     pub max_iterations: u64,
-    /// Jump to the vertices of this table only: a row for each, its id and, if it is not 1, its weight.
-    /// Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and
-    /// `weight` or `rank`, so that ranks of another run will do.
+    /// Jump to the vertices of this table only. Each row has an id and, if it is not 1, a weight.
+    /// Tables are read like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name
+    /// `vertex` and `weight` or `rank`, so the ranks of another run will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub personalize: Option<PathBuf>,
     /// Follow edges in proportion to their weights, all of at least 0.
@@ -91,10 +93,11 @@ pub struct PageRankOptions {
     pub weighted: bool,
 }
 
-/// Runs PageRank by the weights of the edges of a graph that has some; the states are the ranks.
+/// Runs PageRank by the weights of the edges, which the graph must have. The states are the ranks.
 ///
 /// # Errors
-/// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`tegula_engine::run_anywhere`].
+/// [`NegativeWeight`](crate::Error::NegativeWeight) if a weight is not a finite number of at least
+/// 0.
 pub fn run_weighted(
     graph: &Graph,
     walk: PageRank,
@@ -111,7 +114,7 @@ pub fn run_weighted(
     Ok(Outcome { states, program: outcome.program.into_walk(), statistics })
 }
 
-/// The ranks alone, where the states lie.
+/// Returns the ranks alone, in memory or on disk like the states.
 fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Result<States<f32>> {
     let Some(mut writer) = StatesWriter::beside(&states, graph)? else {
         let ranks: Vec<f32> = states.into_vec()?.into_iter().map(|state| state.rank).collect();
@@ -126,7 +129,7 @@ fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Res
 
 fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
     let estimate = tegula_engine::estimate_anywhere::<WeightedPageRank>(graph, threads);
-    // Of a small graph the sums take more than the arrays, which come after them.
+    // In a small graph, the sums take more than the arrays, which come after them.
     let sums = out_weights::sums_size_min(graph);
     let vertex_bytes = estimate.vertex_bytes.max(out_weights::states_size(graph) + sums);
     let on_disk = estimate.on_disk.map(|arrays| {
@@ -136,7 +139,7 @@ fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
-/// An estimate with so many bytes more that stay in memory.
+/// Returns an estimate with `bytes` more that stay in memory.
 fn beside(estimate: Estimate, bytes: u64) -> Estimate {
     let vertex_bytes = estimate.vertex_bytes + bytes;
     let on_disk = estimate.on_disk.map(|arrays| arrays.beside(bytes));
@@ -230,7 +233,8 @@ impl Algorithm for PageRankOptions {
             return Ok(estimate);
         }
         let shares = PageRank::seeds_size(graph.vertex_count());
-        // The seeds become sums of double precision, and those become shares, before there is more.
+        // Seeds become sums in double precision, and these become shares, before anything else is
+        // held.
         let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
         Ok(side_table::with_reading(beside(estimate, shares), reading))
     }

@@ -1,8 +1,9 @@
-//! What the edges from each vertex weigh, found before the first iteration.
+//! The sums of the weights of the edges from each vertex, found before the first iteration.
 //!
-//! Tiles have edges by target, so the weights of a source come from anywhere, and by any thread. Their sums are
-//! [exact](crate::exact_sum), and do not depend on that. One takes 40 bytes, so they are found for as many sources at a
-//! time as half of the memory holds that is left; tiles without any of these are passed over.
+//! Tiles hold edges by target, so the weights of a source come from anywhere, and from any thread.
+//! Their sums are [exact](crate::exact_sum), so the order does not matter. A sum takes 40 bytes, so
+//! each scan is for as many sources as half of the free memory holds. It skips tiles without any of
+//! these sources.
 
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
@@ -17,34 +18,35 @@ use crate::exact_sum::SharedSum;
 /// The fewest sources that are worth a scan.
 const SOURCES_MIN: u64 = 1 << 10;
 
-/// What a weighted walk begins with, what was done for that, and where its arrays may lie.
+/// The start of a weighted walk, the statistics of finding it, and where the arrays may lie.
 pub(super) struct OutWeights {
     pub(super) start: Start<WeightedPageRank>,
     pub(super) statistics: RunStatistics,
     pub(super) arrays: Arrays,
 }
 
-/// Bytes of memory that a run has beside its arrays where they lie on disk.
+/// Returns the bytes of memory that a run takes beside arrays on disk.
 pub(super) fn reading_size(graph: &Graph) -> u64 {
     StatesWriter::<WeightedRank>::size(graph)
 }
 
-/// Bytes of the states of all vertices.
+/// Returns the bytes of the states of all vertices.
 pub(super) fn states_size(graph: &Graph) -> u64 {
     size_of::<WeightedRank>() as u64 * graph.vertex_count()
 }
 
-/// Bytes of the fewest sums that are found at a time.
+/// Returns the bytes of the fewest sums that are found at a time.
 pub(super) fn sums_size_min(graph: &Graph) -> u64 {
     SOURCES_MIN.min(graph.vertex_count()) * size_of::<SharedSum>() as u64
 }
 
 impl OutWeights {
-    /// Finds them for a walk, whose run needs as much as `estimate` says. Of a run that goes on from a checkpoint they
-    /// are in there.
+    /// Finds the sums for a walk whose run needs `estimate`. A run that resumes from a checkpoint
+    /// has them there.
     ///
     /// # Errors
-    /// [`NegativeWeight`](crate::Error::NegativeWeight); those of [`visit_edges`] and of writing.
+    /// [`NegativeWeight`](crate::Error::NegativeWeight) if a weight is not a finite number of at
+    /// least 0.
     pub(super) fn find(
         graph: &Graph,
         walk: PageRank,
@@ -87,7 +89,7 @@ impl OutWeights {
     }
 }
 
-/// Whether the arrays of the run are going to lie in memory.
+/// Returns whether the arrays of the run will lie in memory.
 fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) -> bool {
     let budget = options.budget();
     let copies = match options.checkpoints {
@@ -101,7 +103,7 @@ fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) 
     }
 }
 
-/// Bytes beside the sums.
+/// Returns the bytes that are held beside the sums.
 fn size_held(graph: &Graph, program: &WeightedPageRank, in_memory: bool) -> u64 {
     program.size() + if in_memory { states_size(graph) } else { 0 }
 }
@@ -129,7 +131,7 @@ impl Found {
     }
 }
 
-/// Some of the sources.
+/// The sums of some of the sources.
 struct Sources {
     first: u64,
     sums: Vec<SharedSum>,
@@ -141,7 +143,7 @@ impl Sources {
         Sources { first, sums: huge::zeroes(count as usize), refused: RefusedEdge::default() }
     }
 
-    /// A state for each, which is yet to get its rank.
+    /// Returns a state for each source, still without its rank.
     fn into_states(self, graph: &Graph) -> Result<impl Iterator<Item = WeightedRank>> {
         self.refused.check(graph, "weighted ranks")?;
         Ok(self.sums.into_iter().map(|sum| {

@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{Error, Result, is_weight};
 
-/// What a run of PageRank may choose.
+/// The configuration of PageRank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageRankConfig {
     /// Probability of following an edge, within 0..1.
@@ -21,9 +21,10 @@ pub struct PageRankConfig {
 pub enum Stop {
     /// After exactly this number of iterations.
     Iterations(u64),
-    /// When the ranks change by no more than `tolerance` in an iteration (L1), or after `iterations_max`.
+    /// When the ranks change by no more than `tolerance` in an iteration (L1), or after
+    /// `iterations_max`.
     Tolerance {
-        /// Greatest sum of changes that counts as none.
+        /// The greatest sum of changes that counts as none.
         tolerance: f64,
         /// The most iterations.
         iterations_max: u64,
@@ -55,12 +56,12 @@ impl Default for PageRankConfig {
 #[derive(Debug, Clone)]
 pub struct PageRank {
     config: PageRankConfig,
-    /// What each vertex has before the first iteration, and gets of all that jumps where there are no
-    /// seeds.
+    /// The rank of each vertex before the first iteration. Without seeds, also its share of all
+    /// jumps.
     even_share: f64,
-    /// What each vertex gets of all that jumps, by dense id; empty without seeds.
+    /// The share of each vertex in all jumps, by dense id; empty without seeds.
     shares: Vec<f32>,
-    /// How many surfers jump in this iteration, of one in all.
+    /// The share of surfers that jump in this iteration.
     jumping: f64,
     /// Change of the ranks in the last iteration (L1).
     change: f64,
@@ -90,27 +91,27 @@ impl Aggregate for Sums {
 }
 
 impl PageRank {
-    /// PageRank on a graph with `vertex_count` vertices.
+    /// Makes PageRank for a graph with `vertex_count` vertices.
     pub fn new(config: PageRankConfig, vertex_count: u64) -> PageRank {
-        // Where there are no ranks, none changes.
+        // Without ranks, none changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
         let even_share = 1.0 / vertex_count as f64;
         PageRank { config, even_share, shares: Vec::new(), jumping: 0.0, change }
     }
 
-    /// Bytes that personalized PageRank holds besides: for its seeds.
+    /// Returns the bytes that personalized PageRank takes for its seeds.
     pub fn seeds_size(vertex_count: u64) -> u64 {
         4 * vertex_count
     }
 
-    /// Personalized PageRank: jumps lead to these vertices, in proportion to their weights. Those of
-    /// a seed that is given several times are added up.
+    /// Makes personalized PageRank: jumps lead to these vertices, in proportion to their weights.
+    /// The weights of a repeated seed are added up.
     ///
     /// # Errors
     /// [`Error::BadSeed`] for a weight that is negative or not finite, or if none is above 0.
     ///
     /// # Panics
-    /// When there is no such vertex.
+    /// When a seed is no vertex of the graph.
     pub fn personalized(
         config: PageRankConfig,
         vertex_count: u64,
@@ -123,9 +124,9 @@ impl PageRank {
         if greatest == 0.0 {
             return Err(Error::BadSeed { weight: 0.0 });
         }
-        // Parts of the greatest, so that the sum of finite weights is finite.
+        // Shares of the greatest weight, so that the sum of finite weights is finite.
         let sum: f64 = seeds.iter().map(|&(_, weight)| weight / greatest).sum();
-        // Rounded once: a seed may be given a million times.
+        // Rounded only once, as a seed may be given a million times.
         let mut weights = vec![0.0; vertex_count as usize];
         for (seed, weight) in seeds {
             weights[seed.index()] += weight / greatest;
@@ -135,9 +136,6 @@ impl PageRank {
     }
 
     /// Runs PageRank; the states are the ranks.
-    ///
-    /// # Errors
-    /// Those of [`tegula_engine::run`].
     pub fn run(
         graph: &Graph,
         config: PageRankConfig,
@@ -146,13 +144,13 @@ impl PageRank {
         tegula_engine::run(graph, PageRank::new(config, graph.vertex_count()), options)
     }
 
-    /// Change of the ranks in the last iteration (L1); infinite before the first.
+    /// Returns the change of the ranks in the last iteration (L1); infinite before the first one.
     pub fn change(&self) -> f64 {
         self.change
     }
 
-    /// Whether the ranks changed by no more than the tolerance in the last iteration; none where only the
-    /// number of iterations was to decide.
+    /// Returns whether the ranks changed by no more than the tolerance in the last iteration;
+    /// `None` where only the number of iterations decides.
     pub fn has_converged(&self) -> Option<bool> {
         match self.config.stop {
             Stop::Iterations(_) => None,
@@ -160,13 +158,13 @@ impl PageRank {
         }
     }
 
-    /// The rank of every vertex before the first iteration.
+    /// Returns the rank of every vertex before the first iteration.
     #[inline(always)]
     pub(super) fn first_rank(&self) -> f32 {
         self.even_share as f32
     }
 
-    /// Takes what has come along edges into a rank.
+    /// Replaces a rank by the next one, from what has come along the edges.
     #[inline(always)]
     pub(super) fn step(&self, vertex: VertexId, rank: &mut f32, reduced: f64, sums: &mut Sums) {
         let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
@@ -175,7 +173,7 @@ impl PageRank {
         *rank = next;
     }
 
-    /// The share of a vertex in all that jumps.
+    /// Returns the share of a vertex in all jumps.
     #[inline(always)]
     fn share(&self, vertex: VertexId) -> f64 {
         if self.shares.is_empty() {
@@ -186,12 +184,14 @@ impl PageRank {
     }
 }
 
-/// Steps of more than this part of a rank are rounded to the nearest: 8 to 16 roundings.
+/// A step of more than this share of a rank is rounded to the nearest `f32`. The share is 8 to 16
+/// roundings.
 const SMALL_STEP: f64 = 1e-6;
 
-/// The next rank as an `f32`; after a small step, one that is not beyond it. Without comparisons: compilers make
-/// branches of them, and which way these go cannot be predicted. What is compared is not negative, so its bits are in
-/// its order, and the sign of their difference tells.
+/// Returns the next rank as an `f32`. After a small step it is not beyond `next`. Uses no
+/// comparisons: compilers make branches of them, which cannot be predicted here. The numbers to
+/// compare are not negative, so their bits have the same order, and the sign of a difference tells
+/// which is greater.
 #[inline(always)]
 fn rounded(rank: f32, next: f64) -> f32 {
     let nearest = next as f32;
@@ -199,14 +199,16 @@ fn rounded(rank: f32, next: f64) -> f32 {
     let beyond = (f64::from(nearest) - next) * step;
     let beyond_bits = beyond.to_bits().cast_signed();
     let room = (SMALL_STEP * next).to_bits().wrapping_sub(step.abs().to_bits()).cast_signed();
-    // Of the first two the sign tells whether `beyond` is above zero, of the last whether the step is small.
+    // The signs of the first two tell whether `beyond` is above zero; the sign of the last, whether
+    // the step is small.
     let is_taken_back = (!beyond_bits & beyond_bits.wrapping_neg() & !room) >> 63;
-    // Ranks are not negative, and nothing below zero lies beyond one.
+    // Ranks are not negative, so their bits grow with them, and no rank is taken back below zero.
     let towards_rank = 2 * (step.to_bits() >> 63) as i32 - 1;
     f32::from_bits(nearest.to_bits().wrapping_add_signed(is_taken_back as i32 & towards_rank))
 }
 
-/// A rank that goes to all vertices, if a vertex has nobody to send it to; without a comparison, as above.
+/// Returns the rank of a vertex without out-edges, which goes to all vertices; else 0. Uses no
+/// comparison, as above.
 #[inline(always)]
 pub(super) fn dangling(degree: u32, rank: f64) -> f64 {
     let is_none = (u64::from(degree).wrapping_sub(1).cast_signed() >> 63).cast_unsigned();
@@ -249,7 +251,7 @@ impl Program for PageRank {
 
     #[inline(always)]
     fn signal(&self, _vertex: VertexId, rank: &f32, degree: u32) -> Option<f32> {
-        // A vertex without out-edges has nobody to send to; its quotient is never read.
+        // A vertex without out-edges sends to no one, so its quotient is never read.
         Some(rank / degree.max(1) as f32)
     }
 
@@ -274,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    /// As [`rounded`], by comparisons.
+    /// As [`rounded`], with comparisons.
     fn rounded_plainly(rank: f32, next: f64) -> f32 {
         let nearest = next as f32;
         let step = next - f64::from(rank);
@@ -288,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_are_rounded_without_comparisons_as_with_them(
+        fn rounding_is_the_same_as_with_comparisons(
             rank in prop_oneof![Just(0.0f32), 1e-12f32..1.0, Just(f32::MIN_POSITIVE)],
             share in prop_oneof![Just(0.0), -3e-6..3e-6, -1.0..1.0f64],
         ) {

@@ -1,4 +1,4 @@
-//! The vertices that a personalized run prefers.
+//! The vertices to which a personalized run jumps.
 
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use crate::side_table::{Row, RowVisitor, Tables, bad};
 #[derive(Debug, Default)]
 pub struct Seeds {
     weights: Vec<(VertexId, f64)>,
-    /// Bytes that reading them takes.
+    /// Bytes for reading them.
     pub reading_size: u64,
 }
 
 impl Seeds {
-    /// Reads a row for each seed: its id and its weight, if that is not to be 1.
+    /// Reads a seed from each row: its id and, if it is not 1, its weight.
     ///
     /// # Errors
-    /// Those of [`Tables::read`]; [`tegula_machine::Error::BadInput`] where no weight is above 0.
+    /// As for [`Tables::read`]; also [`tegula_machine::Error::BadInput`] if no weight is above 0.
     pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Seeds> {
         let mut seeds = Seeds::default();
         seeds.reading_size = tables.read(option, path, &mut seeds)?;
@@ -33,7 +33,7 @@ impl Seeds {
         Ok(seeds)
     }
 
-    /// All of them.
+    /// Returns all seeds and their weights.
     pub fn as_slice(&self) -> &[(VertexId, f64)] {
         &self.weights
     }

@@ -5,11 +5,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::program::{PageRank, Sums, dangling};
 
-/// The program. It begins with what [`OutWeight`] each vertex has.
+/// The program. Each vertex starts with its [`OutWeight`].
 #[derive(Debug, Clone)]
 pub struct WeightedPageRank {
     walk: PageRank,
-    /// Bytes of memory that the out-weights take where they lie on disk.
+    /// Bytes of memory for reading the out-weights, if they lie on disk.
     reading: u64,
 }
 
@@ -19,12 +19,13 @@ pub struct WeightedPageRank {
 pub struct WeightedRank {
     /// Its rank.
     pub rank: f32,
-    /// What its edges weigh.
+    /// The sum of the weights of its edges.
     pub out_weight: OutWeight,
 }
 
-/// The sum of the weights of the edges from a vertex, to 24 binary digits. It may be beyond the range of an `f32` on
-/// either side, so it has the digits of one, a bit more for the exponent, and no sign.
+/// The sum of the weights of the edges from a vertex, to 24 binary digits. It may be too great or
+/// too small for an `f32`. So it has the digits of an `f32`, one more bit for the exponent, and no
+/// sign.
 #[derive(Debug, Clone, Copy, PartialEq, FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
 pub struct OutWeight(u32);
@@ -32,11 +33,11 @@ pub struct OutWeight(u32);
 /// Binary digits of an `f64` that an [`OutWeight`] lacks.
 const DIGITS_LESS: u32 = f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS;
 
-/// What is taken off the exponent: 2^-150 becomes 0, and the least weight above 0 is 2^-149.
+/// What is subtracted from the exponent: 2^-150 becomes 0, and the least weight above 0 is 2^-149.
 const BIAS: u64 = (1023 - 150) << (f32::MANTISSA_DIGITS - 1);
 
 impl OutWeight {
-    /// The nearest one to a sum of at least 0.
+    /// Returns the nearest out-weight to a sum of at least 0.
     pub(super) fn of(sum: f64) -> OutWeight {
         if sum == 0.0 {
             return OutWeight(0);
@@ -45,7 +46,7 @@ impl OutWeight {
         OutWeight((nearest - BIAS) as u32)
     }
 
-    /// The sum; where there is none, a number above 0.
+    /// Returns the sum, or a number above 0 if the sum is 0.
     #[inline(always)]
     fn divisor(self) -> f64 {
         f64::from_bits((u64::from(self.0) + BIAS) << DIGITS_LESS)
@@ -53,12 +54,12 @@ impl OutWeight {
 }
 
 impl WeightedPageRank {
-    /// Walks as plain PageRank does but for the choice of an edge.
+    /// Makes a walk that differs from plain PageRank only in the choice of an edge.
     pub(super) fn new(walk: PageRank, reading: u64) -> WeightedPageRank {
         WeightedPageRank { walk, reading }
     }
 
-    /// What a walk is told by its iterations.
+    /// Returns the walk, as the iterations have left it.
     pub(super) fn into_walk(self) -> PageRank {
         self.walk
     }
@@ -66,7 +67,7 @@ impl WeightedPageRank {
 
 impl Program for WeightedPageRank {
     type State = WeightedRank;
-    /// The rank by the sum, which only times a weight is within the range of an `f32`.
+    /// The rank divided by the sum. Only its product with a weight is within the range of an `f32`.
     type Reduction = Sum<f64>;
     type Weight = f32;
     type Aggregate = Sums;
@@ -77,7 +78,8 @@ impl Program for WeightedPageRank {
         self.walk.size() + self.reading
     }
 
-    /// Of a vertex that nothing is known of: a run that goes on from a checkpoint gets all states from there.
+    /// Starts a vertex of which nothing is known: a run that resumes takes all states from its
+    /// checkpoint.
     fn init(&self, vertex: VertexId, degree: u32, sums: &mut Sums) -> (WeightedRank, Activity) {
         let nothing = WeightedRank { rank: 0.0, out_weight: OutWeight(0) };
         self.init_from(nothing, vertex, degree, sums)
@@ -101,7 +103,7 @@ impl Program for WeightedPageRank {
 
     #[inline(always)]
     fn signal(&self, _vertex: VertexId, state: &WeightedRank, _degree: u32) -> Option<f64> {
-        // Where all edges weigh nothing, so does this times their weights.
+        // If all edges weigh 0, so do the products of this with their weights.
         Some(f64::from(state.rank) / state.out_weight.divisor())
     }
 
@@ -133,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_out_weight_is_as_close_as_an_f32(exponent in -149..=170, digits in 1.0..2.0f64) {
+        fn an_out_weight_is_as_precise_as_an_f32(exponent in -149..=170, digits in 1.0..2.0f64) {
             let sum = digits * 2f64.powi(exponent);
             let error = (OutWeight::of(sum).divisor() / sum - 1.0).abs();
             prop_assert!(error <= 2f64.powi(-24), "{}", error);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn no_out_weight_divides_nothing_into_infinity() {
+    fn an_out_weight_of_0_divides_without_infinity() {
         assert_eq!(OutWeight::of(0.0), OutWeight(0));
         assert_eq!(1.0 / OutWeight(0).divisor() * 0.0, 0.0);
         assert_eq!(

@@ -1,7 +1,7 @@
-//! Tables that options name, with a row for each vertex that the option is about.
+//! Tables that options name, with a row for each vertex that an option is about.
 //!
-//! A table is read within the budget, however long it is and whatever it is compressed with: rows are
-//! looked up block by block in what the budget leaves beside that which is made of them.
+//! A table is read within the budget, however long it is and however it is compressed. Rows are
+//! looked up in blocks, in the memory that is left beside what is made of the rows.
 
 mod options;
 mod reading;
@@ -19,25 +19,25 @@ pub use options::{Missing, TableOptions};
 pub use reading::bad;
 pub use table_read::TableRead;
 
-/// What is made of the rows of a table.
+/// Takes the rows of a table.
 pub trait RowVisitor {
-    /// What the table is, in an error.
+    /// What the table is, for errors.
     const WHAT: &'static str;
-    /// Names by which the column of ids is known, in lower case.
+    /// Names of the column of ids, in lower case.
     const ID_NAMES: &'static [&'static str] = VertexTable::ID_NAMES;
     /// The columns beside the ids.
     const COLUMNS: &'static [ValueColumn];
-    /// Which of these columns has the id of another vertex, if one has.
+    /// Which of these columns has the id of another vertex, if any.
     const OTHER_VERTEX: Option<usize> = None;
-    /// Whether a text may also be of DIMACS.
+    /// Whether a text file may also be in the DIMACS format.
     const MAY_BE_DIMACS: bool = false;
-    /// What is done with a row whose vertex the graph does not have, unless [`TableOptions`] say it.
+    /// What to do with rows whose vertex is not in the graph, unless [`TableOptions`] say it.
     const MISSING: Missing = Missing::Refuse;
 
-    /// Takes a row; else tells what is wrong with it.
+    /// Takes a row, or says what is wrong with it.
     fn take(&mut self, row: &Row<'_>) -> Result<(), String>;
 
-    /// Bytes that it holds, and is going to hold if there are no further rows.
+    /// Returns the bytes that it holds, and will hold if no more rows come.
     fn size(&self) -> u64;
 }
 
@@ -46,38 +46,38 @@ pub trait RowVisitor {
 pub struct Row<'a> {
     /// The vertex.
     pub vertex: VertexId,
-    /// Its id as it is written.
+    /// Its id as the table writes it.
     pub id: &'a str,
     /// The [other vertex](RowVisitor::OTHER_VERTEX), if a column has one.
     pub other: Option<VertexId>,
-    /// The cells beside it; none where the row has no such column, or nothing in it.
+    /// The other cells; `None` where the row has no such column, or the cell is empty.
     pub values: [Option<&'a str>; VALUES_MAX],
 }
 
-/// Reads the tables that the options of one run name, and keeps account of what was read.
+/// Reads the tables that the options of one run name, and records what was read.
 pub struct Tables<'a> {
     /// The graph that has the vertices.
     pub graph: &'a Graph,
-    /// What reading may use.
+    /// The options of the run, with its resources.
     pub run: &'a RunOptions<'a>,
     options: TableOptions,
     read: Vec<TableRead>,
 }
 
 impl<'a> Tables<'a> {
-    /// None is read yet.
+    /// Starts before the first table.
     pub fn new(graph: &'a Graph, run: &'a RunOptions<'a>, options: TableOptions) -> Tables<'a> {
         Tables { graph, run, options, read: Vec::new() }
     }
 
-    /// Has `visitor` visit all rows of the table that an option names. Returns the least bytes that this takes,
-    /// beside the overhead of a process.
+    /// Shows `visitor` all rows of the table that an option names. Returns the least bytes that
+    /// this takes beside the overhead of a process.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](tegula_machine::Error::BadInput) for a row that is not understood or, unless
-    /// such rows are skipped, has a vertex that the graph does not have, and for a table of nothing else;
-    /// [`OverBudget`](tegula_machine::Error::OverBudget) where the budget has no room for what is made of the rows;
-    /// cancellation.
+    /// [`BadInput`](tegula_machine::Error::BadInput) for a row that is not understood, and for a
+    /// table with no vertex of the graph; also for a row with an unknown vertex, unless such rows
+    /// are skipped. [`OverBudget`](tegula_machine::Error::OverBudget) if the budget has no room for
+    /// what is made of the rows.
     pub fn read<V: RowVisitor>(
         &mut self,
         option: &'static str,
@@ -89,13 +89,13 @@ impl<'a> Tables<'a> {
         Ok(size)
     }
 
-    /// What was read, of each table in its order.
+    /// Returns what was read, one entry per table, in their order.
     pub fn into_read(self) -> Vec<TableRead> {
         self.read
     }
 }
 
-/// The estimate of a run before which tables are read, for which this takes `reading` bytes.
+/// Returns the estimate of a run that first reads tables, which takes `reading` bytes.
 pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
     let beside_streaming = reading.saturating_sub(estimate.stream_bytes_min);
     let on_disk = estimate.on_disk.map(|arrays| {

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TableOptions {
-    /// The first line of each table names its columns. Without this option a first line is a header only if it has
-    /// known column names, such as `vertex`.
+    /// The first line of each table names its columns. Without this option a first line is a header
+    /// only if it has known column names, such as `vertex`.
     #[cfg_attr(feature = "clap", arg(long))]
     pub header: bool,
-    /// What to do with rows whose vertex is not in the graph [default: refuse; for coordinates: skip].
+    /// What to do with rows whose vertex is not in the graph [default: refuse; for coordinates:
+    /// skip].
     #[cfg_attr(feature = "clap", arg(long, value_enum, value_name = "WHAT"))]
     pub missing: Option<Missing>,
 }

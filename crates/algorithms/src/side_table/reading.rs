@@ -1,4 +1,4 @@
-//! How the rows of a table are read, looked up, and handed on.
+//! Reads the rows of a table, looks up their vertices, and passes them on.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,15 +13,16 @@ use super::options::Missing;
 use super::table_read::TableRead;
 use super::{Row, RowVisitor, Tables};
 
-/// Bytes of the smallest block of rows; what a budget that is too small for any run has room for, too.
+/// Bytes of the smallest block of rows. Even a budget that is too small for any run has room for
+/// it.
 const BLOCK_SIZE_MIN: u64 = 2 << 20;
 /// Bytes of the largest block of rows.
 const BLOCK_SIZE_MAX: u64 = 256 << 20;
 /// Bytes that a row takes beside its text until its vertices are found.
 const ROW_SIZE: u64 = size_of::<BlockRow>() as u64 + 88;
 
-/// Has `visitor` visit all rows of a table. Returns what was read, and the least bytes that reading takes beside
-/// the overhead of a process.
+/// Shows `visitor` all rows of a table. Returns what was read, and the least bytes that reading
+/// takes beside the overhead of a process.
 pub(super) fn read<V: RowVisitor>(
     tables: &Tables<'_>,
     option: &'static str,
@@ -54,13 +55,13 @@ pub(super) fn read<V: RowVisitor>(
     };
     reader.check_room()?;
     let result = table.read(&run.cancel, &mut |row| reader.push(&row));
-    // A row that was read before one that could not be is looked up first, and refused first.
+    // Rows before a malformed one are looked up first, so an error in one of them comes first.
     match result {
         Ok(()) | Err(Error::BadInput { .. }) => reader.flush()?,
         Err(_) => {}
     }
     let TableReader { read, .. } = reader;
-    // What looked ids up has no more use for its memory.
+    // Looking up ids is over, and so is the use of its memory.
     graph.reader().pool().trim();
     result?;
     if read.rows == 0 && read.missing_rows > 0 {
@@ -74,24 +75,24 @@ pub(super) fn read<V: RowVisitor>(
     Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))
 }
 
-/// The error for a file that does not say what it should.
+/// Returns the error for a file with wrong content.
 pub fn bad(path: &Path, at: At, detail: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, detail)
 }
 
-/// The memory that there is while a table is read.
+/// The memory for reading a table.
 struct Room {
     what: &'static str,
     memory: u64,
-    /// Bytes that the reader of the format holds.
+    /// Bytes that the reader of the file format holds.
     reading: u64,
 }
 
 impl Room {
-    /// Bytes that a block may have beside `held` bytes of what was made of rows.
+    /// Returns the bytes that a block may take beside `held` bytes of what was made of rows.
     fn for_block(&self, held: u64) -> Result<u64> {
         let needed = RUN_OVERHEAD + self.reading + held + BLOCK_SIZE_MIN;
-        // A table within the first bytes is read even where nothing can run: the run is then refused with
+        // A table of a few bytes is read even if nothing can run. The refusal of the run then tells
         // all that it needs.
         if needed > self.memory && self.reading + held > BLOCK_SIZE_MIN + VertexTable::TEXT_SIZE_MAX
         {
@@ -110,8 +111,8 @@ struct TableReader<'a, V: RowVisitor> {
     ids: OriginalIds,
     has_header: bool,
     missing: Missing,
-    /// Whether a text that can be no id of the graph is refused, even where missing vertices are skipped: nobody asked
-    /// for that.
+    /// Whether to refuse a text that cannot be an id of the graph, even where missing vertices are
+    /// skipped by default: the user did not ask for that.
     refuses_no_ids: bool,
     room: Room,
     block: RowBlock,
@@ -119,19 +120,19 @@ struct TableReader<'a, V: RowVisitor> {
     visitor: &'a mut V,
 }
 
-/// Rows whose vertices are to be looked up together.
+/// Rows whose vertices are looked up together.
 #[derive(Default)]
 struct RowBlock {
-    /// Bytes that it may have.
+    /// The most bytes that it may take.
     size_max: u64,
-    /// Whether there was a block before.
+    /// Whether another block came before.
     follows: bool,
-    /// The cells of all rows, one behind the other.
+    /// The cells of all rows, one after the other.
     text: String,
     rows: Vec<BlockRow>,
 }
 
-/// A row, as places in the text of its block.
+/// A row, as ranges of the text of its block.
 struct BlockRow {
     at: At,
     id: Range<usize>,
@@ -169,7 +170,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
         if self.block.size() >= self.block.size_max { self.flush() } else { Ok(()) }
     }
 
-    /// Looks up the rows of the block, hands them on, and is ready for the next block then.
+    /// Looks up the rows of the block, passes them on, and gets ready for the next block.
     fn flush(&mut self) -> Result<()> {
         if self.block.rows.is_empty() {
             return Ok(());
@@ -194,7 +195,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
         self.check_room()
     }
 
-    /// The vertices of all rows of a block, by the cell that has the id.
+    /// Finds the vertices of all rows of a block. `cell` returns the cell that has the id.
     fn find(
         &self,
         block: &RowBlock,
@@ -205,7 +206,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
         self.ids.find_all(&ids)
     }
 
-    /// Hands on a row with its vertex and, where a column has one, its other vertex.
+    /// Passes on a row with its vertex and, where a column has one, its other vertex.
     fn take(
         &mut self,
         block: &RowBlock,
@@ -239,12 +240,12 @@ impl<V: RowVisitor> TableReader<'_, V> {
         Ok(())
     }
 
-    /// Whether a text can be an id of the graph.
+    /// Returns whether a text can be an id of the graph.
     fn may_be_id(&self, id: &str) -> bool {
         self.ids.are_strings() || !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())
     }
 
-    /// Does what was asked for with a row that has this id, of which the graph has no vertex.
+    /// Skips or refuses a row whose id is not in the graph.
     fn pass_over(&mut self, id: &str, is_first: bool) -> Result<(), Diagnostic> {
         let is_refused = self.refuses_no_ids && !self.may_be_id(id);
         if self.missing == Missing::Skip && !is_refused {
@@ -264,7 +265,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
     }
 }
 
-/// What makes a header of the first line.
+/// Says which column names turn the first line into a header.
 fn known_names<V: RowVisitor>() -> String {
     let values = V::COLUMNS.iter().filter_map(|column| column.names.first());
     let names: Vec<&str> = V::ID_NAMES.iter().take(1).chain(values).copied().collect();

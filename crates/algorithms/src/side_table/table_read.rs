@@ -5,7 +5,7 @@ use tegula_machine::disk::Crc32c;
 
 use crate::answer::{count, counted};
 
-/// How many ids that the graph does not have are named.
+/// The most ids that are named of those that the graph does not have.
 const MISSING_NAMED_MAX: usize = 5;
 
 /// What was read of a table that an option names.
@@ -15,7 +15,7 @@ pub struct TableRead {
     pub option: &'static str,
     /// Rows whose vertices the graph has.
     pub rows: u64,
-    /// Rows that were skipped, as the graph does not have their vertices.
+    /// Rows that were skipped because the graph does not have their vertices.
     pub missing_rows: u64,
     /// The first ids that the graph does not have, each once.
     pub missing_first: Vec<String>,
@@ -24,7 +24,7 @@ pub struct TableRead {
 }
 
 impl TableRead {
-    /// Nothing yet.
+    /// Starts without rows.
     pub(super) fn new(option: &'static str) -> TableRead {
         let missing_first = Vec::new();
         TableRead { option, rows: 0, missing_rows: 0, missing_first, checksum: Crc32c::default() }
@@ -34,14 +34,14 @@ impl TableRead {
     pub(super) fn add(&mut self, id: &str, values: &[Option<&str>]) {
         self.rows += 1;
         for cell in std::iter::once(Some(id)).chain(values.iter().copied()) {
-            // A cell is told from its neighbours by its length, and from no cell.
+            // The length separates a cell from the next one, and a missing cell from an empty one.
             let length = cell.map_or(u64::MAX, |text| text.len() as u64);
             self.checksum.add(&length.to_le_bytes());
             self.checksum.add(cell.unwrap_or_default().as_bytes());
         }
     }
 
-    /// Counts a row with this id, of which the graph has no vertex.
+    /// Counts a row whose id is not in the graph.
     pub(super) fn add_missing(&mut self, id: &str) {
         self.missing_rows += 1;
         let first = &mut self.missing_first;
@@ -50,20 +50,21 @@ impl TableRead {
         }
     }
 
-    /// What tells this content from another: the rows that the run goes by, whatever the file and its format.
+    /// Describes the content, which is the rows that the run uses, whatever the file and its
+    /// format.
     pub(crate) fn content(&self) -> String {
         let rows = counted(self.rows, "row", "rows");
         format!("({rows}, checksum {:08x})", self.checksum.get())
     }
 
-    /// The first ids that the graph does not have.
+    /// Lists the first ids that the graph does not have.
     pub(super) fn missing(&self) -> String {
         let names: Vec<String> = self.missing_first.iter().map(|id| format!("`{id}`")).collect();
         let more = if names.len() == MISSING_NAMED_MAX { ", .." } else { "" };
         format!("{}{more}", names.join(", "))
     }
 
-    /// That rows were skipped, if any were.
+    /// Warns that rows were skipped, if any were.
     pub fn warning(&self) -> Option<String> {
         let all = self.rows + self.missing_rows;
         let all = counted(all, "row", "rows");

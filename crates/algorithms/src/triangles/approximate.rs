@@ -1,31 +1,38 @@
-//! Estimates of triangles, by min-hashes.
+//! Estimates of triangles by min-hashes.
 //!
-//! Where all vertices are put in an order that is drawn at random, the first neighbours of two vertices are the same
-//! one with the probability J, the Jaccard coefficient of their neighbourhoods. So of K orders Z agree, Z / K estimates
-//! J, and vertices of `d` and `e` neighbours have `J / (1 + J) * (d + e)` in common: on an edge, its triangles
-//! (Becchetti, Boldi, Castillo, Gionis, *Efficient Semi-Streaming Algorithms for Local Triangle Counting in Massive
-//! Graphs*, KDD 2008). What that is too little on average, where Z / K stands for J, is made up for: with 64 hashes the
-//! paper's `Z / (K + Z)` loses up to 1.5 % of all triangles, which is many standard errors of a mesh.
+//! In a random order of all vertices, two vertices have the same first neighbour with probability
+//! J, the Jaccard coefficient of their neighbourhoods. So if two vertices agree in Z of K orders, Z
+//! / K estimates J. Vertices with `d` and `e` neighbours have `J / (1 + J) * (d + e)` in common:
+//! for an edge, these are its triangles (Becchetti, Boldi, Castillo, Gionis, *Efficient
+//! Semi-Streaming Algorithms for Local Triangle Counting in Massive Graphs*, KDD 2008). With Z / K
+//! in the place of J this is too little on average, which is corrected. With 64 hashes, the paper's
+//! `Z / (K + Z)` loses up to 1.5 % of all triangles, which is many standard errors of a mesh.
 //!
-//! **Error.** Z / K has the variance J (1 - J) / K, and J / (1 + J) changes no faster than J: so the error at an edge
-//! has a root of its mean square of `(d + e) * sqrt(J (1 - J) / K)` at the most, with 1 / 5,600 more in the place of
-//! each J, and that at a vertex half of the sum of these over its edges. The standard error of the total is measured: 16
-//! groups of hashes are compared by what each contributes to the total (a jackknife in first order: Efron, Stein, *The
-//! Jackknife Estimate of Variance*, Annals of Statistics 9, 1981). Edges that share a signature err together, which
-//! this takes in. On random, skewed and regular graphs the root mean square of the told errors was 1.0 to 1.1 times the
-//! spread of the estimates over thousands of seeds. It is more where nearly all hashes agree, as in cliques. Where a
-//! few edges at a vertex of very high degree make the error, most runs tell too little of it, and a few tell much.
+//! **Error.** Z / K has the variance J (1 - J) / K, and J / (1 + J) changes no faster than J. So
+//! the root mean square error at an edge is at most `(d + e) * sqrt(J (1 - J) / K)`, with 1 / 5,600
+//! added to each J. At a vertex, it is at most half of the sum of these over the edges. The
+//! standard error of the total is measured: 16 groups of hashes are compared by what each
+//! contributes to the total (a jackknife in first order: Efron, Stein, *The Jackknife Estimate of
+//! Variance*, Annals of Statistics 9, 1981). Edges that share a signature err together, which this
+//! includes.
 //!
-//! Which vertex is the first is kept in 16 bits, its place in the order to twelve binary digits: half of what is moved,
-//! as in Li, König, *b-Bit Minwise Hashing*, WWW 2010, but that a place can be rounded as it is known. Vertices that
-//! have no neighbours in common agree by chance once in 5,600 times at the most, where each has one neighbour, and once
-//! in 11,000 where they have many; what that adds is taken off.
+//! On random, skewed and regular graphs, the root mean square of the reported errors was 1.0 to 1.1
+//! times the spread of the estimates over thousands of seeds. It is more where nearly all hashes
+//! agree, as in cliques. Where a few edges at a vertex of very high degree make the error, most
+//! runs report too small an error, and a few report a large one.
 //!
-//! As published there are two passes over all rows for each hash; here they are for all hashes: a *signature* has the
-//! first neighbour by each of them. The first pass finds all signatures. Where the budget has no room for them they are
-//! written to disk, and a block of as many vertices at a time as there is room for is read back; for each such block
-//! all rows and all signatures are passed over in order, and those of a vertex are compared with those of its
-//! neighbours in the block. Each vertex adds up what is its own, in the order of its row.
+//! The first vertex is kept in 16 bits, as its place in the order to twelve binary digits. This
+//! halves what is moved, as in Li, König, *b-Bit Minwise Hashing*, WWW 2010, except that a known
+//! place can be rounded. Vertices without common neighbours agree by chance at most once in 5,600
+//! times if each has one neighbour, and once in 11,000 times if they have many. What this adds is
+//! subtracted.
+//!
+//! The published method takes two passes over all rows for each hash. Here, two passes serve all
+//! hashes: a *signature* has the first neighbour by each of them. The first pass finds all
+//! signatures. If the budget has no room for them, they are written to disk and read back in
+//! blocks, each of as many vertices as there is room for. For each block, a pass over all rows and
+//! all signatures, in order, compares the signature of each vertex with those of its neighbours in
+//! the block. Each vertex adds up its own triangles, in the order of its row.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -45,29 +52,27 @@ use tegula_machine::threads::lock;
 use super::hashes::{GroupSums, Hashes, LANES, Label, Place};
 use crate::error::Result;
 
-/// What was estimated.
+/// The result of an estimate.
 #[derive(Debug, Clone)]
 pub struct Approximate {
     /// Triangles at each vertex, by dense id.
     pub triangles: Vec<f64>,
     /// Triangles in all.
     pub total: f64,
-    /// The standard error of the total, where there are at least 16 hashes.
+    /// The standard error of the total, if there are at least 16 hashes.
     pub standard_error: Option<f64>,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
-/// Into how many blocks of signatures the vertices are divided at the most, unless a block is a unit of states.
+/// The most blocks of signatures into which the vertices are divided, unless a block is a unit of
+/// states.
 const BLOCKS_MAX: u32 = 64;
 
-/// Neighbours between one that is looked at and one whose signature is prefetched.
+/// Neighbours between the one that is looked at and the one whose signature is prefetched.
 const AHEAD: usize = 8;
 
-/// Estimates, by as many hashes.
-///
-/// # Errors
-/// Those of [`traverse::run`], of reading and of writing.
+/// Estimates triangles by `hashes` hashes.
 pub fn run(graph: &Graph, hashes: u32, seed: u64, options: &RunOptions<'_>) -> Result<Approximate> {
     let hashes = Hashes::new(hashes, seed);
     let needed = estimate(graph, hashes.count(), options.threads)?.needed()
@@ -85,10 +90,7 @@ pub fn run(graph: &Graph, hashes: u32, seed: u64, options: &RunOptions<'_>) -> R
     })
 }
 
-/// What a run needs of memory.
-///
-/// # Errors
-/// Those of reading.
+/// Estimates the memory that a run needs.
 pub fn estimate(graph: &Graph, hashes: u32, threads: usize) -> Result<Estimate> {
     let hashes = Hashes::new(hashes, 0);
     let block = block_min(graph, layout(graph, &hashes)?)?;
@@ -96,7 +98,7 @@ pub fn estimate(graph: &Graph, hashes: u32, threads: usize) -> Result<Estimate> 
     Ok(estimate_rows(graph, RowsWanted::NEIGHBOURS, held))
 }
 
-/// Bytes of all signatures, where the budget has room for them.
+/// Returns the bytes of all signatures.
 pub(super) fn signatures_size_max(graph: &Graph, hashes: u32) -> u64 {
     signatures_size(graph.vertex_count(), &Hashes::new(hashes, 0))
 }
@@ -105,23 +107,23 @@ fn signatures_size(vertices: u64, hashes: &Hashes) -> u64 {
     vertices * (size_of::<Label>() * hashes.signature_len()) as u64
 }
 
-/// How signatures lie on disk.
+/// Returns how signatures lie on disk.
 fn layout(graph: &Graph, hashes: &Hashes) -> Result<VertexStatesLayout> {
     let vertices = graph.short_vertex_count()?;
     Ok(VertexStatesLayout::new::<Label>(vertices, hashes.signature_len()))
 }
 
-/// The fewest vertices of a block: whole units.
+/// Returns the fewest vertices of a block, in whole units.
 fn block_min(graph: &Graph, layout: VertexStatesLayout) -> Result<u32> {
     let vertices = graph.short_vertex_count()?;
     Ok(vertices.div_ceil(BLOCKS_MAX).next_multiple_of(layout.unit_len()).min(vertices))
 }
 
-/// Bytes that a run holds beside the rows, with signatures of `block` vertices.
+/// Returns the bytes that a run holds beside the rows, with signatures of `block` vertices.
 fn size(graph: &Graph, hashes: &Hashes, block: u32, threads: usize) -> Result<u64> {
     let edges_max = traverse::edges_of_a_vertex_max(graph)?;
     let layout = layout(graph, hashes)?;
-    // Neighbours twice, as the list of them grows by doubling.
+    // Neighbours count twice, as their list grows by doubling.
     let worker = Neighbourhoods::<Sequential>::size(edges_max) + 8 * edges_max + layout.unit_size();
     let sums = (size_of::<Sums>() * layout.unit_count()) as u64;
     let signatures = signatures_size(block.into(), hashes);
@@ -130,7 +132,7 @@ fn size(graph: &Graph, hashes: &Hashes, block: u32, threads: usize) -> Result<u6
     Ok(vertices + sums + signatures + threads as u64 * worker + layout.size_in_memory(threads))
 }
 
-/// Estimates of the sum over the vertices of a unit of their triangles.
+/// The estimated triangles of the vertices of a unit, summed up.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     /// By all hashes.
@@ -145,7 +147,7 @@ struct Estimating<'e> {
     layout: VertexStatesLayout,
     job: &'e RowsJob<'e>,
     options: &'e RunOptions<'e>,
-    /// How many each vertex has, by dense id.
+    /// The number of neighbours of each vertex, by dense id.
     neighbours: Vec<u32>,
 }
 
@@ -193,12 +195,13 @@ impl Estimating<'_> {
         Ok(Approximate { triangles, total, standard_error, statistics })
     }
 
-    /// The values of each unit of vertices, `width` for each vertex.
+    /// Splits values into those of each unit of vertices; each vertex has `width`.
     fn parts<'v, T>(&self, values: &'v mut [T], width: usize) -> Vec<Mutex<&'v mut [T]>> {
         values.chunks_mut(self.layout.unit_len() as usize * width).map(Mutex::new).collect()
     }
 
-    /// Finds the signatures of all vertices, in the block if that has room for all, and how many neighbours there are.
+    /// Finds the signatures of all vertices, and counts their neighbours. The signatures stay in
+    /// the block if it has room for all; else they are written to disk.
     fn sign(&mut self, block: &mut Block) -> Result<Option<VertexStates>> {
         let mut neighbours = std::mem::take(&mut self.neighbours);
         let (graph, threads) = (self.graph, self.options.threads);
@@ -266,7 +269,7 @@ impl Estimating<'_> {
         let Estimating { hashes, job, options, neighbours, .. } = self;
         let (ids, len) = (self.layout.vertices(unit), hashes.signature_len());
         let sums = &mut *lock(sums);
-        // Whole units are in a block.
+        // A block has whole units.
         let is_in_block = block.vertices.contains(&ids.start);
         let mut read = Vec::new();
         if let (Some(stored), false) = (stored, is_in_block) {
@@ -294,7 +297,7 @@ impl Estimating<'_> {
             }
             if is_last {
                 sums.all += *of_vertex;
-                // As many as all pairs of its neighbours, at the most.
+                // A vertex has at most one triangle for each pair of its neighbours.
                 let neighbours = list.len() as f64;
                 let pairs = neighbours * (neighbours - 1.0).max(0.0) / 2.0;
                 *of_vertex = of_vertex.clamp(0.0, pairs);
@@ -311,7 +314,7 @@ struct Block {
 }
 
 impl Block {
-    /// Room for those of the first vertices.
+    /// Makes room for the signatures of the first `vertex_count` vertices.
     fn new(vertex_count: u32, hashes: &Hashes) -> Block {
         let signature_len = hashes.signature_len();
         let len = vertex_count as usize * signature_len;
@@ -320,7 +323,7 @@ impl Block {
         Block { vertices: 0..vertex_count, signature_len, signatures }
     }
 
-    /// Begins to read what is known of a vertex of the block.
+    /// Prefetches the signature of a vertex of the block.
     #[inline(always)]
     fn prefetch(&self, vertex: u32) {
         let index = (vertex - self.vertices.start) as usize;
@@ -329,7 +332,7 @@ impl Block {
         labels.step_by(in_line).for_each(|label| prefetch(&self.signatures, label));
     }
 
-    /// The signature of a vertex of the block.
+    /// Returns the signature of a vertex of the block.
     #[inline(always)]
     fn of_vertex(&self, vertex: u32) -> &[Label] {
         let index = (vertex - self.vertices.start) as usize;
@@ -381,7 +384,7 @@ struct Compare<'c> {
     signature: &'c [Label],
     degree: u32,
     list: &'c [ShortId],
-    /// What its triangles add up to.
+    /// The sum of its triangles.
     all: &'c mut f64,
     groups: &'c mut GroupSums,
 }
@@ -400,7 +403,7 @@ impl WithInstructions for Compare<'_> {
             let degree = self.neighbours[neighbour.index()];
             let mut agreeing = [0; LANES];
             self.hashes.count_agreeing(self.signature, signature, &mut agreeing);
-            // A triangle has two edges at each of its vertices, so that halves add up to it.
+            // A triangle has two edges at each of its vertices, so the two halves add up to it.
             *self.all += self.hashes.share(&agreeing, [self.degree, degree], self.groups);
         }
     }

@@ -1,4 +1,4 @@
-//! Counts what closes triangles.
+//! Counts triangles, or the edges that close them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,28 +26,28 @@ pub enum Closing {
     Edges,
 }
 
-/// What was counted.
+/// The result of a count.
 #[derive(Debug, Clone)]
 pub struct Triangles {
     /// By dense id.
     pub closed: Vec<u64>,
-    /// By dense id the number of neighbours.
+    /// The number of neighbours, by dense id.
     pub neighbours: Vec<u32>,
-    /// What the run did.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
 }
 
-/// Into how many ranges lists are divided at the most: for each all rows are passed over twice.
+/// The most ranges into which lists are divided. Each range takes two passes over all rows.
 const RANGES_MAX: u64 = 16;
 /// List entries that are looked at together.
 const BLOCK: usize = 1024;
 /// List entries between two checks for cancellation.
 const ENTRIES_PER_LOOK: u64 = 1 << 22;
 
-/// Counts.
+/// Counts triangles, or the edges that close them, at each vertex.
 ///
 /// # Errors
-/// Those of [`traverse::run`] and of reading; [`Error::Limit`] beyond 2^31 vertices.
+/// [`Error::Limit`] beyond 2^31 vertices.
 pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
     let lists_size = lists_size(graph, options)?;
     let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
@@ -56,53 +56,51 @@ pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Tri
     })
 }
 
-/// How much there is to count, as `kind`: the neighbours of a vertex that are looked through for each of its edges are
-/// those of greater degree, no more than the root of all edges.
+/// Returns the work of counting, as `kind`. Each edge of a vertex looks through neighbours of
+/// greater degree, which are at most the square root of all edges.
 pub(crate) fn work(kind: &'static str, graph: &Graph) -> Result<Work> {
     let most = (graph.edge_count() as f64).sqrt();
     let edges = degree_sum(graph, |degree| degree * degree.min(most))?;
     Ok(Work::of_visits(kind, 1.0, edges, graph.vertex_count() as f64))
 }
 
-/// What a run needs of memory.
-///
-/// # Errors
-/// Those of reading.
+/// Estimates the memory that a run needs.
 pub fn estimate(graph: &Graph, threads: usize) -> Result<Estimate> {
     Ok(estimate_rows(graph, RowsWanted::NEIGHBOURS, size(graph, threads)?))
 }
 
-/// Bytes that a run holds beside the rows, with the least for lists.
+/// Returns the bytes that a run holds beside the rows, with the least room for lists.
 fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let edges_max = traverse::edges_of_a_vertex_max(graph)?;
-    // Marks; the list of a vertex, which grows by doubling, and what is counted for it.
+    // Marks; the list of a vertex, which grows by doubling; and the counts for it.
     let worker = 4 * graph.vertex_count()
         + Neighbourhoods::<Sequential>::size(edges_max)
         + 24 * list_max(graph);
     Ok(lists_size_min(graph) + 28 * graph.vertex_count() + threads as u64 * worker)
 }
 
-/// The most later neighbours that a vertex has: each of them has as many stored edges as it.
+/// Returns the most later neighbours of a vertex: each has at least as many stored edges as the
+/// vertex.
 fn list_max(graph: &Graph) -> u64 {
     ends(graph).isqrt() + 1
 }
 
-/// Ends of stored edges at which neighbours are looked for.
+/// Returns the number of ends of stored edges at which neighbours are looked for.
 fn ends(graph: &Graph) -> u64 {
     if graph.manifest().undirected { graph.edge_count() } else { 2 * graph.edge_count() }
 }
 
-/// Bytes for lists, at the least.
+/// Returns the least bytes for lists.
 fn lists_size_min(graph: &Graph) -> u64 {
     lists_size_max(graph) / RANGES_MAX + 4 * list_max(graph)
 }
 
-/// Bytes for all lists: an edge that has two ends is in one of them.
+/// Returns the bytes for all lists. An edge with two ends is in one of them.
 pub(crate) fn lists_size_max(graph: &Graph) -> u64 {
     2 * ends(graph)
 }
 
-/// Bytes for lists: as many as the budget has, and as they need.
+/// Returns the bytes for lists: all that they need, or what the budget has left.
 fn lists_size(graph: &Graph, options: &RunOptions<'_>) -> Result<u64> {
     let needed = estimate(graph, options.threads)?.needed()
         + traverse::long_rows_size(graph, RowsWanted::NEIGHBOURS, options.threads)?;
@@ -160,7 +158,7 @@ fn count_all(
     })
 }
 
-/// How many lists of these lengths have so many entries together, one at the least.
+/// Returns how many of the first lists have at most `entries` entries together, but at least one.
 fn fitting(lengths: &[u32], entries: u64) -> usize {
     let mut left = entries;
     let fit = lengths.iter().take_while(|&&length| {
@@ -188,13 +186,13 @@ struct Counting<'c> {
     neighbours: Vec<AtomicU32>,
     /// By place.
     closed: Vec<AtomicU64>,
-    /// As long as there are vertices.
+    /// An entry for each vertex.
     marks: Stash<Marks>,
     edges: AtomicU64,
 }
 
 impl Counting<'_> {
-    /// Counts the neighbours, and the later ones, of a range of vertices.
+    /// Counts the neighbours, and the later neighbours, of each vertex in a range.
     fn measure(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         self.for_each(ids, options, |vertex, neighbours| {
             let own = self.order.place(vertex);
@@ -209,7 +207,7 @@ impl Counting<'_> {
         })
     }
 
-    /// Fills the lists of those of a range of vertices that have one.
+    /// Fills the lists of those vertices in a range that have one.
     fn fill(
         &self,
         ids: Range<u32>,
@@ -227,7 +225,7 @@ impl Counting<'_> {
         })
     }
 
-    /// Finds the triangles whose first vertex is in a range, and whose second one has a list.
+    /// Finds the triangles whose first vertex is in a range and whose second vertex has a list.
     fn close(
         &self,
         ids: Range<u32>,
@@ -327,15 +325,15 @@ impl Counting<'_> {
     }
 }
 
-/// The later neighbours of a vertex, marked.
+/// The later neighbours of a vertex, as marks.
 struct Marks {
-    /// By place 1 + the number of a neighbour; 0 for all others.
+    /// By place: the number of a marked neighbour, from 1, and 0 for all others.
     numbers: Vec<u32>,
-    /// For each number what was counted.
+    /// For each number, what was counted.
     counts: Vec<u64>,
-    /// For each number the directions of the edges to it.
+    /// For each number, in how many directions edges lead to the neighbour.
     directions: Vec<u32>,
-    /// The numbers of marked ones in a block of a list, and the directions of the edges to them.
+    /// The numbers of marked entries in a block of a list, and the directions of the edges to them.
     picked: Box<[(u32, u32); BLOCK]>,
 }
 
@@ -362,12 +360,12 @@ impl Marks {
         }
     }
 
-    /// Counts the marked ones of a list, for themselves, and returns how many there are, for the first and for the
-    /// second vertex.
+    /// Counts each marked entry of a list once for itself. Returns how many there are, for the
+    /// first and for the second vertex.
     fn count(&mut self, list: List<'_>) -> (u64, u64) {
         let mut marked = 0;
-        // First those that are marked are picked, then they are counted: where all were counted at once, each would
-        // wait for the one before, as most of them count for nobody.
+        // First pick the marked entries, then count them. If all entries were counted at once, each
+        // would wait for the one before, as most have the same number: 0.
         let picked = &mut self.picked;
         for block in list.blocks(BLOCK) {
             let mut count = 0;
@@ -382,9 +380,10 @@ impl Marks {
         (marked, marked)
     }
 
-    /// Counts for each marked one of the list of the second vertex the edges between the other two, which have
-    /// `directions`; returns those between the second and the marked ones, for the first, and those between the first
-    /// and the marked ones, for the second.
+    /// For each marked entry in the list of the second vertex, counts the edges between the first
+    /// two vertices, which lead in `directions` directions. Returns the edges between the second
+    /// vertex and the marked ones, for the first vertex; and those between the first vertex and the
+    /// marked ones, for the second.
     fn count_edges(&mut self, list: List<'_>, directions: u32) -> (u64, u64) {
         let (mut for_first, mut for_second) = (0, 0);
         let picked = &mut self.picked;
@@ -404,7 +403,7 @@ impl Marks {
         (for_first, for_second)
     }
 
-    /// Takes the marks away, and tells what was counted for each place.
+    /// Removes the marks, and tells what was counted for each place.
     fn take(&mut self, later: &[Later], mut tell: impl FnMut(usize, u64)) {
         for (later, &count) in later.iter().zip(&self.counts[1..]) {
             self.numbers[later.place()] = 0;

@@ -1,4 +1,4 @@
-//! Orders of all vertices that look drawn at random, and what is the first by each of them.
+//! Pseudorandom orders of all vertices, and the first vertex by each of them.
 
 use std::f64::consts::LN_2;
 
@@ -6,37 +6,37 @@ use tegula_machine::mix;
 
 use crate::random;
 
-/// The place of a vertex in an order. No two vertices have the same one.
+/// The place of a vertex in an order. No two vertices have the same place.
 pub type Place = u32;
 
-/// A place to twelve binary digits: what stands first by its place has the least label.
+/// A place to twelve binary digits: the first vertex by place has the least label.
 pub type Label = u16;
 
-/// Binary digits of a label behind its first one.
+/// Binary digits of a label after its first one.
 const FRACTION_BITS: u32 = 11;
 
-/// The width of a label over its places, on average where these lie as widely as first places do: it is from `2^-12`
-/// to `2^-11`.
+/// The average width of a label relative to its places, if these are spread as widely as first
+/// places are. The width is from `2^-12` to `2^-11`.
 ///
-/// Where two sets of `d` and `e` members have none in common, their first ones have the same label with this
-/// probability times `d * e / ((d + e) (d + e - 1))`.
+/// If two sets of `d` and `e` members have none in common, their first members have the same label
+/// with this probability times `d * e / ((d + e) (d + e - 1))`.
 const CHANCE: f64 = 1.0 / ((2 << FRACTION_BITS) as f64 * LN_2);
 
-/// Hashes that are looked at together: hash `k` is in lane `k % LANES`. The hashes of a lane are also a group, and how
-/// the groups differ tells the error of the estimate.
+/// Hashes that are looked at together: hash `k` is in lane `k % LANES`. The hashes of a lane are
+/// also a group, and the differences between groups tell the error of the estimate.
 pub const LANES: usize = 16;
 
-/// Orders of vertices, by as many hashes.
+/// Orders of vertices, one for each hash.
 #[derive(Debug)]
 pub struct Hashes {
     count: u32,
-    /// The constants of each, and of those beyond the last one that make up whole lanes.
+    /// The constants of each hash, and of further ones that make up whole lanes.
     lanes: Vec<Lanes>,
-    /// In all lanes but the last, and in the last: 1 for each hash that there is, and 0 beyond.
+    /// For all lanes but the last, and for the last: 1 for each hash, and 0 beyond the hashes.
     is_there: [[u16; LANES]; 2],
-    /// The share of two neighbourhoods that is common, by the number of hashes that agree.
+    /// The common share of two neighbourhoods, by the number of hashes that agree.
     shares: Vec<f64>,
-    /// How much smaller the share is if one hash fewer agrees, by the number of hashes that agree.
+    /// How much smaller this share is if one hash fewer agrees, by the number of hashes that agree.
     steps: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ struct Lanes {
 }
 
 impl Hashes {
-    /// So many, of a seed.
+    /// Makes `count` hashes from a seed.
     pub fn new(count: u32, seed: u64) -> Hashes {
         let lanes = (0..count.div_ceil(LANES as u32)).map(|lane| {
             let constants = |index: usize| {
@@ -73,17 +73,18 @@ impl Hashes {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of hashes.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Labels in a signature.
+    /// Returns the number of labels in a signature.
     pub fn signature_len(&self) -> usize {
         self.lanes.len() * LANES
     }
 
-    /// The signature of a vertex with such neighbours. `first` is room for as many places as a signature has labels.
+    /// Finds the signature of a vertex with these neighbours. `first` has room for a place per
+    /// label.
     #[inline(always)]
     pub fn sign(
         &self,
@@ -101,7 +102,7 @@ impl Hashes {
         }
     }
 
-    /// Notes a neighbour by each hash by which it comes before those that were noted.
+    /// Notes a neighbour for each hash by which it comes before all earlier ones.
     #[inline(always)]
     fn take(&self, id: u32, first: &mut [Place]) {
         let scrambled = scramble(id);
@@ -114,7 +115,7 @@ impl Hashes {
         }
     }
 
-    /// Counts the hashes by which two neighbourhoods seem to have the same first member, by lane.
+    /// Counts, by lane, the hashes by which two neighbourhoods seem to have the same first member.
     #[inline(always)]
     pub fn count_agreeing(&self, one: &[Label], other: &[Label], agreeing: &mut [u16; LANES]) {
         let (one, other) = (one.as_chunks::<LANES>().0, other.as_chunks::<LANES>().0);
@@ -127,8 +128,9 @@ impl Hashes {
         }
     }
 
-    /// Half the number of neighbours that two vertices have in common. `agreeing` has the agreeing hashes of each
-    /// lane, `neighbours` the number of neighbours of either vertex. Adds what each group contributes to `sums`.
+    /// Returns half the number of neighbours that two vertices have in common. `agreeing` has the
+    /// agreeing hashes of each lane, `neighbours` the number of neighbours of each vertex. Adds
+    /// what each group contributes to `sums`.
     #[inline(always)]
     pub fn share(
         &self,
@@ -144,21 +146,24 @@ impl Hashes {
             *sum += step * u64::from(agreeing);
         }
         let half = ends * self.shares[all];
-        // Hashes that agree by chance are equally frequent in all groups: the correction does not change how the
-        // groups differ.
+        // Agreements by chance are equally frequent in all groups, so the correction does not
+        // change how the groups differ.
         half - CHANCE / 2.0 * (one * other / (one + other - 1.0) - half)
     }
 
-    /// The standard error of the sum of all [shares](Hashes::share); none where a group would have no hash.
+    /// Returns the standard error of the sum of all [shares](Hashes::share); `None` if a group
+    /// would have no hash.
     ///
-    /// A hash contributes the step of each edge on which it agrees, summed over the edges. So the sum is, but for a
-    /// constant and to first order, the sum of the contributions of K hashes, which are independent and have one
-    /// variance: K times that variance is the square of the error. Edges that share a vertex share its signature, and
-    /// err together: as a contribution is summed over all edges, it has their covariances in it.
+    /// A hash contributes the step of each edge on which it agrees, summed over the edges. To first
+    /// order, and except for a constant, the sum of shares is the sum of the contributions of K
+    /// hashes. They are independent and have the same variance, so the square of the error is K
+    /// times that variance. Edges that share a vertex share its signature, and err together. As a
+    /// contribution is summed over all edges, it includes their covariances.
     ///
-    /// The variance is estimated from the groups. Group g has the sum `S(g)` of the contributions of `K(g)` hashes, so
-    /// that `(S(g) - K(g) * mean)^2 / K(g)` has the variance of one contribution, over G - 1 degrees of freedom. The
-    /// root of such an estimate is too small on average: G - 1.5 in place of G - 1 makes up for that.
+    /// The variance is estimated from the groups. Group g has the sum `S(g)` of the contributions
+    /// of `K(g)` hashes. So `(S(g) - K(g) * mean)^2 / K(g)` has the variance of one contribution,
+    /// over G - 1 degrees of freedom. The root of such an estimate is too small on average: G - 1.5
+    /// in place of G - 1 corrects that.
     pub fn standard_error(&self, sums: &GroupSums) -> Option<f64> {
         if (self.count as usize) < LANES {
             return None;
@@ -175,16 +180,17 @@ impl Hashes {
     }
 }
 
-/// Hashes of a group, of `count` hashes in all.
+/// Returns the number of hashes in a group, of `count` hashes in all.
 fn group_len(count: u32, group: usize) -> u32 {
     (count + (LANES - 1 - group) as u32) / LANES as u32
 }
 
-/// What part of the members of two sets, those of both counted twice, are in both: by how many hashes agree.
+/// Returns the common members of two sets, as a share of the sum of their sizes, by the number of
+/// hashes that agree.
 ///
-/// Where that is `J / (1 + J)`, and Z of K hashes agree, `Z / K` in the place of J would be too little by `J (1 - J) /
-/// (K (1 + J)^3)` on average, since the curve is bent. That is added, as estimated by Z. What is left of it is at most
-/// `2 / K^2` of the estimate.
+/// The share is `J / (1 + J)`. If Z of K hashes agree, `Z / K` in the place of J gives too little,
+/// by `J (1 - J) / (K (1 + J)^3)` on average, since the curve is concave. This is added, as
+/// estimated by Z. The error that is left is at most `2 / K^2` of the estimate.
 fn shares(count: u32) -> Vec<f64> {
     let share = |agreeing: u32| {
         let found = f64::from(agreeing) / f64::from(count.max(1));
@@ -197,32 +203,34 @@ fn shares(count: u32) -> Vec<f64> {
     (0..=count).map(share).collect()
 }
 
-/// The contribution of each group of hashes to a sum, in units: whole numbers have the same sum in any order.
+/// The contribution of each group of hashes to a sum, in units: whole numbers have the same sum in
+/// any order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GroupSums([u64; LANES]);
 
-/// The units in 1: with 1024 hashes an edge of the smallest triangle still has a step of hundreds of units, and 10^14
-/// triangles do not overflow 64 bits.
+/// The number of units in 1. With 1024 hashes, an edge of the smallest triangle still has a step of
+/// hundreds of units, and 10^14 triangles do not overflow 64 bits.
 const UNITS: f64 = (1 << 18) as f64;
 
 impl GroupSums {
-    /// Adds other ones.
+    /// Adds the sums of others.
     pub fn add(&mut self, other: &GroupSums) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, other)| *sum += other);
     }
 }
 
-/// The label of a place.
+/// Returns the label of a place.
 #[inline(always)]
 fn label(place: Place) -> Label {
-    /// What stands before the digits of 1.0.
+    /// The bits of 1.0, shifted as below.
     const EXPONENT_OF_ONE: u32 = (f32::MAX_EXP as u32 - 1) << FRACTION_BITS;
-    // Halved, as vectors convert signed numbers. The bits of floats that are not negative are in the order of these.
+    // Halved, as vector instructions convert signed numbers. The bits of non-negative floats are in
+    // the order of the floats.
     let bits = ((place >> 1) as i32 as f32).to_bits() >> (f32::MANTISSA_DIGITS - 1 - FRACTION_BITS);
     (bits.max(EXPONENT_OF_ONE) - EXPONENT_OF_ONE) as Label
 }
 
-/// A number that looks drawn at random for each number, no two of which have the same.
+/// Returns a pseudorandom number for each number. No two numbers have the same one.
 #[inline(always)]
 fn scramble(number: u32) -> u32 {
     let mut scrambled = number ^ (number >> 16);
@@ -259,7 +267,8 @@ mod tests {
         places.extend((0..10_000).map(|number| scramble(number) >> (number % 32)));
         places.sort_unstable();
         assert!(places.is_sorted_by_key(|&place| label(place)));
-        // Places of the same label are no farther apart than its digits tell, and the least ones than 1.
+        // Places with the same label differ by no more than its digits allow; the least ones, by at
+        // most 2.
         for two in places.windows(2).filter(|two| label(two[0]) == label(two[1])) {
             let apart = two[1] - two[0];
             assert!(apart <= 2 || apart <= two[0] >> (FRACTION_BITS - 1), "{two:?}");
@@ -267,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_agree_by_chance_as_are_taken_off() {
+    fn the_correction_equals_the_agreements_by_chance() {
         let (runs, count) = (2000, 1024);
         let mut found = 0;
         for run in 0..runs {
@@ -279,9 +288,9 @@ mod tests {
         assert!((f64::from(found) - expected).abs() < 4.0 * expected.sqrt(), "{found}, {expected}");
     }
 
-    /// Two sets of 60 and 40 members, 20 of which they share: their coefficient is 1/4.
+    /// Two sets of 60 and 40 members share 20: their Jaccard coefficient is 1/4.
     #[test]
-    fn as_many_agree_as_are_shared() {
+    fn agreements_estimate_the_jaccard_coefficient() {
         for count in [1, 8, 17, 64, 1000] {
             let (mut agreeing, mut squares) = (0.0, 0.0);
             let runs = 400_000 / count.max(1000);
@@ -304,9 +313,9 @@ mod tests {
         }
     }
 
-    /// Sums over all outcomes, by the binomial distribution.
+    /// Sums over all outcomes of the binomial distribution.
     #[test]
-    fn shares_are_neither_too_little_nor_too_much_on_average() {
+    fn shares_are_right_on_average() {
         for count in [2, 8, 16, 64] {
             let shares = shares(count);
             for coefficient in [0.001, 0.02, 0.1, 0.3, 0.5, 0.9, 0.999] {
@@ -344,7 +353,7 @@ mod tests {
         }
     }
 
-    /// The neighbours of each vertex of a graph with these edges.
+    /// Returns the neighbours of each vertex of a graph with these edges.
     fn neighbourhoods(edges: impl Iterator<Item = [u32; 2]>) -> Vec<BTreeSet<u32>> {
         let mut around = Vec::new();
         for [one, other] in edges.filter(|[one, other]| one != other) {
@@ -355,7 +364,8 @@ mod tests {
         around
     }
 
-    /// The sum of the shares of all edges of a graph, and the standard error that is told of it.
+    /// Returns the sum of the shares of all edges of a graph, and the standard error reported for
+    /// it.
     fn sum_of_shares(graph: &[BTreeSet<u32>], hashes: &Hashes) -> (f64, f64) {
         let signed = |own: &BTreeSet<u32>| sign(hashes, own.iter().copied());
         let signatures: Vec<_> = graph.iter().map(signed).collect();
@@ -375,7 +385,7 @@ mod tests {
     fn the_standard_error_is_the_spread_of_estimates_over_seeds() {
         let drawn = |index, end| random::number_below(1, index, end) as u32;
         let even = (0..2000).map(|edge| [drawn(2 * edge, 250), drawn(2 * edge + 1, 250)]);
-        // Products of two numbers are small more often than not: vertices with small ids have many edges.
+        // Products of two numbers are mostly small, so vertices with small ids have many edges.
         let skewed = (0..1500)
             .map(|edge| [4 * edge, 4 * edge + 2].map(|at| drawn(at, 20) * drawn(at + 1, 20)));
         let mesh = (0..400).flat_map(|at| [1, 20, 21].map(|step| [at, (at + step) % 400]));

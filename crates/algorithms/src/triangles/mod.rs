@@ -1,20 +1,22 @@
-//! Triangles: three vertices each of which is a neighbour of both others.
+//! Triangles: three vertices, each a neighbour of both others.
 //!
-//! They are those of the simple undirected graph beneath the stored one: the direction of edges, loops, and edges
-//! beyond the first between two vertices do not count.
+//! They are counted in the simple undirected graph beneath the stored one: the direction of edges,
+//! loops, and further edges between the same two vertices do not count.
 //!
-//! Vertices are put in order by ascending degree, and each keeps its neighbours that come later: in a graph of M
-//! edges `sqrt(2 M)` of them at the most. A triangle is found once, at the first of its vertices: another one is the
-//! neighbour, the third a later neighbour of both (Schank, Wagner, *Finding, Counting and Listing All Triangles in
-//! Large Graphs*, WEA 2005; Latapy, Theoretical Computer Science 407, 2008). The later neighbours of the first are
-//! marked, and for each neighbour whose list is passed over every mark is counted where it lies, so that the inner
-//! loop has no branch.
+//! Vertices are ordered by ascending degree, and each keeps its later neighbours. In a graph of M
+//! edges, these are at most `sqrt(2 M)`. A triangle is found once, at the first of its vertices:
+//! the second is a later neighbour, and the third is a later neighbour of both (Schank, Wagner,
+//! *Finding, Counting and Listing All Triangles in Large Graphs*, WEA 2005; Latapy, Theoretical
+//! Computer Science 407, 2008). The later neighbours of the first vertex are marked. Then the list
+//! of each of them is passed over and its marked entries are counted, so the inner loop has no
+//! branch.
 //!
-//! Lists that do not fit the budget are taken in ranges of vertices, as many at a time as fit; for each range all rows
-//! are passed over twice, to fill the lists and to look for what closes a triangle with them (Hu, Tao, Chung, *Massive
-//! Graph Triangulation*, SIGMOD 2013): that moves the square of the edges over memory at the most, as the best
-//! possible way does. Memory: 28 bytes a vertex and 4 for each thread, the index of the rows, and 4 bytes an
-//! undirected edge where there are as many, a sixteenth of that at the least.
+//! If the lists do not fit the budget, they are made for a range of vertices at a time. For each
+//! range, two passes over all rows fill the lists and look for what closes a triangle with them
+//! (Hu, Tao, Chung, *Massive Graph Triangulation*, SIGMOD 2013). This moves at most the square of
+//! the edges divided by the memory, as the best possible method does. Memory: 28 bytes a vertex and
+//! 4 for each thread, the index of the rows, and 4 bytes an undirected edge if there is room (at
+//! least a sixteenth).
 //!
 //! With `approximate` they are [estimated](mod@approximate) by min-hashes.
 
@@ -42,15 +44,16 @@ pub(crate) use count::{lists_size_max, work};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TrianglesOptions {
-    /// Estimate them, which pays where an exact count takes long: with some hundred million edges, vertices of very
-    /// high degree, or little memory. A small graph is counted exactly in less time.
+    /// Estimate them, which pays where an exact count takes long: with some hundred million edges,
+    /// vertices of very high degree, or little memory. A small graph is counted exactly in less
+    /// time.
     #[cfg_attr(feature = "clap", arg(long))]
     pub approximate: bool,
-    /// Estimate by so many hashes, 1 to 1024, 64 otherwise: four times as many are twice as exact. With fewer than 16
-    /// no error is told, and fewer than 8 find too few triangles.
+    /// The number of hashes, 1 to 1024 [default: 64]: four times as many halve the error. With
+    /// fewer than 16 no error is reported, and fewer than 8 find too few triangles.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", requires = "approximate"))]
     pub hashes: Option<u32>,
-    /// What the hashes are drawn by.
+    /// The seed from which the hashes are drawn.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
 }
@@ -60,16 +63,16 @@ impl TrianglesOptions {
     /// The most hashes: a signature takes 2 KiB.
     const HASHES_MAX: u32 = 1024;
 
-    /// By how many hashes triangles are estimated, where they are.
+    /// Returns the number of hashes, if triangles are estimated.
     fn hashes(&self) -> Option<u32> {
         self.approximate.then(|| self.hashes.unwrap_or(Self::HASHES))
     }
 }
 
-/// What is said of all triangles.
+/// Figures about all triangles.
 #[derive(Debug, Clone, Serialize)]
 struct TriangleFigures {
-    /// How many there are.
+    /// The number of triangles.
     triangles: u64,
 }
 
@@ -81,14 +84,14 @@ impl Figures for TriangleFigures {
     }
 }
 
-/// What is said of an estimate of all.
+/// Figures about an estimate.
 #[derive(Debug, Clone, Serialize)]
 struct EstimateFigures {
-    /// How many there are, about.
+    /// The estimated number of triangles.
     triangles: f64,
-    /// How far that is from the truth, on average; unknown with few hashes.
+    /// The standard error of that number; unknown with few hashes.
     standard_error: Option<f64>,
-    /// By how many hashes it was found.
+    /// The number of hashes.
     hashes: u32,
 }
 
@@ -104,11 +107,11 @@ impl Figures for EstimateFigures {
     }
 }
 
-/// A standard error, and what part it is of the estimate.
+/// Writes a standard error, also as a share of the estimate.
 fn standard_error(error: f64, estimate: f64) -> String {
     let relative = 100.0 * error / estimate.max(1.0);
     match error {
-        // Where there are few triangles all groups may find the same, which does not make it exact.
+        // With few triangles, all groups may find the same number, which does not make it exact.
         0.0 => "none seen: all groups of hashes agree".to_owned(),
         ..0.1 => "below 0.1".to_owned(),
         ..10.0 => format!("{error:.1}, {relative:.1} %"),

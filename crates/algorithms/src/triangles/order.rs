@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tegula_engine::traverse::Neighbours;
 use tegula_engine::{Graph, Result, huge};
 
-/// The place of each vertex in the order by ascending number of stored edges, and of dense ids where that is equal.
+/// The place of each vertex in the order by ascending number of stored edges, then by dense id.
 pub(super) struct Order {
     /// By dense id.
     places: Vec<u32>,
 }
 
 impl Order {
-    /// That of a graph: takes 8 bytes a vertex, of which 4 stay.
+    /// Finds the order of a graph. Takes 8 bytes a vertex, of which 4 stay.
     pub fn of(graph: &Graph, vertex_count: u32) -> Result<Order> {
         let mut degrees: Vec<u32> = huge::with_capacity(vertex_count as usize);
         degrees.resize(vertex_count as usize, 0);
@@ -21,7 +21,7 @@ impl Order {
         graph.for_each_degrees(|first, out, into| {
             let degrees = degrees[first as usize..].iter_mut();
             for (degree, (&out, &into)) in degrees.zip(out.iter().zip(into)) {
-                // Ends beyond 32 bits are as many as can be: any order will do.
+                // Degrees beyond 32 bits count as equal: any order is correct.
                 *degree = if is_directed { out.saturating_add(into) } else { out };
             }
             Ok(())
@@ -37,13 +37,13 @@ impl Order {
         Ok(Order { places })
     }
 
-    /// The place of a vertex.
+    /// Returns the place of a vertex.
     #[inline]
     pub fn place(&self, vertex: usize) -> u32 {
         self.places[vertex]
     }
 
-    /// The later neighbours of a vertex, where `later` is left empty before.
+    /// Puts the later neighbours of a vertex into `later`, which it clears first.
     pub fn later(&self, neighbours: &Neighbours<'_>, later: &mut Vec<Later>) {
         later.clear();
         let own = self.place(neighbours.vertex.index());
@@ -55,7 +55,7 @@ impl Order {
         });
     }
 
-    /// Brings values by place in the order of dense ids.
+    /// Brings values by place into the order of dense ids.
     pub fn by_vertex<V: Copy>(&self, by_place: &[V]) -> Vec<V> {
         let mut values = huge::with_capacity(by_place.len());
         values.extend(self.places.iter().map(|&place| by_place[place as usize]));
@@ -68,20 +68,20 @@ impl Order {
 pub(super) struct Later(u32);
 
 impl Later {
-    /// The most vertices that there may be.
+    /// The most vertices that a graph may have.
     pub const VERTICES_MAX: u64 = 1 << 31;
 
     fn new(place: u32, is_mutual: bool) -> Later {
         Later(place | u32::from(is_mutual) << 31)
     }
 
-    /// The place.
+    /// Returns the place.
     #[inline(always)]
     pub fn place(self) -> usize {
         (self.0 & (u32::MAX >> 1)) as usize
     }
 
-    /// How many directions there are edges in: 1 or 2.
+    /// Returns in how many directions edges lead: 1 or 2.
     #[inline(always)]
     pub fn directions(self) -> u32 {
         1 + (self.0 >> 31)
@@ -91,13 +91,13 @@ impl Later {
 /// The lists of a range of places, which several workers fill at the same time.
 pub(super) struct Lists {
     places: Range<usize>,
-    /// Where each list begins, and the end of the last.
+    /// Where each list begins, and where the last ends.
     offsets: Vec<u64>,
     entries: Vec<AtomicU32>,
 }
 
 impl Lists {
-    /// Empty lists of these lengths, of the places from `first` on.
+    /// Makes empty lists of these lengths, for the places from `first` on.
     pub fn of(first: usize, lengths: &[u32]) -> Lists {
         let mut offsets = huge::with_capacity(lengths.len() + 1);
         let mut end = 0;
@@ -111,7 +111,7 @@ impl Lists {
         Lists { places: first..first + lengths.len(), offsets, entries }
     }
 
-    /// The places.
+    /// Returns the places that have lists.
     pub fn places(&self) -> &Range<usize> {
         &self.places
     }
@@ -123,7 +123,7 @@ impl Lists {
         slots.iter().zip(later).for_each(|(slot, later)| slot.store(later.0, Ordering::Relaxed));
     }
 
-    /// The list of a place.
+    /// Returns the list of a place.
     #[inline]
     pub fn list(&self, place: usize) -> List<'_> {
         List(self.slots(place))
@@ -140,18 +140,18 @@ impl Lists {
 pub(super) struct List<'l>(&'l [AtomicU32]);
 
 impl<'l> List<'l> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn len(self) -> usize {
         self.0.len()
     }
 
-    /// All of them.
+    /// Iterates over all entries.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = Later> + 'l {
         self.0.iter().map(|slot| Later(slot.load(Ordering::Relaxed)))
     }
 
-    /// The same, `count` at a time.
+    /// Iterates over all entries, `count` at a time.
     #[inline(always)]
     pub fn blocks(
         self,

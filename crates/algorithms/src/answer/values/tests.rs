@@ -1,4 +1,5 @@
-//! Named ids are the same whether all ids are looked through for each group of rows or sorted once.
+//! Values name the same ids, whether each group of rows looks through all ids or they are sorted
+//! once.
 
 use arrow_array::{Array, UInt64Array};
 use tegula_engine::{RunOptions, open_graph};
@@ -15,7 +16,7 @@ const MEMORY: u64 = 256 << 20;
 /// Vertices, in blocks of 64.
 const COUNT: usize = 1000;
 
-/// A path along ids with gaps between them.
+/// Makes a path along ids with gaps between them.
 fn path(scratch: &Scratch, order: VertexOrder) -> Graph {
     let (input, output) = (scratch.path().join("path.el"), scratch.path().join("path.tegula"));
     let id = |vertex: usize| 3 * vertex * vertex + 1;
@@ -27,7 +28,7 @@ fn path(scratch: &Scratch, order: VertexOrder) -> Graph {
     open_graph(&output, MEMORY, Backend::Auto).unwrap()
 }
 
-/// Values on disk.
+/// Writes values to disk.
 fn on_disk(graph: &Graph, values: &[u32]) -> Values<u32> {
     let options = RunOptions { memory: MEMORY, ..RunOptions::default() };
     let mut writer = StatesWriter::for_run(graph, &options).unwrap();
@@ -35,7 +36,7 @@ fn on_disk(graph: &Graph, values: &[u32]) -> Values<u32> {
     Values::by_rank(writer.finish().unwrap())
 }
 
-/// The ranks of no vertex and of any.
+/// Draws ranks, some of which are of no vertex.
 fn ranks() -> Vec<u32> {
     let mut random = XorShift::new(4);
     let mut rank = |_| match random.below(9) {
@@ -49,7 +50,7 @@ fn rank_of(&value: &u32) -> Rank {
     if value == u32::MAX { Rank::NONE } else { Rank(value.into()) }
 }
 
-/// The ids that values name, asked for in groups; and whether they were sorted.
+/// Returns the ids that values name, looked up in groups, and whether they were sorted.
 fn ids_in_groups(graph: &Graph, values: &Values<u32>, group: usize) -> (Vec<Option<u64>>, bool) {
     let vertices = vec![VertexId(0); group];
     let mut ids = Vec::new();
@@ -80,7 +81,7 @@ fn ids_are_sorted_where_that_moves_fewer_bytes_than_passes() {
         let values = on_disk(&graph, &ranks);
         let (found, is_sorted) = ids_in_groups(&graph, &values, group);
         assert_eq!(found, expected, "groups of {group}");
-        // The first group is looked through in any case.
+        // The first group is always looked through.
         let passes = COUNT.div_ceil(group) as u64 - 1;
         let is_less = bytes < passes * of_pass;
         assert_eq!(is_sorted, is_less, "groups of {group}: {bytes} bytes");
@@ -94,7 +95,7 @@ fn groups_on_disk_are_named_as_those_in_memory() {
     for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
         let scratch = Scratch::new();
         let graph = path(&scratch, order);
-        // By dense id the smallest of every seventh.
+        // By dense id, the smallest vertex of each class modulo 7.
         let roots: Vec<u32> = (0..COUNT as u32).map(|vertex| vertex % 7).collect();
         let rows = Rows { first: 0, vertices: &dense_ids(&graph) };
         let cancel = &Cancel::default();
