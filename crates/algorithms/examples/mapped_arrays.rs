@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = PageRankConfig { stop, ..PageRankConfig::default() };
     let graph = open_graph(Path::new(graph), options.memory, Backend::Auto)?;
     let group = MemoryGroup::new(limit.parse()?)?;
-    let outcome = group.within(|| PageRank::run(&graph, config, &options))??;
+    let outcome = group.run(|| PageRank::run(&graph, config, &options))??;
     let seconds = outcome.statistics.iteration_times.iter().map(Duration::as_secs_f64);
     println!("{{\"iteration_seconds\": {:?}}}", seconds.collect::<Vec<_>>());
     Ok(())

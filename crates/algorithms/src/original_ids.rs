@@ -38,11 +38,11 @@ impl std::fmt::Display for Name {
 /// The id position of a vertex: its place in the ascending order of the original ids. Unlike a
 /// dense id, it does not depend on the vertex order of the graph directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Rank(pub u64);
+pub struct IdPosition(pub u64);
 
-impl Rank {
+impl IdPosition {
     /// Stands for no vertex.
-    pub const NONE: Rank = Rank(u64::MAX);
+    pub const NONE: IdPosition = IdPosition(u64::MAX);
 
     /// Returns the original id.
     ///
@@ -53,48 +53,52 @@ impl Rank {
     }
 }
 
-/// A [`Rank`] in 32 bits, for lists of ranks in a graph with [short](ShortId) ids.
+/// A [`IdPosition`] in 32 bits, for lists of id positions in a graph with [short](ShortId) ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShortRank(pub u32);
+pub struct ShortIdPosition(pub u32);
 
-impl From<ShortRank> for Rank {
-    fn from(ShortRank(rank): ShortRank) -> Rank {
-        Rank(rank.into())
+impl From<ShortIdPosition> for IdPosition {
+    fn from(ShortIdPosition(id_position): ShortIdPosition) -> IdPosition {
+        IdPosition(id_position.into())
     }
 }
 
-/// The rank of each dense id. Where the two differ, ids must be short.
+/// The id position of each dense id. Where the two differ, ids must be short.
 #[derive(Debug)]
-pub struct Ranks(
-    /// `None` where ranks and dense ids are the same numbers.
+pub struct IdPositions(
+    /// `None` where id positions and dense ids are the same numbers.
     Option<Vec<u32>>,
 );
 
-impl Ranks {
-    /// Reads all ranks, which take [`size`](Ranks::size) bytes.
-    pub fn read(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<Ranks> {
-        Ok(Ranks(graph.original_ids()?.ranks(cancel)?))
+impl IdPositions {
+    /// Reads all id positions, which take [`size`](IdPositions::size) bytes.
+    pub fn read(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<IdPositions> {
+        Ok(IdPositions(graph.original_ids()?.id_positions(cancel)?))
     }
 
-    /// Returns the bytes that the ranks take.
+    /// Returns the bytes that the id positions take.
     pub fn size(graph: &Graph) -> tegula_engine::Result<u64> {
         Ok(graph.original_ids()?.ranks_size())
     }
 
-    /// Returns the ranks of all `vertex_count` vertices by dense id.
+    /// Returns the id positions of all `vertex_count` vertices by dense id.
     pub fn into_vec(self, vertex_count: u32) -> Vec<u32> {
         self.0.unwrap_or_else(|| (0..vertex_count).collect())
     }
 
-    /// Returns the rank of a vertex.
+    /// Returns the id position of a vertex.
     #[inline]
-    pub fn of(&self, vertex: ShortId) -> ShortRank {
-        ShortRank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()]))
+    pub fn of(&self, vertex: ShortId) -> ShortIdPosition {
+        ShortIdPosition(
+            self.0.as_ref().map_or(vertex.0, |id_positions| id_positions[vertex.index()]),
+        )
     }
 
-    /// Returns the rank of a vertex in a graph whose ids may be long.
-    pub fn of_any(&self, vertex: VertexId) -> Rank {
-        Rank(self.0.as_ref().map_or(vertex.0, |ranks| ranks[vertex.index()].into()))
+    /// Returns the id position of a vertex in a graph whose ids may be long.
+    pub fn of_any(&self, vertex: VertexId) -> IdPosition {
+        IdPosition(
+            self.0.as_ref().map_or(vertex.0, |id_positions| id_positions[vertex.index()].into()),
+        )
     }
 }
 
@@ -102,17 +106,17 @@ impl Ranks {
 /// not for frequent use.
 pub(crate) fn name_of(graph: &Graph, vertex: VertexId) -> Result<Name> {
     let ids = graph.original_ids()?;
-    let mut rank = Rank::NONE;
-    ids.for_each_rank(|first, vertices| {
+    let mut id_position = IdPosition::NONE;
+    ids.for_each_id_position(|first, vertices| {
         if let Some(place) = vertices.iter().position(|&other| other == vertex) {
-            rank = Rank(first + place as u64);
+            id_position = IdPosition(first + place as u64);
         }
         Ok::<(), Error>(())
     })?;
-    Ok(rank.name(&ids)?)
+    Ok(id_position.name(&ids)?)
 }
 
-/// Returns whether ranks differ from dense ids.
+/// Returns whether id positions differ from dense ids.
 pub(crate) fn has_order(graph: &Graph) -> bool {
     graph.manifest().file(file_names::ORDER).is_some()
 }

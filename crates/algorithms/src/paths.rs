@@ -13,7 +13,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions, Name};
 
 /// What a search has found about a vertex.
 pub trait Step {
@@ -65,7 +65,7 @@ impl Distance for f64 {
 
 /// What is needed to name the parent of each vertex.
 pub struct Parents {
-    ranks: Ranks,
+    id_positions: IdPositions,
     group_size: GroupSize,
 }
 
@@ -74,8 +74,8 @@ impl Parents {
     pub fn read(graph: &Graph, options: &RunOptions<'_>) -> Result<Parents> {
         // The order needs memory of its own, and tiles are no longer needed.
         graph.reader().pool().trim();
-        let group_size = GroupSize::within(options.memory);
-        Ok(Parents { ranks: Ranks::read(graph, &options.cancel)?, group_size })
+        let group_size = GroupSize::for_memory(options.memory);
+        Ok(Parents { id_positions: IdPositions::read(graph, &options.cancel)?, group_size })
     }
 
     /// Returns the column of the parents.
@@ -96,9 +96,11 @@ impl Parents {
         graph: &Graph,
         cancel: &Cancel,
     ) -> Result<ArrayRef> {
-        let rank = |step: &S| step.parent().map_or(Rank::NONE, |parent| self.ranks.of_any(parent));
+        let id_position = |step: &S| {
+            step.parent().map_or(IdPosition::NONE, |parent| self.id_positions.of_any(parent))
+        };
         let (rows, steps) = here;
-        all.ids_at(rows, steps, rank, graph, cancel)
+        all.ids_at(rows, steps, id_position, graph, cancel)
     }
 }
 
@@ -143,7 +145,7 @@ impl<S: Step> Paths<S> {
         options: &RunOptions<'_>,
     ) -> Result<Paths<S>> {
         let parents = Parents::read(graph, options)?;
-        targets.sort_unstable_by_key(|&target| parents.ranks.of_any(target));
+        targets.sort_unstable_by_key(|&target| parents.id_positions.of_any(target));
         targets.dedup();
         let named = targets.len();
         targets.retain(|target| steps[target.index()].distance().is_some());
@@ -163,7 +165,7 @@ impl<S: Step> Paths<S> {
     /// Returns the bytes that paths take beside the steps: one path of all vertices, and their
     /// order.
     pub fn size(graph: &Graph) -> Result<u64> {
-        Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
+        Ok(16 * graph.vertex_count() + IdPositions::size(graph)?)
     }
 
     /// Iterates over the vertices on a path, from its end to a source.
@@ -176,9 +178,9 @@ impl<S: Step> Paths<S> {
 
 /// Rows of a table that wait to be written.
 struct Pending<D> {
-    targets: Vec<Rank>,
+    targets: Vec<IdPosition>,
     positions: Vec<u64>,
-    vertices: Vec<Rank>,
+    vertices: Vec<IdPosition>,
     distances: Vec<D>,
 }
 
@@ -220,9 +222,9 @@ impl<S: Step> Table for Paths<S> {
             path.reverse();
             for (position, &vertex) in (0..).zip(&path) {
                 let Some(distance) = self.steps[vertex.index()].distance() else { continue };
-                pending.targets.push(self.parents.ranks.of_any(target));
+                pending.targets.push(self.parents.id_positions.of_any(target));
                 pending.positions.push(position);
-                pending.vertices.push(self.parents.ranks.of_any(vertex));
+                pending.vertices.push(self.parents.id_positions.of_any(vertex));
                 pending.distances.push(distance);
                 if pending.positions.len() == self.parents.group_size.rows {
                     cancel.check()?;
@@ -247,7 +249,7 @@ impl<S: Step + Send + Sync> Answer for Paths<S> {
         let ids = graph.original_ids()?;
         let mut nearest = Vec::new();
         for &vertex in self.targets.iter().take(top) {
-            let target = self.parents.ranks.of_any(vertex).name(&ids)?;
+            let target = self.parents.id_positions.of_any(vertex).name(&ids)?;
             let distance = self.steps[vertex.index()].distance();
             nearest.extend(distance.map(|distance| Target { target, distance }));
         }

@@ -41,7 +41,7 @@ impl Sample {
         let drawn = VertexSet::new(graph.short_vertex_count()?);
         let count = given.iter().filter(|vertex| drawn.insert(vertex.short())).count();
         let mut vertices = Vec::with_capacity(count);
-        graph.original_ids()?.for_each_rank(|_, all| {
+        graph.original_ids()?.for_each_id_position(|_, all| {
             cancel.check()?;
             let all = all.iter().copied().map(VertexId::short);
             vertices.extend(all.filter(|&vertex| drawn.contains(vertex)));
@@ -59,8 +59,8 @@ impl Sample {
     pub(crate) fn size(graph: &Graph, samples: Option<NonZeroU64>) -> u64 {
         let count = count(graph, samples);
         // A set takes some 12 bytes for a number of 8 bytes. A sample of all vertices needs no set.
-        let ranks = if count < graph.vertex_count() { 12 * count } else { 0 };
-        4 * count + ranks + VertexSet::size(graph.vertex_count())
+        let id_positions = if count < graph.vertex_count() { 12 * count } else { 0 };
+        4 * count + id_positions + VertexSet::size(graph.vertex_count())
     }
 
     /// Returns the size of the sample without `vertex`.
@@ -124,19 +124,21 @@ fn draw(
 ) -> Result<Vec<ShortId>> {
     let vertex_count = graph.vertex_count();
     let count = count(graph, samples);
-    let ranks = match count < vertex_count {
-        true => Some(draw_ranks(vertex_count, count, seed, cancel)?),
+    let id_positions = match count < vertex_count {
+        true => Some(draw_id_positions(vertex_count, count, seed, cancel)?),
         false => None,
     };
     let mut drawn = Vec::with_capacity(count as usize);
-    graph.original_ids()?.for_each_rank(|first, vertices| {
+    graph.original_ids()?.for_each_id_position(|first, vertices| {
         cancel.check()?;
         let short = VertexId::short;
-        match &ranks {
+        match &id_positions {
             None => drawn.extend(vertices.iter().copied().map(short)),
-            Some(ranks) => {
-                let here = ranks.range(first..first + vertices.len() as u64);
-                drawn.extend(here.map(|rank| short(vertices[(rank - first) as usize])));
+            Some(id_positions) => {
+                let here = id_positions.range(first..first + vertices.len() as u64);
+                drawn.extend(
+                    here.map(|id_position| short(vertices[(id_position - first) as usize])),
+                );
             }
         }
         Ok::<(), tegula_engine::Error>(())
@@ -146,7 +148,7 @@ fn draw(
 
 /// Draws `count` different numbers below `end` by Floyd's algorithm (Bentley, Floyd, *A Sample of
 /// Brilliance*, Communications of the ACM 30, 1987).
-fn draw_ranks(end: u64, count: u64, seed: u64, cancel: &Cancel) -> Result<BTreeSet<u64>> {
+fn draw_id_positions(end: u64, count: u64, seed: u64, cancel: &Cancel) -> Result<BTreeSet<u64>> {
     let mut drawn = BTreeSet::new();
     for (last, index) in (end - count..end).zip(0..) {
         if index % LOOK_EVERY == 0 {
@@ -167,11 +169,11 @@ mod tests {
     fn every_vertex_is_drawn_as_often_as_any_other() {
         let mut times = [0; 10];
         for seed in 0..10_000 {
-            let drawn = draw_ranks(10, 4, seed, &Cancel::default()).unwrap();
+            let drawn = draw_id_positions(10, 4, seed, &Cancel::default()).unwrap();
             assert_eq!(drawn.len(), 4);
-            drawn.into_iter().for_each(|rank| times[rank as usize] += 1);
+            drawn.into_iter().for_each(|id_position| times[id_position as usize] += 1);
         }
         assert!(times.iter().all(|times| (3700..4300).contains(times)), "{times:?}");
-        assert_eq!(draw_ranks(7, 7, 1, &Cancel::default()).unwrap(), (0..7).collect());
+        assert_eq!(draw_id_positions(7, 7, 1, &Cancel::default()).unwrap(), (0..7).collect());
     }
 }

@@ -105,11 +105,11 @@ impl SearchFiles {
     }
 
     /// Returns the estimate of a search with these tables and with `held` further bytes.
-    pub fn beside(&self, estimate: Estimate, held: u64) -> Estimate {
+    pub fn add_to(&self, estimate: Estimate, held: u64) -> Estimate {
         // Each list is held twice: as it was read, and as the search keeps it.
         let held = held + 2 * self.size();
         let vertex_bytes = estimate.vertex_bytes + held;
-        let on_disk = estimate.on_disk.map(|arrays| arrays.beside(held));
+        let on_disk = estimate.on_disk.map(|arrays| arrays.with_bytes(held));
         let reading = self.sources.reading_size.max(self.targets.reading_size) + self.size();
         side_table::with_reading(Estimate { vertex_bytes, on_disk, ..estimate }, reading)
     }

@@ -138,14 +138,14 @@ fn k_hop_finds_the_vertices_within_k_hops_of_a_source() {
                 json!({ "source": last.to_string(), "hops": hops }),
                 &threads(2),
             );
-            exact(&distances::within(arcs, &[last], hops), &found).expect(name);
+            exact(&distances::within_hops(arcs, &[last], hops), &found).expect(name);
             let sources = [last, vertices[0], vertices[vertices.len() / 2]];
             let scratch = Scratch::new();
             let file = scratch.join("sources.txt");
             std::fs::write(&file, sources.map(|source| format!("{source}\n")).concat()).unwrap();
             let found =
                 counts(graph, "k-hop", json!({ "sources": file, "hops": hops }), &threads(3));
-            exact(&distances::within(arcs, &sources, hops), &found).expect(name);
+            exact(&distances::within_hops(arcs, &sources, hops), &found).expect(name);
         }
     });
 }

@@ -101,15 +101,20 @@ fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads:
     for &threads in threads {
         let options = scans(threads, part_edges);
         assert!(run_all(graph, first, &options) == alone, "{threads} threads");
-        beside(graph, first, &options, &alone);
+        check_beside_page_rank(graph, first, &options, &alone);
         let options = RunOptions { arrays: Arrays::OnDisk, ..options };
         assert!(run_all(graph, first, &options) == alone, "{threads} threads, arrays on disk");
-        beside(graph, first, &options, &alone);
+        check_beside_page_rank(graph, first, &options, &alone);
     }
 }
 
 /// Runs everything beside a job that is in the middle of its iterations.
-fn beside(graph: &Graph, source: VertexId, options: &RunOptions<'_>, alone: &Answers) {
+fn check_beside_page_rank(
+    graph: &Graph,
+    source: VertexId,
+    options: &RunOptions<'_>,
+    alone: &Answers,
+) {
     Scheduler::scope(graph, &options.resources(), |scheduler| {
         let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
         let (begun, has_begun) = std::sync::mpsc::channel();

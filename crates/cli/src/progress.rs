@@ -55,7 +55,7 @@ impl Bars {
     }
 
     /// Runs `print`, which writes to standard error, with the bar out of the way.
-    pub fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub fn pause_for<T>(&self, print: impl FnOnce() -> T) -> T {
         match &*self.bar() {
             Some(bar) => bar.suspend(print),
             None => print(),

@@ -69,7 +69,7 @@ impl Session {
     pub fn note(&self, text: &str) {
         if self.has_notes() {
             let print = || to_stderr(&escape::lines(text));
-            self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
+            self.bars.as_ref().map_or_else(print, |bars| bars.pause_for(print));
         }
     }
 
@@ -78,7 +78,7 @@ impl Session {
     /// lists it.
     pub fn warn(&self, text: &str) {
         let print = || to_stderr(&escape::lines(&format!("warning: {text}")));
-        self.bars.as_ref().map_or_else(print, |bars| bars.beside(print));
+        self.bars.as_ref().map_or_else(print, |bars| bars.pause_for(print));
     }
 
     /// Prints warnings, and once that threads were missing. Returns all of them for `--json`.

@@ -104,7 +104,7 @@ impl<'r> Keeper<'r> {
     }
 
     /// Returns the header of a checkpoint before an iteration.
-    pub fn beside<A: Aggregate>(&self, iteration: u64, aggregate: &A) -> Result<Vec<u8>> {
+    pub fn header<A: Aggregate>(&self, iteration: u64, aggregate: &A) -> Result<Vec<u8>> {
         let header = Header::of(self.graph, self.run, (iteration, aggregate.to_bytes()));
         serde_json::to_vec(&header)
             .map_err(|error| Error::io("describe", self.graph.directory())(error.into()))
@@ -114,7 +114,7 @@ impl<'r> Keeper<'r> {
 impl Checkpoints<'_> {
     /// Returns whether new checkpoints go into the folder of the checkpoint from which the run
     /// resumes.
-    pub fn goes_on_in_place(&self) -> bool {
+    pub fn resumes_in_place(&self) -> bool {
         let real = |path: Option<&Path>| path.and_then(|path| fs::canonicalize(path).ok());
         real(self.folder).is_some_and(|folder| real(self.resume) == Some(folder))
     }

@@ -32,7 +32,7 @@ mod tile_source;
 
 pub mod traverse;
 
-pub use external::plan::{ArraysOnDisk, Plan};
+pub use external::plan::{ArraysOnDisk, ArraysPlan};
 pub use external::wanted::Messages;
 pub use external::{States, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};

@@ -10,7 +10,7 @@ use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
-use crate::external::plan::{ArraysOnDisk, Plan};
+use crate::external::plan::{ArraysOnDisk, ArraysPlan};
 use crate::external::wanted::Messages;
 use crate::instructions::Instructions;
 use crate::iteration_times::TIMES_MAX;
@@ -209,14 +209,14 @@ impl Estimate {
 
     /// Returns how arrays are laid out on disk within a budget of `memory` bytes that they do not
     /// fit.
-    pub fn plan_on_disk(&self, memory: u64) -> Option<(&ArraysOnDisk, Plan)> {
+    pub fn plan_on_disk(&self, memory: u64) -> Option<(&ArraysOnDisk, ArraysPlan)> {
         let others = self.stream_bytes_min + self.overhead_bytes;
         let left = memory.checked_sub(others)?;
         let arrays = self.on_disk.as_ref()?;
         if self.vertex_bytes <= left && !arrays.must_leave_memory() {
             return None;
         }
-        Some((arrays, arrays.within(left, true)?))
+        Some((arrays, arrays.plan(left, true)?))
     }
 }
 

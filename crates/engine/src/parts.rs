@@ -12,13 +12,13 @@ pub const PART_EDGES_TARGET: u64 = 1 << 22;
 
 /// Consecutive tiles of one part, in one cell, that are read together: about 1 MiB.
 #[derive(Debug, Clone)]
-pub struct Group {
+pub struct TileGroup {
     /// As a range of [`Graph::tiles`].
     pub tiles: Range<usize>,
     size: ReadSize,
 }
 
-impl Group {
+impl TileGroup {
     /// Returns the bytes of the frames that hold the group.
     pub fn size(&self, has_weights: bool) -> u64 {
         self.size.total(has_weights)
@@ -44,7 +44,7 @@ pub struct Parts {
     /// The parts; every batch has at least one.
     pub parts: Vec<Part>,
     /// The groups; none is empty.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TileGroup>,
 }
 
 impl Parts {
@@ -90,7 +90,7 @@ impl Parts {
     fn close_group(&mut self, graph: &Graph, open: &mut Option<(Range<usize>, u64)>) {
         self.groups.extend(open.take().map(|(tiles, _)| {
             let size = graph.read_size(tiles.clone());
-            Group { tiles, size }
+            TileGroup { tiles, size }
         }));
     }
 

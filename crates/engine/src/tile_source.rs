@@ -38,7 +38,7 @@ pub struct TileSource<'g> {
 
 /// Memory for tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct TileMemory {
     /// Bytes that frames of tiles may take.
     pub bytes: u64,
     /// Workers that share the bytes.
@@ -75,8 +75,8 @@ impl<'g> TileSource<'g> {
 
     /// Adapts to other memory, of at least [`TileSource::size_min`] bytes. Groups without room go
     /// at once, or when the worker that processes one is done with it.
-    pub fn resize(&self, room: Room) {
-        let Room { bytes, workers, has_weights } = room;
+    pub fn resize(&self, room: TileMemory) {
+        let TileMemory { bytes, workers, has_weights } = room;
         let size = |group: usize| self.parts.groups[group].size(has_weights);
         let total: u64 = self.parts.groups.iter().map(|group| group.size(has_weights)).sum();
         let minimum = TileSource::size_min(&self.parts, workers, has_weights);
@@ -163,7 +163,7 @@ mod tests {
         let source = TileSource::new(&graph, Arc::clone(&parts));
         assert_eq!(read_all(&source).0, 0, "no room yet");
         let (workers, has_weights) = (1, false);
-        let resize = |bytes| source.resize(Room { bytes, workers, has_weights });
+        let resize = |bytes| source.resize(TileMemory { bytes, workers, has_weights });
         let groups = parts.groups.len();
         let total: u64 = parts.groups.iter().map(|group| group.size(false)).sum();
         let least = TileSource::size_min(&parts, workers, has_weights);
@@ -195,12 +195,12 @@ mod tests {
         let graph = random_graph(&scratch, 64 << 20);
         let parts = Arc::new(Parts::cut(&graph, 1 << 13));
         let source = TileSource::new(&graph, Arc::clone(&parts));
-        source.resize(Room { bytes: 64 << 20, workers: 1, has_weights: false });
+        source.resize(TileMemory { bytes: 64 << 20, workers: 1, has_weights: false });
         let pool = graph.reader().pool();
         let available = pool.available();
         let at_work = source.receive(0, source.request(0, false)).unwrap();
         let bytes = TileSource::size_min(&parts, 1, false);
-        source.resize(Room { bytes, workers: 1, has_weights: false });
+        source.resize(TileMemory { bytes, workers: 1, has_weights: false });
         assert!(source.get(0, false).is_none());
         let index = at_work.range().start;
         assert_eq!(

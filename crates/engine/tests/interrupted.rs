@@ -269,7 +269,7 @@ fn soon(mut interrupt: impl FnMut() -> Result<(), String>) {
 }
 
 /// Runs interrupted jobs one by one, each with a search beside it on the same scheduler.
-fn beside<C: Sync>(
+fn check_beside_jobs<C: Sync>(
     graph: &Graph,
     options: &RunOptions<'_>,
     expected: &[u64],
@@ -359,7 +359,7 @@ fn interrupt_everywhere<const PULLS: bool>(
         for place in PLACES {
             let cases =
                 [(0, How::Panics), (3, How::Panics), (0, How::IsCancelled), (3, How::IsCancelled)];
-            beside(&graph, &options(threads), &expected, &cases, |&case, options| {
+            check_beside_jobs(&graph, &options(threads), &expected, &cases, |&case, options| {
                 if interrupt::<PULLS>(&graph, place, case, options) {
                     struck.borrow_mut().insert(place);
                 }
@@ -434,22 +434,28 @@ fn an_interrupted_pass_over_all_edges_ends_soon_and_alone() {
     for threads in [1, 3] {
         for how in [How::Panics, How::IsCancelled] {
             let options = options(threads);
-            beside(&graph, &options, &expected, &moments, |&(at_edge, at_question), options| {
-                soon(|| {
-                    let interruption = Interruption::new(how);
-                    let options =
-                        RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
-                    let visitor = Visitor {
-                        interruption: &interruption,
-                        edges: AtomicU64::new(0),
-                        asked: AtomicU64::new(0),
-                        at_edge,
-                        at_question,
-                    };
-                    let result = visit_edges(&graph, &visitor, 0, &options);
-                    interruption.check(result, threads as u64 * widest_tile(&graph))
-                });
-            });
+            check_beside_jobs(
+                &graph,
+                &options,
+                &expected,
+                &moments,
+                |&(at_edge, at_question), options| {
+                    soon(|| {
+                        let interruption = Interruption::new(how);
+                        let options =
+                            RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
+                        let visitor = Visitor {
+                            interruption: &interruption,
+                            edges: AtomicU64::new(0),
+                            asked: AtomicU64::new(0),
+                            at_edge,
+                            at_question,
+                        };
+                        let result = visit_edges(&graph, &visitor, 0, &options);
+                        interruption.check(result, threads as u64 * widest_tile(&graph))
+                    });
+                },
+            );
         }
     }
 }
@@ -495,18 +501,24 @@ fn an_interrupted_job_that_follows_rows_ends_soon_and_alone() {
     for threads in [1, 3] {
         for how in [How::Panics, How::IsCancelled] {
             let options = options(threads);
-            beside(&graph, &options, &expected, &ways, |&(follow, calls_max), options| {
-                soon(|| {
-                    let interruption = Interruption::new(how);
-                    let options =
-                        RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
-                    let result =
-                        traverse::run(&graph, RowsWanted::forward(false), 0, &options, |job| {
-                            follow(job, &interruption)
-                        });
-                    interruption.check(result, threads as u64 * calls_max)
-                });
-            });
+            check_beside_jobs(
+                &graph,
+                &options,
+                &expected,
+                &ways,
+                |&(follow, calls_max), options| {
+                    soon(|| {
+                        let interruption = Interruption::new(how);
+                        let options =
+                            RunOptions { cancel: interruption.cancel.clone(), ..options.clone() };
+                        let result =
+                            traverse::run(&graph, RowsWanted::forward(false), 0, &options, |job| {
+                                follow(job, &interruption)
+                            });
+                        interruption.check(result, threads as u64 * calls_max)
+                    });
+                },
+            );
         }
     }
 }

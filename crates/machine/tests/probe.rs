@@ -79,7 +79,7 @@ fn a_cancelled_probe_leaves_nothing() {
 #[test]
 fn devices_are_remembered_and_a_damaged_file_is_replaced() {
     let folder = folder();
-    let known = KnownDevices::within(&folder.path().join("cache/tegula"));
+    let known = KnownDevices::in_folder(&folder.path().join("cache/tegula"));
     assert_eq!(known.profile_of(folder.path()), None);
     let profile = probed(folder.path(), &Backend::Auto).expect("a profile");
     known.keep(&profile).expect("written");

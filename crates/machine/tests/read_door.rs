@@ -32,10 +32,10 @@ struct OnDisk {
 
 impl OnDisk {
     fn new(len: usize) -> OnDisk {
-        OnDisk::within(Path::new(env!("CARGO_TARGET_TMPDIR")), len)
+        OnDisk::in_folder(Path::new(env!("CARGO_TARGET_TMPDIR")), len)
     }
 
-    fn within(parent: &Path, len: usize) -> OnDisk {
+    fn in_folder(parent: &Path, len: usize) -> OnDisk {
         let folder = tempfile::tempdir_in(parent).expect("a folder");
         let (path, bytes) = (folder.path().join("file"), pattern(len));
         fs::write(&path, &bytes).expect("a file");
@@ -165,7 +165,7 @@ fn a_missing_file_or_a_folder_cannot_be_opened() {
 fn a_file_system_that_refuses_direct_io_is_read_through_the_page_cache() {
     let mut files = vec![OnDisk::new(200_000)];
     if Path::new("/dev/shm").is_dir() {
-        files.push(OnDisk::within(Path::new("/dev/shm"), 200_000));
+        files.push(OnDisk::in_folder(Path::new("/dev/shm"), 200_000));
     }
     for file in &files {
         for backend in [threads(3), Backend::Auto] {

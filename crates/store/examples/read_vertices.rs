@@ -52,7 +52,7 @@ fn pass(path: &Path, reader: &Reader) -> Result<Vec<f64>> {
     black_box(graph.in_degrees()?);
     seconds.push(lap());
     let ids = graph.original_ids()?;
-    ids.for_each_rank(|_, vertices| {
+    ids.for_each_id_position(|_, vertices| {
         black_box(vertices);
         Ok::<(), ReadError>(())
     })?;

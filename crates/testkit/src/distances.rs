@@ -49,7 +49,7 @@ pub fn diameter(arcs: &EdgeList) -> u64 {
 }
 
 /// Returns the vertices within `hops` hops of any source, and their distances.
-pub fn within(arcs: &EdgeList, sources: &[u64], hops: u64) -> Table<u64> {
+pub fn within_hops(arcs: &EdgeList, sources: &[u64], hops: u64) -> Table<u64> {
     let all = from_each(arcs);
     let nearest = |vertex: u64| {
         let distances = sources.iter().filter_map(|source| all[source].get(&vertex));

@@ -62,7 +62,7 @@ impl MemoryGroup {
     ///
     /// # Errors
     /// Why the process cannot enter or leave the group.
-    pub fn within<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
+    pub fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
         let move_to = |group: &Path| {
             let processes = group.join("cgroup.procs");
             fs::write(&processes, std::process::id().to_string()).map_err(refused(&processes))

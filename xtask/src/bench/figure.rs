@@ -148,12 +148,17 @@ impl Figure {
     }
 
     /// Makes it a point of its group's curve over budgets.
-    pub fn within(self, bytes: u64) -> Figure {
+    pub fn with_budget(self, bytes: u64) -> Figure {
         Figure { budget_bytes: Some(bytes), ..self }
     }
 
     /// Puts beside it what was measured in turn with it.
-    pub fn beside(mut self, title: impl Into<String>, samples: Vec<f64>, ratio: Ratio) -> Figure {
+    pub fn compared_with(
+        mut self,
+        title: impl Into<String>,
+        samples: Vec<f64>,
+        ratio: Ratio,
+    ) -> Figure {
         let samples = Samples::new(samples);
         let ratios = match ratio {
             Ratio::TimesAsFast => samples.over(&self.samples),
@@ -219,9 +224,9 @@ mod tests {
     fn a_ratio_is_taken_round_by_round() {
         let figure = || Figure::new("f", Unit::Seconds, vec![1.0, 2.0, 4.0]);
         let other = vec![3.0, 8.0, 8.0];
-        let faster = figure().beside("g", other.clone(), Ratio::TimesAsFast);
+        let faster = figure().compared_with("g", other.clone(), Ratio::TimesAsFast);
         assert_eq!(faster.beside.unwrap().ratios.all, [3.0, 4.0, 2.0]);
-        let longer = figure().beside("g", other, Ratio::TimesAsLong);
+        let longer = figure().compared_with("g", other, Ratio::TimesAsLong);
         assert_eq!(longer.beside.unwrap().ratios.all, [1.0 / 3.0, 0.25, 0.5]);
     }
 
@@ -233,7 +238,7 @@ mod tests {
         assert_eq!(wants(figure(1.5)), Some(Verdict::Reached));
         assert_eq!(wants(figure(2.5)), Some(Verdict::Missed));
         let both = |other| {
-            let figure = figure(0.5).beside("g", vec![other], Ratio::TimesAsFast);
+            let figure = figure(0.5).compared_with("g", vec![other], Ratio::TimesAsFast);
             figure.at_most(Of::Value, 2.0, Some(1.0)).at_least(Of::Ratio, 3.0, None).verdict
         };
         assert_eq!(both(1.0), Some(Verdict::Missed));

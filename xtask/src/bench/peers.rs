@@ -189,7 +189,11 @@ impl Loaded<'_> {
     /// Puts the times of a library beside ours.
     fn figure(&self, what: &str, ours: Vec<f64>, theirs: Vec<f64>) -> Figure {
         let title = format!("{what}, R-MAT {}, in memory", self.graph.scale);
-        Figure::new(title, Unit::Seconds, ours).beside(&self.title, theirs, Ratio::TimesAsFast)
+        Figure::new(title, Unit::Seconds, ours).compared_with(
+            &self.title,
+            theirs,
+            Ratio::TimesAsFast,
+        )
     }
 
     fn pagerank(&mut self, lab: &Lab<'_>) -> Result<Figure> {

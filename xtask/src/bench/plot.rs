@@ -82,7 +82,7 @@ mod tests {
     fn group(budgets: &[u64]) -> Measured {
         let within = |&mebibytes: &u64| {
             let seconds = vec![600.0 / mebibytes as f64];
-            Figure::new("iteration", Unit::Seconds, seconds).within(mebibytes << 20)
+            Figure::new("iteration", Unit::Seconds, seconds).with_budget(mebibytes << 20)
         };
         Measured {
             title: "Arrays".into(),

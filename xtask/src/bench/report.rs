@@ -141,7 +141,7 @@ mod tests {
 
     fn group() -> Measured {
         let figure = Figure::new("iteration", Unit::Seconds, vec![0.2, 0.1, 0.3]);
-        let figure = figure.beside("plain", vec![0.8, 0.4, 1.2], Ratio::TimesAsFast);
+        let figure = figure.compared_with("plain", vec![0.8, 0.4, 1.2], Ratio::TimesAsFast);
         let figure = figure.at_least(Of::Ratio, 3.0, Some(4.5)).note("a note");
         Measured {
             name: "a".into(),

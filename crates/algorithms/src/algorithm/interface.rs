@@ -223,7 +223,7 @@ pub enum Iterations {
 impl Iterations {
     /// Returns those of a run that ends when the change is within a tolerance, or after `most`.
     /// With a tolerance of 0, it ends early only if nothing changes at all.
-    pub fn within(tolerance: f64, most: u64) -> Iterations {
+    pub fn until(tolerance: f64, most: u64) -> Iterations {
         if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
     }
 

@@ -13,12 +13,12 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, Table, write_in_batches};
 use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions, Name};
 
 /// Edges in the order of the tiles, each edge of an undirected graph once. They are all edges, or
 /// those between chosen vertices.
 pub struct EdgeTable {
-    ranks: Ranks,
+    id_positions: IdPositions,
     chosen: Option<Arc<VertexSet>>,
     count: u64,
     /// Decides how many rows are looked up at a time.
@@ -28,12 +28,12 @@ pub struct EdgeTable {
 /// Bytes of a row that waits to be written, and of its ids while they are looked up.
 const ROW_BYTES: u64 = 80;
 /// Bytes of a row that only waits.
-const WAITING_BYTES: u64 = 2 * size_of::<Rank>() as u64 + size_of::<f32>() as u64;
+const WAITING_BYTES: u64 = 2 * size_of::<IdPosition>() as u64 + size_of::<f32>() as u64;
 
-/// Rows that wait to be written, by the ranks of their ends.
+/// Rows that wait to be written, by the id positions of their ends.
 struct Waiting {
-    sources: Vec<Rank>,
-    targets: Vec<Rank>,
+    sources: Vec<IdPosition>,
+    targets: Vec<IdPosition>,
     weights: Vec<f32>,
 }
 
@@ -64,10 +64,10 @@ impl EdgeTable {
         memory: u64,
         cancel: &Cancel,
     ) -> Result<EdgeTable> {
-        let ranks = Ranks::read(graph, cancel)?;
+        let id_positions = IdPositions::read(graph, cancel)?;
         let least = overhead(graph) + EdgeTable::size(graph, 0)? + chosen_size(graph);
         let memory = memory.saturating_sub(least);
-        let mut table = EdgeTable { ranks, chosen: Some(chosen), count: 0, memory };
+        let mut table = EdgeTable { id_positions, chosen: Some(chosen), count: 0, memory };
         let mut count = 0;
         table.visit(graph, cancel, &mut Waiting::with_room(graph, 0), &mut |waiting| {
             count += waiting.sources.len() as u64;
@@ -82,7 +82,12 @@ impl EdgeTable {
     pub fn new(graph: &Graph, memory: u64, cancel: &Cancel) -> Result<EdgeTable> {
         let manifest = graph.manifest();
         let count = edge_count(manifest.edges, manifest.loops, manifest.undirected);
-        Ok(EdgeTable { ranks: Ranks::read(graph, cancel)?, chosen: None, count, memory })
+        Ok(EdgeTable {
+            id_positions: IdPositions::read(graph, cancel)?,
+            chosen: None,
+            count,
+            memory,
+        })
     }
 
     /// Returns the bytes that a table of all edges takes while it is written within a budget.
@@ -93,7 +98,7 @@ impl EdgeTable {
     /// Returns the same bytes without those of the tiles.
     fn held(graph: &Graph, memory: u64) -> Result<u64> {
         let waiting = edges_of_a_tile_max(graph) as u64 * WAITING_BYTES;
-        Ok(Ranks::size(graph)? + waiting + rows_at_a_time(memory) as u64 * ROW_BYTES)
+        Ok(IdPositions::size(graph)? + waiting + rows_at_a_time(memory) as u64 * ROW_BYTES)
     }
 
     /// Returns the number of edges.
@@ -134,7 +139,8 @@ impl EdgeTable {
             if !(is_chosen(source) && is_chosen(target)) {
                 return;
             }
-            let (source, target) = (self.ranks.of_any(source), self.ranks.of_any(target));
+            let (source, target) =
+                (self.id_positions.of_any(source), self.id_positions.of_any(target));
             // Both directions of an edge are stored; one of them is a row.
             if is_undirected && source > target {
                 return;
@@ -154,7 +160,7 @@ fn go_on_if(is_more_wanted: bool) -> ControlFlow<()> {
 /// Returns how many rows wait at most, beside those of one tile: whole batches.
 fn rows_at_a_time(memory: u64) -> usize {
     // Two columns of ids are looked up.
-    GroupSize::within(memory).rows / 2
+    GroupSize::for_memory(memory).rows / 2
 }
 
 /// Returns the bytes of the set of chosen vertices.

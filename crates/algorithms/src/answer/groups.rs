@@ -12,13 +12,13 @@ use tegula_machine::Diagnostic;
 use super::figures::{Figures, Named};
 use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Summary, Values};
 use crate::error::Result;
-use crate::original_ids::{Name, Rank};
+use crate::original_ids::{IdPosition, Name};
 
 /// A group for each vertex.
 pub struct Groups<N, F> {
     /// What the groups are called.
     pub called: Called,
-    /// For each vertex the rank of the vertex that names its group.
+    /// For each vertex the id position of the vertex that names its group.
     pub names: Values<N>,
     /// Further figures about the groups.
     pub figures: F,
@@ -36,17 +36,17 @@ pub struct Called {
 }
 
 impl<N: VertexNumber + Value, F: Figures> Groups<N, F> {
-    /// Visits every group: the rank of the vertex that names it, and its number of vertices. Counts
-    /// a range of names at a time, so that memory stays bounded.
-    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(Rank, u64)) -> Result<()> {
+    /// Visits every group: the id position of the vertex that names it, and its number of vertices.
+    /// Counts a range of names at a time, so that memory stays bounded.
+    fn for_each_size(&self, cancel: &Cancel, mut visit: impl FnMut(IdPosition, u64)) -> Result<()> {
         // Names in memory leave less room for sizes, but a further pass over them takes less time.
         let share = if self.names.are_in_memory() { 512 } else { 32 };
         let range = (self.memory / share).clamp(1 << 16, 1 << 28) as usize;
         for first in (0..self.names.len()).step_by(range) {
             let mut sizes = vec![0u64; range.min(self.names.len() - first)];
-            self.names.for_each_chunk(cancel, |ranks| {
-                for &rank in ranks {
-                    if let Some(size) = sizes.get_mut(rank.index().wrapping_sub(first)) {
+            self.names.for_each_chunk(cancel, |id_positions| {
+                for &id_position in id_positions {
+                    if let Some(size) = sizes.get_mut(id_position.index().wrapping_sub(first)) {
                         *size += 1;
                     }
                 }
@@ -54,7 +54,7 @@ impl<N: VertexNumber + Value, F: Figures> Groups<N, F> {
             for (sizes, first) in sizes.chunks(CHUNK).zip((first as u64..).step_by(CHUNK)) {
                 cancel.check()?;
                 let sizes = (first..).zip(sizes).filter(|&(_, &size)| size > 0);
-                sizes.for_each(|(rank, &size)| visit(Rank(rank), size));
+                sizes.for_each(|(id_position, &size)| visit(IdPosition(id_position), size));
             }
         }
         Ok(())
@@ -67,13 +67,13 @@ impl<N: VertexNumber + Value, F: Figures> Columns for Groups<N, F> {
     }
 
     fn group_size(&self) -> GroupSize {
-        GroupSize::within(self.memory)
+        GroupSize::for_memory(self.memory)
     }
 
     fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
         let names = self.names.at(rows)?;
-        let rank_of = |&rank: &N| Rank(rank.into());
-        Ok(vec![self.names.ids_at(rows, &names, rank_of, graph, cancel)?])
+        let id_position_of = |&id_position: &N| IdPosition(id_position.into());
+        Ok(vec![self.names.ids_at(rows, &names, id_position_of, graph, cancel)?])
     }
 }
 
@@ -81,18 +81,18 @@ impl<N: VertexNumber + Value, F: Figures> Answer for Groups<N, F> {
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>> {
         let (mut count, mut largest) = (0, 0);
         let mut heap = BinaryHeap::new();
-        self.for_each_size(cancel, |rank, size| {
+        self.for_each_size(cancel, |id_position, size| {
             count += 1;
             largest = largest.max(size);
-            heap.push(Reverse((size, Reverse(rank))));
+            heap.push(Reverse((size, Reverse(id_position))));
             if heap.len() > top {
                 heap.pop();
             }
         })?;
         let ids = graph.original_ids()?;
         let mut list = Vec::new();
-        for Reverse((vertices, Reverse(rank))) in heap.into_sorted_vec() {
-            list.push(Group { name: Named(self.called.one, rank.name(&ids)?), vertices });
+        for Reverse((vertices, Reverse(id_position))) in heap.into_sorted_vec() {
+            list.push(Group { name: Named(self.called.one, id_position.name(&ids)?), vertices });
         }
         let groups = Named(self.called.many, count);
         let (one, figures) = (self.called.one, self.figures.clone());

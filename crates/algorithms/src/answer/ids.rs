@@ -12,7 +12,7 @@ use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
 use tegula_store::VERTEX_COUNT_MAX;
 
 use crate::error::Result;
-use crate::original_ids::Rank;
+use crate::original_ids::IdPosition;
 
 /// Returns the type of a column of vertices.
 pub fn id_type(graph: &Graph) -> DataType {
@@ -53,7 +53,7 @@ impl GroupSize {
 
     /// Returns the size for rows whose cells are ids that must be looked up: they take a small
     /// share of a budget. The rows are an even number of [`BATCH_ROWS`].
-    pub fn within(memory: u64) -> GroupSize {
+    pub fn for_memory(memory: u64) -> GroupSize {
         let rows = (memory / 1024).clamp(1 << 16, 1 << 23) as usize;
         let rows = rows / (2 * BATCH_ROWS) * (2 * BATCH_ROWS);
         GroupSize { rows, text: (memory / 32).max(1 << 20) as usize }
@@ -78,8 +78,8 @@ enum Found {
     /// Many rows often have the same id, which is kept once.
     Strings {
         ids: Strings,
-        /// The rank of the last id.
-        last: Rank,
+        /// The id position of the last id.
+        last: IdPosition,
         /// For each row, the place of its id.
         places: Vec<u32>,
     },
@@ -94,20 +94,21 @@ impl Found {
             DataType::UInt64 => Found::Integers(vec![None; count]),
             _ => Found::Strings {
                 ids: Strings::default(),
-                last: Rank::NONE,
+                last: IdPosition::NONE,
                 places: vec![NOWHERE; count],
             },
         }
     }
 
-    /// Takes the id of a row. It has this rank and is at `index` of `chunk`; ranks must ascend.
-    fn put(&mut self, row: usize, rank: Rank, chunk: &IdChunk, index: usize) {
+    /// Takes the id of a row. It has this id position and is at `index` of `chunk`; id positions
+    /// must ascend.
+    fn put(&mut self, row: usize, id_position: IdPosition, chunk: &IdChunk, index: usize) {
         match (self, chunk) {
             (Found::Integers(rows), IdChunk::Integers(chunk)) => rows[row] = Some(chunk[index]),
             (Found::Strings { ids, last, places }, IdChunk::Strings(chunk)) => {
-                if *last != rank {
+                if *last != id_position {
                     ids.push(chunk.get(index));
-                    *last = rank;
+                    *last = id_position;
                 }
                 places[row] = ids.len() as u32 - 1;
             }
@@ -132,20 +133,20 @@ impl Found {
 /// Bits of a row number in one look-up.
 const ROW_BITS: u32 = 24;
 const _: () =
-    assert!((VERTEX_COUNT_MAX - 1) >> (u64::BITS - ROW_BITS) == 0, "a rank has room above");
+    assert!((VERTEX_COUNT_MAX - 1) >> (u64::BITS - ROW_BITS) == 0, "an id position has room above");
 
-/// A rank to look up, above the bits of the row that wants it: one word saves memory, as rows are
-/// many.
+/// An id position to look up, above the bits of the row that wants it: one word saves memory, as
+/// rows are many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Wanted(u64);
 
 impl Wanted {
-    fn new(rank: Rank, row: u64) -> Wanted {
-        Wanted(rank.0 << ROW_BITS | row)
+    fn new(id_position: IdPosition, row: u64) -> Wanted {
+        Wanted(id_position.0 << ROW_BITS | row)
     }
 
-    fn rank(self) -> Rank {
-        Rank(self.0 >> ROW_BITS)
+    fn id_position(self) -> IdPosition {
+        IdPosition(self.0 >> ROW_BITS)
     }
 
     fn row(self) -> usize {
@@ -153,33 +154,36 @@ impl Wanted {
     }
 }
 
-/// Makes a column of the original ids of the vertices with these ranks; null for [`Rank::NONE`].
+/// Makes a column of the original ids of the vertices with these id positions; null for
+/// [`IdPosition::NONE`].
 ///
-/// Reads the ids once, from the first to the last that is wanted. So callers pass as many ranks at
-/// a time as memory allows; each takes some 30 bytes.
+/// Reads the ids once, from the first to the last that is wanted. So callers pass as many id
+/// positions at a time as memory allows; each takes some 30 bytes.
 pub fn find_ids(
     graph: &Graph,
-    ranks: impl ExactSizeIterator<Item = Rank>,
+    id_positions: impl ExactSizeIterator<Item = IdPosition>,
     cancel: &Cancel,
 ) -> Result<ArrayRef> {
-    let count = ranks.len();
+    let count = id_positions.len();
     assert!(count <= 1 << ROW_BITS, "{count} rows");
     if graph.manifest().ids == IdType::Range {
-        let ids = ranks.map(|rank| (rank != Rank::NONE).then_some(rank.0));
+        let ids = id_positions
+            .map(|id_position| (id_position != IdPosition::NONE).then_some(id_position.0));
         return Ok(Arc::new(ids.collect::<UInt64Array>()));
     }
-    let rows = ranks.zip(0..).filter(|&(rank, _)| rank != Rank::NONE);
-    let mut wanted: Vec<Wanted> = rows.map(|(rank, row)| Wanted::new(rank, row)).collect();
+    let rows = id_positions.zip(0..).filter(|&(id_position, _)| id_position != IdPosition::NONE);
+    let mut wanted: Vec<Wanted> =
+        rows.map(|(id_position, row)| Wanted::new(id_position, row)).collect();
     wanted.sort_unstable();
     let mut found = Found::none(&id_type(graph), count);
     let (mut first, mut next) = (0, 0);
     let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
         cancel.check()?;
         let end = first + ids.len();
-        let here = wanted[next..].partition_point(|wanted| (wanted.rank().0 as usize) < end);
+        let here = wanted[next..].partition_point(|wanted| (wanted.id_position().0 as usize) < end);
         for wanted in &wanted[next..next + here] {
-            let rank = wanted.rank();
-            found.put(wanted.row(), rank, &ids, rank.0 as usize - first);
+            let id_position = wanted.id_position();
+            found.put(wanted.row(), id_position, &ids, id_position.0 as usize - first);
         }
         (first, next) = (end, next + here);
         if next == wanted.len() { Err(End::Found) } else { Ok(()) }

@@ -9,7 +9,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::scores::Score;
 use super::table::{RowSink, Table, write_in_batches};
 use crate::error::Result;
-use crate::original_ids::ShortRank;
+use crate::original_ids::ShortIdPosition;
 
 /// Some of the vertices, with a value each.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Listing<V> {
     /// The name of the column.
     pub column: &'static str,
     /// Ascending by vertex.
-    pub rows: Vec<(ShortRank, V)>,
+    pub rows: Vec<(ShortIdPosition, V)>,
     /// The budget.
     pub memory: u64,
 }
@@ -36,7 +36,7 @@ impl<V: Score> Table for Listing<V> {
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
-        for rows in self.rows.chunks(GroupSize::within(self.memory).rows) {
+        for rows in self.rows.chunks(GroupSize::for_memory(self.memory).rows) {
             if !out.wants_more() {
                 break;
             }

@@ -15,7 +15,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{RowSink, write_in_batches};
 use super::tiles;
 use crate::error::Result;
-use crate::original_ids::{Ranks, ShortRank};
+use crate::original_ids::{IdPositions, ShortIdPosition};
 
 /// A row for each edge that leaves one of some vertices, sorted by the original ids of the vertex
 /// and then of its neighbour. An edge of an undirected graph leaves both of its ends; a loop occurs
@@ -25,8 +25,8 @@ use crate::original_ids::{Ranks, ShortRank};
 /// vertices as the budget allows are read at a time. Mostly this is one group; without rows, each
 /// group is a pass over all tiles.
 pub struct NeighbourTable {
-    ranks: Ranks,
-    /// By rank, each once.
+    id_positions: IdPositions,
+    /// By id position, each once.
     vertices: Vec<Vertex>,
     extent: Extent,
 }
@@ -43,7 +43,7 @@ struct Extent {
 /// A vertex whose neighbours are wanted.
 #[derive(Debug, Clone, Copy)]
 struct Vertex {
-    rank: ShortRank,
+    id_position: ShortIdPosition,
     id: ShortId,
     /// Edges that leave it.
     degree: u32,
@@ -52,8 +52,8 @@ struct Vertex {
 /// An edge that leaves one of these vertices.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    source: ShortRank,
-    target: ShortRank,
+    source: ShortIdPosition,
+    target: ShortIdPosition,
     weight: f32,
 }
 
@@ -84,18 +84,18 @@ impl NeighbourTable {
         })?;
         // Check before anything else is allocated.
         extent.check_room(graph, options)?;
-        let ranks = Ranks::read(graph, &options.cancel)?;
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         let mut with_degrees = Vec::with_capacity(vertices.len());
         for_each_degree(graph, &vertices, |id, degree| {
-            with_degrees.push(Vertex { rank: ranks.of(id), id, degree });
+            with_degrees.push(Vertex { id_position: id_positions.of(id), id, degree });
         })?;
-        with_degrees.sort_unstable_by_key(|vertex| vertex.rank);
-        Ok(NeighbourTable { ranks, vertices: with_degrees, extent })
+        with_degrees.sort_unstable_by_key(|vertex| vertex.id_position);
+        Ok(NeighbourTable { id_positions, vertices: with_degrees, extent })
     }
 
     /// Returns the bytes that even a table of no vertices takes.
     pub fn size_min(graph: &Graph, threads: usize) -> Result<u64> {
-        Ok(Ranks::size(graph)? + reading_size(graph, threads)?)
+        Ok(IdPositions::size(graph)? + reading_size(graph, threads)?)
     }
 
     /// Returns its columns.
@@ -196,9 +196,9 @@ impl NeighbourTable {
         traverse::run(graph, wanted, held, options, |job| {
             let mut traversal = job.traversal(Listed::new(&sources));
             while let Some((row, _)) = traversal.next_row()? {
-                let source = self.ranks.of(row.source());
+                let source = self.id_positions.of(row.source());
                 row.for_each_weighted(|target, weight| {
-                    edges.push(Edge { source, target: self.ranks.of(target), weight });
+                    edges.push(Edge { source, target: self.id_positions.of(target), weight });
                 })?;
             }
             Ok::<_, crate::error::Error>(edges)
@@ -222,7 +222,8 @@ impl NeighbourTable {
             |edges: &mut Vec<Edge>, source: VertexId, target: VertexId, weight: Option<f32>| {
                 // A damaged tile must not add more edges than there is room for.
                 if chosen.contains(source.short()) && edges.len() < edges.capacity() {
-                    let [source, target] = [source, target].map(|end| self.ranks.of(end.short()));
+                    let [source, target] =
+                        [source, target].map(|end| self.id_positions.of(end.short()));
                     edges.push(Edge { source, target, weight: weight.unwrap_or(1.0) });
                 }
             };
@@ -249,7 +250,7 @@ impl Extent {
         let at_once = edges_at_a_time(options.memory).min(self.edges);
         let edges = at_once.max(self.degree_max) * size_of::<Edge>() as u64;
         let vertices = self.vertices * VERTEX_BYTES;
-        Ok(Ranks::size(graph)? + vertices + edges + at_once * ROW_BYTES)
+        Ok(IdPositions::size(graph)? + vertices + edges + at_once * ROW_BYTES)
     }
 }
 
@@ -278,7 +279,7 @@ fn for_each_degree(
 /// Returns how many rows are held at a time, unless one vertex has more.
 fn edges_at_a_time(memory: u64) -> u64 {
     // Two columns of ids are looked up.
-    GroupSize::within(memory).rows as u64 / 2
+    GroupSize::for_memory(memory).rows as u64 / 2
 }
 
 /// Returns how many of the vertices make the next group: at least one.

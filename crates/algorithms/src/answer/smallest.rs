@@ -12,8 +12,8 @@ pub(crate) fn by_smallest_size(graph: &Graph) -> u64 {
 }
 
 /// Turns one vertex of each group, its root, into the smallest original id of the group. `roots`
-/// and the result are by dense id; the result holds ranks. If ranks are dense ids, each root must
-/// be the smallest of its group.
+/// and the result are by dense id; the result holds id positions. If id positions are dense ids,
+/// each root must be the smallest of its group.
 ///
 /// Visits vertices in the order of their original ids, so the first vertex of a group names it.
 /// Works in place: the entry of a root holds the name once it is known. Every other entry holds the
@@ -24,22 +24,22 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
     cancel: &Cancel,
 ) -> Result<Values<N>> {
     if !has_order(graph) {
-        // Dense ids are ranks, and each root is the smallest of its group.
+        // Dense ids are id positions, and each root is the smallest of its group.
         return Values::of(roots, graph, cancel);
     }
     if roots.in_memory().is_none() {
         let roots = roots.into_rank_order(graph, cancel)?;
-        // The first place of a root in that order is the smallest rank of its group.
+        // The first place of a root in that order is the smallest id position of its group.
         return Ok(Values::by_rank(roots.first_places(graph, cancel)?.unwrap_or(roots)));
     }
     let mut entries = roots.into_vec()?;
     let mut is_named_root = Bits::new(entries.len());
-    // Vertices whose group is known to have a name. The first few ranks name the large groups; from
-    // then on, most vertices are found here.
+    // Vertices whose group is known to have a name. The first few id positions name the large
+    // groups; from then on, most vertices are found here.
     let mut is_named = Bits::new(entries.len());
-    graph.original_ids()?.for_each_rank(|first, vertices| {
+    graph.original_ids()?.for_each_id_position(|first, vertices| {
         cancel.check()?;
-        for (vertex, rank) in vertices.iter().zip(first..) {
+        for (vertex, id_position) in vertices.iter().zip(first..) {
             let vertex = vertex.index();
             if is_named.get(vertex) {
                 continue;
@@ -48,7 +48,7 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
             if !is_named.get(root) {
                 is_named.set(root);
                 is_named_root.set(root);
-                entries[root] = N::of(rank);
+                entries[root] = N::of(id_position);
             }
         }
         if first == 0 {

@@ -111,7 +111,7 @@ pub trait Columns {
 /// Rows whose ids were read and whose values are not yet asked for.
 #[derive(Default)]
 struct Group {
-    /// The rank of the first.
+    /// The id position of the first.
     first: usize,
     ids: Vec<IdChunk>,
     text: usize,

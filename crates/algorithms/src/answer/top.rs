@@ -14,13 +14,13 @@ use crate::original_ids::Name;
 /// A vertex with its key in an order.
 struct Ranked<K> {
     key: K,
-    rank: Reverse<u64>,
+    id_position: Reverse<u64>,
     name: Name,
 }
 
 impl<K: Ord> Ord for Ranked<K> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (&self.key, self.rank).cmp(&(&other.key, other.rank))
+        (&self.key, self.id_position).cmp(&(&other.key, other.id_position))
     }
 }
 
@@ -58,8 +58,8 @@ pub fn greatest<K: Ord + Copy>(
             if heap.len() == count && heap.peek().is_some_and(|least| key <= least.0.key) {
                 continue;
             }
-            let rank = Reverse((first + index) as u64);
-            heap.push(Reverse(Ranked { key, rank, name: ids.get(index).into() }));
+            let id_position = Reverse((first + index) as u64);
+            heap.push(Reverse(Ranked { key, id_position, name: ids.get(index).into() }));
             if heap.len() > count {
                 heap.pop();
             }

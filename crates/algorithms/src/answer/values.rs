@@ -10,37 +10,37 @@ use tegula_store::graph::IdType;
 
 use super::find_ids;
 use crate::error::Result;
-use crate::original_ids::Rank;
+use crate::original_ids::IdPosition;
 
-/// Vertices with consecutive ranks.
+/// Vertices with consecutive id positions.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'v> {
-    /// The rank of the first one.
+    /// The id position of the first one.
     pub first: usize,
     /// The vertices.
     pub vertices: &'v [VertexId],
 }
 
 impl Rows<'_> {
-    fn ranks(&self) -> Range<usize> {
+    fn id_positions(&self) -> Range<usize> {
         self.first..self.first + self.vertices.len()
     }
 }
 
-/// A value for each vertex: in memory by dense id, on disk by rank.
+/// A value for each vertex: in memory by dense id, on disk by id position.
 pub struct Values<V> {
     values: States<V>,
-    /// The original ids that values on disk name, by rank, once they are looked up.
+    /// The original ids that values on disk name, by id position, once they are looked up.
     named_ids: Mutex<Option<States<u64>>>,
 }
 
 impl<V: Value> Values<V> {
-    /// Takes the states of a run. Those on disk are brought into the order of ranks.
+    /// Takes the states of a run. Those on disk are brought into the order of id positions.
     pub fn of(states: States<V>, graph: &Graph, cancel: &Cancel) -> Result<Values<V>> {
         Ok(Values::by_rank(states.into_rank_order(graph, cancel)?))
     }
 
-    /// Takes values that, on disk, are in the order of ranks already.
+    /// Takes values that, on disk, are in the order of id positions already.
     pub fn by_rank(values: States<V>) -> Values<V> {
         Values { values, named_ids: Mutex::default() }
     }
@@ -49,7 +49,7 @@ impl<V: Value> Values<V> {
     pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
         match self.values.in_memory() {
             Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
-            None => Ok(self.values.read(rows.ranks())?),
+            None => Ok(self.values.read(rows.id_positions())?),
         }
     }
 
@@ -60,7 +60,7 @@ impl<V: Value> Values<V> {
         cancel: &Cancel,
         become_of: impl Fn(V) -> V,
     ) -> Result<Values<V>> {
-        let Some(mut writer) = StatesWriter::beside(&self.values, graph)? else {
+        let Some(mut writer) = StatesWriter::next_to(&self.values, graph)? else {
             let mut values = self.values.into_vec()?;
             values.iter_mut().for_each(|value| *value = become_of(*value));
             return Ok(Values::by_rank(values.into()));
@@ -73,8 +73,8 @@ impl<V: Value> Values<V> {
         Ok(Values::by_rank(writer.finish()?))
     }
 
-    /// Makes a column of the original ids of the vertices that some rows name by rank; null for
-    /// [`Rank::NONE`]. `named` holds the values of the rows.
+    /// Makes a column of the original ids of the vertices that some rows name by id position; null
+    /// for [`IdPosition::NONE`]. `named` holds the values of the rows.
     ///
     /// For the first rows, this looks through all ids. For further rows, it may sort a table of the
     /// ids that all values on disk name. It does so if this moves fewer bytes than a pass over all
@@ -83,24 +83,29 @@ impl<V: Value> Values<V> {
         &self,
         rows: &Rows<'_>,
         named: &[V],
-        rank_of: impl Fn(&V) -> Rank,
+        id_position_of: impl Fn(&V) -> IdPosition,
         graph: &Graph,
         cancel: &Cancel,
     ) -> Result<ArrayRef> {
         let mut sorted = lock(&self.named_ids);
         if sorted.is_none() {
             if rows.first == 0 || !self.sorting_moves_less(rows, graph) {
-                return find_ids(graph, named.iter().map(rank_of), cancel);
+                return find_ids(graph, named.iter().map(id_position_of), cancel);
             }
             let original = graph.original_ids()?;
-            let number_of = |value: &V| Some(rank_of(value).0).filter(|&rank| rank != Rank::NONE.0);
-            let load = |ranks| original.integers(ranks);
+            let number_of = |value: &V| {
+                Some(id_position_of(value).0)
+                    .filter(|&id_position| id_position != IdPosition::NONE.0)
+            };
+            let load = |id_positions| original.integers(id_positions);
             *sorted = self.values.look_up(graph, number_of, load, cancel)?;
         }
         let Some(sorted) = &*sorted else { unreachable!("values on disk are looked up") };
-        let ids = sorted.read(rows.ranks())?;
-        let ids =
-            named.iter().zip(ids).map(|(value, id)| (rank_of(value) != Rank::NONE).then_some(id));
+        let ids = sorted.read(rows.id_positions())?;
+        let ids = named
+            .iter()
+            .zip(ids)
+            .map(|(value, id)| (id_position_of(value) != IdPosition::NONE).then_some(id));
         Ok(Arc::new(ids.collect::<UInt64Array>()))
     }
 

@@ -61,11 +61,11 @@ impl Table for Path {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         let mut positions = 0..self.row_count(graph);
-        for steps in self.found.steps.chunks(GroupSize::within(self.memory).rows) {
+        for steps in self.found.steps.chunks(GroupSize::for_memory(self.memory).rows) {
             if !out.wants_more() {
                 break;
             }
-            let vertices = find_ids(graph, steps.iter().map(|step| step.rank), cancel)?;
+            let vertices = find_ids(graph, steps.iter().map(|step| step.id_position), cancel)?;
             let positions: UInt64Array = positions.by_ref().take(steps.len()).map(Some).collect();
             let distances: Float64Array = steps.iter().map(|step| Some(step.distance)).collect();
             let arrays: [ArrayRef; 3] = [Arc::new(positions), vertices, Arc::new(distances)];
@@ -85,7 +85,7 @@ impl Answer for Path {
         let ids = graph.original_ids()?;
         let ShortestPath { steps, expanded, heuristic_scale, .. } = &self.found;
         let stops = (0..).zip(steps).take(top).map(|(position, step)| {
-            let vertex = step.rank.name(&ids)?;
+            let vertex = step.id_position.name(&ids)?;
             Ok(Stop { position, vertex, distance: step.distance })
         });
         Ok(Box::new(Summary {

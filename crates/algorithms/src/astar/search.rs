@@ -12,7 +12,7 @@ use tegula_engine::{
 };
 
 use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
-use crate::original_ids::{Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions};
 
 /// The settings of a search.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +30,7 @@ pub struct AstarConfig<'c> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// The vertex.
-    pub rank: Rank,
+    pub id_position: IdPosition,
     /// The sum of weights up to it.
     pub distance: f64,
 }
@@ -98,8 +98,8 @@ fn find(
     };
     let started = Instant::now();
     let heuristic = Heuristic::new(graph, config.coordinates, scale, target);
-    let ranks = Ranks::read(graph, &options.cancel)?;
-    let search = Search::new(graph, source, target, heuristic, ranks);
+    let id_positions = IdPositions::read(graph, &options.cancel)?;
+    let search = Search::new(graph, source, target, heuristic, id_positions);
     let done = search.run(job, options)?;
     times.push(started.elapsed());
     let statistics = job.statistics(times, edges + done.edges);
@@ -116,14 +116,15 @@ pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
     ))
 }
 
-/// Bytes held beside the rows: coordinates, labels, the set of open vertices, the queue, and ranks.
+/// Bytes held beside the rows: coordinates, labels, the set of open vertices, the queue, and id
+/// positions.
 fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
     let count = graph.vertex_count();
     let coordinates = if has_coordinates { size_of::<[f64; 2]>() } else { 0 };
     let each = (coordinates + size_of::<Label>()) as u64;
     let queue = BestFirst::<Key>::size(count);
-    let ranks = Ranks::size(graph)?;
-    Ok(each * count + VertexSet::size(count) + queue + ranks)
+    let id_positions = IdPositions::size(graph)?;
+    Ok(each * count + VertexSet::size(count) + queue + id_positions)
 }
 
 /// The length of a straight line. Square roots are the same on every machine.
@@ -247,7 +248,7 @@ struct Search<'c> {
     source: ShortId,
     target: ShortId,
     heuristic: Heuristic<'c>,
-    ranks: Ranks,
+    id_positions: IdPositions,
     labels: Vec<Cell<Label>>,
     /// Vertices whose label has become smaller since their last visit.
     open: VertexSet,
@@ -261,7 +262,7 @@ impl<'c> Search<'c> {
         source: ShortId,
         target: ShortId,
         heuristic: Heuristic<'c>,
-        ranks: Ranks,
+        id_positions: IdPositions,
     ) -> Search<'c> {
         let count = graph.vertex_count() as usize;
         let unknown = Label { distance: f64::INFINITY, level: 0, parent: NONE };
@@ -269,7 +270,7 @@ impl<'c> Search<'c> {
         labels.resize(count, Cell::new(unknown));
         let open = VertexSet::new(count as u32);
         let bound = Cell::new(f64::INFINITY);
-        Search { graph, source, target, heuristic, ranks, labels, open, bound }
+        Search { graph, source, target, heuristic, id_positions, labels, open, bound }
     }
 
     /// Visits vertices until no waiting vertex can be on the path.
@@ -330,7 +331,7 @@ impl<'c> Search<'c> {
             } else if distance == known.distance
                 && level == known.level
                 && known.parent != NONE
-                && self.rank(source.0) < self.rank(known.parent)
+                && self.id_position(source.0) < self.id_position(known.parent)
             {
                 // The path is equally long, so the paths that go on from here become no shorter.
                 self.labels[target.index()].set(Label { parent: source.0, ..known });
@@ -370,7 +371,7 @@ impl<'c> Search<'c> {
         let mut vertex = self.target;
         while self.label(vertex).distance.is_finite() {
             let Label { distance, parent, .. } = self.label(vertex);
-            steps.push(Step { rank: self.rank(vertex.0), distance });
+            steps.push(Step { id_position: self.id_position(vertex.0), distance });
             if parent == NONE {
                 break;
             }
@@ -385,7 +386,7 @@ impl<'c> Search<'c> {
         self.labels[vertex.index()].get()
     }
 
-    fn rank(&self, vertex: u32) -> Rank {
-        self.ranks.of(ShortId(vertex)).into()
+    fn id_position(&self, vertex: u32) -> IdPosition {
+        self.id_positions.of(ShortId(vertex)).into()
     }
 }

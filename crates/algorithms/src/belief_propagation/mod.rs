@@ -292,7 +292,7 @@ impl Algorithm for BeliefPropagationOptions {
     }
 
     fn iterations(&self) -> Iterations {
-        Iterations::within(self.tolerance.get(), self.iterations)
+        Iterations::until(self.tolerance.get(), self.iterations)
     }
 
     fn work(&self, graph: &Graph, model: &Model) -> Result<Work> {

@@ -83,8 +83,8 @@ impl BfsOptions {
         self.parents || self.targets.is_some()
     }
 
-    /// Whether the states must stay in memory. Naming parents puts the rank of every vertex into
-    /// the memory that the arrays of the run had; paths look up states at random.
+    /// Whether the states must stay in memory. Naming parents puts the id position of every vertex
+    /// into the memory that the arrays of the run had; paths look up states at random.
     fn stays_in_memory(&self, graph: &Graph) -> bool {
         self.targets.is_some() || self.parents && has_order(graph)
     }
@@ -99,7 +99,7 @@ impl BfsOptions {
         let options = &RunOptions { arrays, ..options.clone() };
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
         let program = Bfs::<P>::new(sources)
-            .within(self.cutoff.unwrap_or(u32::MAX))
+            .with_cutoff(self.cutoff.unwrap_or(u32::MAX))
             .following(self.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
         if self.targets.is_some() {
@@ -170,7 +170,7 @@ impl Algorithm for BfsOptions {
             (true, false) => tegula_engine::estimate_following::<Bfs<u64>>,
         };
         let held = if self.targets.is_some() { Paths::<Reached>::size(graph)? } else { 0 };
-        let estimate = files.beside(estimate(graph, self.direction.into(), threads), held);
+        let estimate = files.add_to(estimate(graph, self.direction.into(), threads), held);
         match self.stays_in_memory(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),

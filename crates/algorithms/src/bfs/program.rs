@@ -114,7 +114,7 @@ impl<P: Parent> Bfs<P> {
     }
 
     /// The same search up to `cutoff` hops.
-    pub fn within(self, cutoff: u32) -> Bfs<P> {
+    pub fn with_cutoff(self, cutoff: u32) -> Bfs<P> {
         Bfs { cutoff, ..self }
     }
 

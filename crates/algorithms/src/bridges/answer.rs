@@ -13,12 +13,12 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks, ShortRank};
+use crate::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
 
 /// The edges and vertices whose removal splits a component.
 pub(super) struct Cuts {
     /// In ascending order, and so are the two ends of each.
-    bridges: Vec<(ShortRank, ShortRank)>,
+    bridges: Vec<(ShortIdPosition, ShortIdPosition)>,
     /// With the number of blocks that meet in each point.
     articulation_points: Listing<u32>,
     /// The memory budget in bytes.
@@ -50,18 +50,19 @@ pub struct Point {
 }
 
 impl Cuts {
-    /// Replaces dense ids by ranks.
+    /// Replaces dense ids by id positions.
     pub(super) fn new(found: Blocks, graph: &Graph, options: &RunOptions<'_>) -> Result<Cuts> {
-        let ranks = Ranks::read(graph, &options.cancel)?;
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         let ends = |(a, b)| {
-            let (a, b) = (ranks.of(a), ranks.of(b));
+            let (a, b) = (id_positions.of(a), id_positions.of(b));
             (a.min(b), a.max(b))
         };
         // Reuses the allocation.
         let mut bridges: Vec<_> = found.bridges.into_iter().map(ends).collect();
         bridges.sort_unstable();
         let points = found.articulation_points.into_iter();
-        let mut rows: Vec<_> = points.map(|(vertex, blocks)| (ranks.of(vertex), blocks)).collect();
+        let mut rows: Vec<_> =
+            points.map(|(vertex, blocks)| (id_positions.of(vertex), blocks)).collect();
         rows.sort_unstable();
         let articulation_points = Listing { column: "blocks", rows, memory: options.memory };
         Ok(Cuts { bridges, articulation_points, memory: options.memory })
@@ -71,14 +72,14 @@ impl Cuts {
         cancel.check()?;
         let ids = graph.original_ids()?;
         let mut most = self.articulation_points.rows.clone();
-        let by_blocks = |&(vertex, blocks): &(ShortRank, u32)| (Reverse(blocks), vertex);
+        let by_blocks = |&(vertex, blocks): &(ShortIdPosition, u32)| (Reverse(blocks), vertex);
         if most.len() > top {
             most.select_nth_unstable_by_key(top, by_blocks);
             most.truncate(top);
         }
         most.sort_unstable_by_key(by_blocks);
-        let point = |(vertex, blocks): (ShortRank, u32)| {
-            Ok(Point { vertex: Rank::from(vertex).name(&ids)?, blocks })
+        let point = |(vertex, blocks): (ShortIdPosition, u32)| {
+            Ok(Point { vertex: IdPosition::from(vertex).name(&ids)?, blocks })
         };
         Ok(Summary {
             bridges: self.bridges.len() as u64,
@@ -102,7 +103,7 @@ impl Table for Bridges {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         // Half as many rows, as each row looks up two ids.
-        for bridges in self.0.bridges.chunks(GroupSize::within(self.0.memory).rows / 2) {
+        for bridges in self.0.bridges.chunks(GroupSize::for_memory(self.0.memory).rows / 2) {
             if !out.wants_more() {
                 break;
             }

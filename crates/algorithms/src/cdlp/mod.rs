@@ -83,7 +83,7 @@ impl Algorithm for CdlpOptions {
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, *self, options)?;
         let called = Called { one: "label", many: "labels" };
-        let names = Values::of(found.ranks.into(), graph, &options.cancel)?;
+        let names = Values::of(found.id_positions.into(), graph, &options.cancel)?;
         let groups = Groups { called, names, figures: NoFigures {}, memory: options.memory };
         Ok(Found::new(groups, found.statistics))
     }

@@ -9,14 +9,14 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use super::CdlpOptions;
 use crate::error::Result;
-use crate::original_ids::Ranks;
+use crate::original_ids::IdPositions;
 use crate::tally::Tally;
 
 /// The labels that were found.
 #[derive(Debug, Clone)]
 pub struct Labels {
-    /// For each dense id, the rank of the vertex whose id is its label.
-    pub ranks: Vec<u32>,
+    /// For each dense id, the id position of the vertex whose id is its label.
+    pub id_positions: Vec<u32>,
     /// Statistics of the run.
     pub statistics: RunStatistics,
 }
@@ -51,8 +51,8 @@ fn propagate(
     options: &RunOptions<'_>,
 ) -> Result<Labels> {
     let count = graph.short_vertex_count()?;
-    let ranks = Ranks::read(graph, &options.cancel)?;
-    let mut labels = ranks.into_vec(count);
+    let id_positions = IdPositions::read(graph, &options.cancel)?;
+    let mut labels = id_positions.into_vec(count);
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
     let mut times = IterationTimes::default();
@@ -73,7 +73,7 @@ fn propagate(
     }
     options.progress.end();
     let edges = times.count() * graph.edge_count();
-    Ok(Labels { ranks: labels, statistics: job.statistics(times, edges) })
+    Ok(Labels { id_positions: labels, statistics: job.statistics(times, edges) })
 }
 
 impl Round<'_> {

@@ -11,13 +11,13 @@ use tegula_machine::{Diagnostic, Hint};
 use super::Bounds;
 use crate::answer::{self, Answer, Facts, List, RowSink, Table, find_ids, id_type, write_arrays};
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions, Name};
 
 /// The result of the search for the diameter.
 pub(super) struct Diameter {
     bounds: Bounds,
     /// The ends of the longest shortest path that was found, the smaller first.
-    ends: Option<(Rank, Rank)>,
+    ends: Option<(IdPosition, IdPosition)>,
 }
 
 /// The summary of the search.
@@ -40,9 +40,9 @@ pub struct Summary {
 
 impl Diameter {
     pub(super) fn new(bounds: Bounds, graph: &Graph, options: &RunOptions<'_>) -> Result<Diameter> {
-        let ranks = Ranks::read(graph, &options.cancel)?;
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         let ends = bounds.ends.map(|(one, other)| {
-            let (one, other) = (ranks.of(one), ranks.of(other));
+            let (one, other) = (id_positions.of(one), id_positions.of(other));
             (one.min(other).into(), one.max(other).into())
         });
         Ok(Diameter { bounds, ends })
@@ -79,7 +79,7 @@ impl Answer for Diameter {
     ) -> Result<Box<dyn answer::Summary>> {
         let Bounds { lower, upper, vertices, searches, .. } = self.bounds;
         let ids = graph.original_ids()?;
-        let name = |rank: Rank| rank.name(&ids);
+        let name = |id_position: IdPosition| id_position.name(&ids);
         let (source, target) = (self.ends.map(|ends| ends.0), self.ends.map(|ends| ends.1));
         Ok(Box::new(Summary {
             lower,

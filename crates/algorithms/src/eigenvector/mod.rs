@@ -79,7 +79,7 @@ impl Algorithm for EigenvectorOptions {
     }
 
     fn iterations(&self) -> Iterations {
-        Iterations::within(self.tolerance.get(), self.max_iterations)
+        Iterations::until(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

@@ -89,7 +89,7 @@ impl Algorithm for HitsOptions {
     }
 
     fn iterations(&self) -> Iterations {
-        Iterations::within(self.tolerance.get(), self.max_iterations)
+        Iterations::until(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

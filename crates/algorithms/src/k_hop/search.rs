@@ -13,7 +13,7 @@ use tegula_engine::{
 use crate::algorithm::EdgeDirection;
 use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
 use crate::error::Result;
-use crate::original_ids::Ranks;
+use crate::original_ids::IdPositions;
 
 /// The vertices within some hops of the sources.
 #[derive(Debug, Clone)]
@@ -73,21 +73,22 @@ pub fn run(
 pub(super) fn size(graph: &Graph, hops: u32) -> Result<u64> {
     let vertices = graph.vertex_count();
     let levels = vertices.min(u64::from(hops) + 1);
-    Ok(VertexSet::size(vertices) + (8 + 16) * vertices + 8 * levels + Ranks::size(graph)?)
+    Ok(VertexSet::size(vertices) + (8 + 16) * vertices + 8 * levels + IdPositions::size(graph)?)
 }
 
 impl Neighbourhood {
-    /// Replaces dense ids by ranks.
+    /// Replaces dense ids by id positions.
     pub(super) fn named(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Near> {
         let mut levels: Vec<u64> = Vec::new();
         for &(_, hop) in &self.vertices {
             levels.resize(levels.len().max(hop as usize + 1), 0);
             levels[hop as usize] += 1;
         }
-        let ranks = Ranks::read(graph, &options.cancel)?;
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         // Reuses the allocation.
         let vertices = self.vertices.into_iter();
-        let mut rows: Vec<_> = vertices.map(|(vertex, hop)| (ranks.of(vertex), hop)).collect();
+        let mut rows: Vec<_> =
+            vertices.map(|(vertex, hop)| (id_positions.of(vertex), hop)).collect();
         rows.sort_unstable();
         Ok(Near { listing: Listing { column: "hops", rows, memory: options.memory }, levels })
     }

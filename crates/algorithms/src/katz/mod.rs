@@ -88,7 +88,7 @@ impl Algorithm for KatzOptions {
     }
 
     fn iterations(&self) -> Iterations {
-        Iterations::within(self.tolerance.get(), self.max_iterations)
+        Iterations::until(self.tolerance.get(), self.max_iterations)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

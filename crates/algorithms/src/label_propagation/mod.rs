@@ -115,7 +115,7 @@ impl Algorithm for LabelPropagationOptions {
         let found = run(graph, *self, options)?;
         let figures = Stability { converged: found.unstable == 0, unstable: found.unstable };
         let called = Called { one: "label", many: "labels" };
-        let names = Values::of(found.ranks.into(), graph, &options.cancel)?;
+        let names = Values::of(found.id_positions.into(), graph, &options.cancel)?;
         let groups = Groups { called, names, figures, memory: options.memory };
         Ok(Found::new(groups, found.statistics))
     }

@@ -9,15 +9,15 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use super::LabelPropagationOptions;
 use crate::error::Result;
-use crate::original_ids::Ranks;
+use crate::original_ids::IdPositions;
 use crate::random;
 use crate::tally::Tally;
 
 /// The labels that were found.
 #[derive(Debug, Clone)]
 pub struct StableLabels {
-    /// For each dense id, the rank of the vertex whose id is its label.
-    pub ranks: Vec<u32>,
+    /// For each dense id, the id position of the vertex whose id is its label.
+    pub id_positions: Vec<u32>,
     /// Vertices that would have taken another label in the last iteration.
     pub unstable: u64,
     /// Statistics of the run. If the labels converge, the last iteration only confirms this.
@@ -27,7 +27,7 @@ pub struct StableLabels {
 /// What the workers share.
 struct Round<'r> {
     job: &'r RowsJob<'r>,
-    ranks: &'r Ranks,
+    id_positions: &'r IdPositions,
     labels: &'r [u32],
     next: &'r [AtomicU32],
     /// Chooses between labels.
@@ -49,11 +49,11 @@ pub fn run(
     })
 }
 
-/// Returns the bytes that a run holds beside the rows: labels before and after, and ranks.
+/// Returns the bytes that a run holds beside the rows: labels before and after, and id positions.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends) + Tally::size(ends);
-    Ok(8 * graph.vertex_count() + Ranks::size(graph)? + threads as u64 * worker)
+    Ok(8 * graph.vertex_count() + IdPositions::size(graph)? + threads as u64 * worker)
 }
 
 fn propagate(
@@ -63,8 +63,9 @@ fn propagate(
     options: &RunOptions<'_>,
 ) -> Result<StableLabels> {
     let count = graph.short_vertex_count()?;
-    let ranks = Ranks::read(graph, &options.cancel)?;
-    let mut labels: Vec<u32> = (0..count).map(|vertex| ranks.of(ShortId(vertex)).0).collect();
+    let id_positions = IdPositions::read(graph, &options.cancel)?;
+    let mut labels: Vec<u32> =
+        (0..count).map(|vertex| id_positions.of(ShortId(vertex)).0).collect();
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
     let (mut times, mut unstable) = (IterationTimes::default(), 0);
@@ -74,7 +75,7 @@ fn propagate(
         let coin = random::number(wanted.seed, times.count());
         let round = Round {
             job,
-            ranks: &ranks,
+            id_positions: &id_positions,
             labels: &labels,
             next: &next,
             seed: wanted.seed,
@@ -94,7 +95,7 @@ fn propagate(
     }
     options.progress.end();
     let edges = times.count() * graph.edge_count();
-    Ok(StableLabels { ranks: labels, unstable, statistics: job.statistics(times, edges) })
+    Ok(StableLabels { id_positions: labels, unstable, statistics: job.statistics(times, edges) })
 }
 
 impl Round<'_> {
@@ -109,7 +110,8 @@ impl Round<'_> {
             let own = label(vertex);
             let key = |label| (label != own, random::number(self.seed, u64::from(label)));
             let best = tally.most_frequent(neighbours.ends().map(label), key).unwrap_or(own);
-            let may_change = random::number(self.coin, self.ranks.of(vertex).0.into()) & 1 == 0;
+            let may_change =
+                random::number(self.coin, self.id_positions.of(vertex).0.into()) & 1 == 0;
             let next = if may_change { best } else { own };
             self.next[vertex.index()].store(next, Ordering::Relaxed);
             unstable += u64::from(best != own);

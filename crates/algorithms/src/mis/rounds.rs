@@ -11,7 +11,7 @@ use tegula_engine::{
 
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
-use crate::original_ids::Ranks;
+use crate::original_ids::IdPositions;
 use crate::random;
 
 /// A maximal independent set.
@@ -32,7 +32,7 @@ struct Rounds<'r> {
     job: &'r RowsJob<'r>,
     /// The state of each vertex. A decision is final, and follows from final decisions alone.
     states: Vec<AtomicU8>,
-    ranks: Ranks,
+    id_positions: IdPositions,
     seed: u64,
     edges: AtomicU64,
     undecided: AtomicU64,
@@ -66,7 +66,7 @@ fn decide_all(
     let rounds = Rounds {
         job,
         states: states.take(graph.vertex_count() as usize).collect(),
-        ranks: Ranks::read(graph, &options.cancel)?,
+        id_positions: IdPositions::read(graph, &options.cancel)?,
         seed: config.seed,
         edges: AtomicU64::new(0),
         undecided: AtomicU64::new(graph.vertex_count()),
@@ -92,7 +92,7 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
 
 /// Bytes held beside the rows; the result reuses the memory of the states.
 fn size(graph: &Graph) -> Result<u64> {
-    Ok(2 * graph.vertex_count() + Ranks::size(graph)?)
+    Ok(2 * graph.vertex_count() + IdPositions::size(graph)?)
 }
 
 impl Rounds<'_> {
@@ -144,6 +144,6 @@ impl Rounds<'_> {
 
     /// The priority of a vertex; no two vertices have the same.
     fn priority(&self, vertex: ShortId) -> u64 {
-        random::number(self.seed, self.ranks.of(vertex).0.into())
+        random::number(self.seed, self.id_positions.of(vertex).0.into())
     }
 }

@@ -15,7 +15,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, ShortRank};
+use crate::original_ids::{IdPosition, Name, ShortIdPosition};
 
 /// The forest found.
 pub(super) struct Forest {
@@ -65,7 +65,7 @@ impl Table for Forest {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         // Half as many rows, as each row looks up two ids.
-        for edges in self.edges.chunks(GroupSize::within(self.memory).rows / 2) {
+        for edges in self.edges.chunks(GroupSize::for_memory(self.memory).rows / 2) {
             if !out.wants_more() {
                 break;
             }
@@ -102,8 +102,12 @@ impl Answer for Forest {
             }
         }
         let ids = graph.original_ids()?;
-        let edge = |(Reverse(TotalOrder(weight)), source, target): (_, ShortRank, ShortRank)| {
-            let name = |rank: ShortRank| Rank::from(rank).name(&ids);
+        let edge = |(Reverse(TotalOrder(weight)), source, target): (
+            _,
+            ShortIdPosition,
+            ShortIdPosition,
+        )| {
+            let name = |id_position: ShortIdPosition| IdPosition::from(id_position).name(&ids);
             Ok(Edge { source: name(source)?, target: name(target)?, weight })
         };
         let edges = self.edges.len() as u64;

@@ -12,7 +12,7 @@ use tegula_engine::{
 
 use super::MstOptions;
 use crate::error::{Result, check_both_directions};
-use crate::original_ids::{Ranks, ShortRank};
+use crate::original_ids::{IdPositions, ShortIdPosition};
 
 /// The target of a vertex without an edge out of its component.
 const NONE: u32 = u32::MAX;
@@ -21,9 +21,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ForestEdge {
     /// The smaller end.
-    pub source: ShortRank,
+    pub source: ShortIdPosition,
     /// The greater end.
-    pub target: ShortRank,
+    pub target: ShortIdPosition,
     /// Its weight.
     pub weight: f32,
 }
@@ -112,14 +112,14 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
 }
 
 fn size(graph: &Graph) -> Result<u64> {
-    Ok(28 * graph.vertex_count() + Ranks::size(graph)?)
+    Ok(28 * graph.vertex_count() + IdPositions::size(graph)?)
 }
 
 /// A forest that grows.
 struct Growing {
     /// The factor of the weights: 1 or -1.
     sign: f32,
-    ranks: Ranks,
+    id_positions: IdPositions,
     /// For each vertex, the smallest vertex of its component.
     components: Vec<u32>,
     candidates: Vec<Candidate>,
@@ -136,7 +136,7 @@ impl Growing {
         components.extend(0..count);
         Ok(Growing {
             sign,
-            ranks: Ranks::read(graph, cancel)?,
+            id_positions: IdPositions::read(graph, cancel)?,
             components,
             candidates: (0..count).map(|target| Candidate { target, weight: 0.0 }).collect(),
             least: vec![NONE; count as usize],
@@ -221,7 +221,7 @@ impl Growing {
             }
             let Candidate { target, weight } = self.candidates[source as usize];
             if self.unite(source, target) {
-                let (one, other) = (self.rank(source), self.rank(target));
+                let (one, other) = (self.id_position(source), self.id_position(target));
                 let (source, target) = (one.min(other), one.max(other));
                 self.edges.push(ForestEdge { source, target, weight });
             }
@@ -253,14 +253,14 @@ impl Growing {
         self.components[vertex as usize]
     }
 
-    fn rank(&self, vertex: u32) -> ShortRank {
-        self.ranks.of(ShortId(vertex))
+    fn id_position(&self, vertex: u32) -> ShortIdPosition {
+        self.id_positions.of(ShortId(vertex))
     }
 
     /// Whether one edge comes before another: by weight, then by their ends.
     fn is_less(&self, one: u32, edge: Candidate, other: u32, than: Candidate) -> bool {
         let ends = |vertex: u32, edge: Candidate| {
-            let (one, other) = (self.rank(vertex), self.rank(edge.target));
+            let (one, other) = (self.id_position(vertex), self.id_position(edge.target));
             (one.min(other), one.max(other))
         };
         let by_weight = edge.weight.total_cmp(&than.weight);

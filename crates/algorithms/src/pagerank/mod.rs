@@ -104,7 +104,7 @@ pub fn run_weighted(
     options: &RunOptions<'_>,
 ) -> Result<Outcome<PageRank, States<f32>>> {
     let estimate = estimate_weighted(graph, options.threads);
-    let estimate = beside(estimate, walk.size());
+    let estimate = with_bytes(estimate, walk.size());
     let found = OutWeights::find(graph, walk, &estimate, options)?;
     let options = &RunOptions { arrays: found.arrays, ..options.clone() };
     let outcome = tegula_engine::run_anywhere(graph, found.start, options)?;
@@ -116,7 +116,7 @@ pub fn run_weighted(
 
 /// Returns the ranks alone, in memory or on disk like the states.
 fn ranks_of(states: States<WeightedRank>, graph: &Graph, cancel: &Cancel) -> Result<States<f32>> {
-    let Some(mut writer) = StatesWriter::beside(&states, graph)? else {
+    let Some(mut writer) = StatesWriter::next_to(&states, graph)? else {
         let ranks: Vec<f32> = states.into_vec()?.into_iter().map(|state| state.rank).collect();
         return Ok(ranks.into());
     };
@@ -134,15 +134,15 @@ fn estimate_weighted(graph: &Graph, threads: usize) -> Estimate {
     let vertex_bytes = estimate.vertex_bytes.max(out_weights::states_size(graph) + sums);
     let on_disk = estimate.on_disk.map(|arrays| {
         let missing = sums.saturating_sub(arrays.least().bytes);
-        arrays.beside(out_weights::reading_size(graph) + missing)
+        arrays.with_bytes(out_weights::reading_size(graph) + missing)
     });
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
 /// Returns an estimate with `bytes` more that stay in memory.
-fn beside(estimate: Estimate, bytes: u64) -> Estimate {
+fn with_bytes(estimate: Estimate, bytes: u64) -> Estimate {
     let vertex_bytes = estimate.vertex_bytes + bytes;
-    let on_disk = estimate.on_disk.map(|arrays| arrays.beside(bytes));
+    let on_disk = estimate.on_disk.map(|arrays| arrays.with_bytes(bytes));
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
@@ -236,7 +236,7 @@ impl Algorithm for PageRankOptions {
         // Seeds become sums in double precision, and these become shares, before anything else is
         // held.
         let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
-        Ok(side_table::with_reading(beside(estimate, shares), reading))
+        Ok(side_table::with_reading(with_bytes(estimate, shares), reading))
     }
 
     fn checkpointing(&self) -> Checkpointing {

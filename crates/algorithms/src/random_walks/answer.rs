@@ -13,12 +13,12 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks, ShortRank};
+use crate::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
 
 /// The maximum number of vertices listed for a walk.
 const LISTED_MAX: usize = 10;
 
-/// The walks, with vertices named by rank.
+/// The walks, with vertices named by id position.
 pub(super) struct Walks {
     trajectories: Trajectories,
     /// Number of vertices of all walks.
@@ -48,16 +48,16 @@ pub struct Walk {
 }
 
 impl Walks {
-    /// Replaces dense ids by ranks, in place.
+    /// Replaces dense ids by id positions, in place.
     pub(super) fn new(
         mut trajectories: Trajectories,
         graph: &Graph,
         options: &RunOptions<'_>,
     ) -> Result<Walks> {
-        let ranks = Ranks::read(graph, &options.cancel)?;
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         let mut vertices = 0;
         for vertex in trajectories.vertices.iter_mut().filter(|vertex| **vertex != NONE) {
-            *vertex = ShortId(ranks.of(*vertex).0);
+            *vertex = ShortId(id_positions.of(*vertex).0);
             vertices += 1;
         }
         Ok(Walks { trajectories, vertices, memory: options.memory })
@@ -72,8 +72,8 @@ impl Walks {
     }
 }
 
-fn rank(vertex: ShortId) -> Rank {
-    ShortRank(vertex.0).into()
+fn id_position(vertex: ShortId) -> IdPosition {
+    ShortIdPosition(vertex.0).into()
 }
 
 /// A row for every vertex of every walk.
@@ -93,9 +93,9 @@ impl Table for Walks {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         let mut rows = (0u64..).zip(self.walks()).flat_map(|(walk, vertices)| {
-            (0u32..).zip(vertices).map(move |(step, &vertex)| (walk, step, rank(vertex)))
+            (0u32..).zip(vertices).map(move |(step, &vertex)| (walk, step, id_position(vertex)))
         });
-        let size = GroupSize::within(self.memory).rows;
+        let size = GroupSize::for_memory(self.memory).rows;
         loop {
             let group: Vec<_> = rows.by_ref().take(size).collect();
             if group.is_empty() || !out.wants_more() {
@@ -119,7 +119,8 @@ impl Answer for Walks {
         cancel.check()?;
         let ids = graph.original_ids()?;
         let walk = |(walk, vertices): (u64, &[ShortId])| {
-            let names = vertices.iter().take(LISTED_MAX).map(|&vertex| rank(vertex).name(&ids));
+            let names =
+                vertices.iter().take(LISTED_MAX).map(|&vertex| id_position(vertex).name(&ids));
             Ok(Walk { walk, vertices: names.collect::<tegula_engine::Result<_>>()? })
         };
         let walks = self.walks().count() as u64;

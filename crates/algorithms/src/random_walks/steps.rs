@@ -9,7 +9,7 @@ use tegula_machine::threads::lock;
 
 use super::RandomWalksOptions;
 use crate::error::{Result, negative_weight};
-use crate::original_ids::Ranks;
+use crate::original_ids::IdPositions;
 use crate::random;
 
 /// No vertex: the walk has ended.
@@ -98,7 +98,7 @@ pub(super) fn size(graph: &Graph, sources: u64, wanted: &RandomWalksOptions) -> 
     }
     // The walkers that wait, that step and that are in doubt, in lists that grow by doubling.
     let walkers = walks * 6 * size_of::<Walker>() as u64;
-    Ok(4 * visits + walkers + Ranks::size(graph)?)
+    Ok(4 * visits + walkers + IdPositions::size(graph)?)
 }
 
 /// Bytes held by a worker: a row, with sums of weights.

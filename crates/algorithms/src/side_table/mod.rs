@@ -100,7 +100,7 @@ pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
     let beside_streaming = reading.saturating_sub(estimate.stream_bytes_min);
     let on_disk = estimate.on_disk.map(|arrays| {
         let missing = beside_streaming.saturating_sub(arrays.least().bytes);
-        arrays.beside(missing)
+        arrays.with_bytes(missing)
     });
     let vertex_bytes = estimate.vertex_bytes.max(beside_streaming);
     Estimate { vertex_bytes, on_disk, ..estimate }

@@ -12,12 +12,12 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions, Name};
 
 /// The similarities of the pairs.
 pub(super) struct Similarities {
     pairs: Vec<SimilarPair>,
-    ranks: Ranks,
+    id_positions: IdPositions,
     group_size: GroupSize,
 }
 
@@ -29,8 +29,8 @@ impl Similarities {
     ) -> Result<Similarities> {
         // Names need memory of their own.
         graph.reader().pool().trim();
-        let ranks = Ranks::read(graph, &options.cancel)?;
-        Ok(Similarities { pairs, ranks, group_size: GroupSize::within(options.memory) })
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
+        Ok(Similarities { pairs, id_positions, group_size: GroupSize::for_memory(options.memory) })
     }
 }
 
@@ -75,7 +75,11 @@ impl Table for Similarities {
                 break;
             }
             let ids = |end: fn(&SimilarPair) -> ShortId| {
-                find_ids(graph, pairs.iter().map(|pair| self.ranks.of(end(pair)).into()), cancel)
+                find_ids(
+                    graph,
+                    pairs.iter().map(|pair| self.id_positions.of(end(pair)).into()),
+                    cancel,
+                )
             };
             let similarities: Float64Array =
                 pairs.iter().map(|pair| Some(pair.similarity)).collect();
@@ -104,7 +108,7 @@ impl Answer for Similarities {
         });
         let named = most.into_iter().take(top).map(|index| {
             let SimilarPair { u, v, similarity } = self.pairs[index];
-            let name = |vertex| Rank::from(self.ranks.of(vertex)).name(&ids);
+            let name = |vertex| IdPosition::from(self.id_positions.of(vertex)).name(&ids);
             Ok(Pair { u: name(u)?, v: name(v)?, similarity })
         });
         Ok(Box::new(Summary {

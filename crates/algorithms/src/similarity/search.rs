@@ -14,7 +14,7 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use super::Measure;
 use crate::answer::TotalOrder;
 use crate::error::Result;
-use crate::original_ids::{Ranks, ShortRank};
+use crate::original_ids::{IdPositions, ShortIdPosition};
 
 /// Two vertices and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ pub fn most_similar(
     held: u64,
     options: &RunOptions<'_>,
 ) -> Result<(Vec<SimilarPair>, RunStatistics)> {
-    let ranks = Ranks::read(graph, &options.cancel)?;
+    let id_positions = IdPositions::read(graph, &options.cancel)?;
     run(graph, measure, held, options, |search| {
         let found: Vec<Mutex<Vec<SimilarPair>>> =
             sources.iter().map(|_| Mutex::default()).collect();
@@ -83,7 +83,7 @@ pub fn most_similar(
             let source = sources[index].short();
             *lock(&found[index]) = spare.with(
                 || Common::new(search.degrees.len()),
-                |common| search.nearest(source, top, &ranks, common),
+                |common| search.nearest(source, top, &id_positions, common),
             )?;
             options.progress.advance(1);
             Ok(())
@@ -99,7 +99,7 @@ pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<u64> {
     // The worth in common, the vertices that have any, and the neighbours of two vertices at a
     // time.
     let worker = (8 + 8 + 4) * vertices + 3 * Neighbourhoods::<Sequential>::size(edges_max);
-    Ok(4 * vertices + Ranks::size(graph)? + threads as u64 * worker + 24 * found)
+    Ok(4 * vertices + IdPositions::size(graph)? + threads as u64 * worker + 24 * found)
 }
 
 /// Counts the neighbours of all vertices, then calls `find`.
@@ -215,7 +215,7 @@ impl Search<'_> {
         &self,
         source: ShortId,
         top: usize,
-        ranks: &Ranks,
+        id_positions: &IdPositions,
         common: &mut Common,
     ) -> tegula_engine::Result<Vec<SimilarPair>> {
         let between = self.neighbours(source)?;
@@ -226,12 +226,12 @@ impl Search<'_> {
             self.saw(&neighbours);
         }
         // The least similar vertex is on top, of equal ones the one with the greatest original id.
-        let mut best: BinaryHeap<(std::cmp::Reverse<TotalOrder<f64>>, ShortRank, ShortId)> =
+        let mut best: BinaryHeap<(std::cmp::Reverse<TotalOrder<f64>>, ShortIdPosition, ShortId)> =
             BinaryHeap::new();
         common.drain(|vertex, worth| {
             if vertex != source && worth > 0.0 {
                 let similarity = TotalOrder(self.similarity(source, vertex, worth));
-                best.push((std::cmp::Reverse(similarity), ranks.of(vertex), vertex));
+                best.push((std::cmp::Reverse(similarity), id_positions.of(vertex), vertex));
                 if best.len() > top {
                     best.pop();
                 }

@@ -99,7 +99,7 @@ impl Algorithm for SpmvOptions {
         }
         let values = vector.size();
         let vertex_bytes = estimate.vertex_bytes + values;
-        let on_disk = estimate.on_disk.map(|arrays| arrays.beside(values));
+        let on_disk = estimate.on_disk.map(|arrays| arrays.with_bytes(values));
         let estimate = Estimate { vertex_bytes, on_disk, ..estimate };
         Ok(side_table::with_reading(estimate, vector.reading_size))
     }

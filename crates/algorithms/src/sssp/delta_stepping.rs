@@ -27,7 +27,7 @@ pub(super) fn run<P: Program + From<Search>>(
         Some(delta) => delta,
         None => default_delta(graph, directions, options)?,
     };
-    let search = Search::new(sources, delta).within(config.cutoff).following(directions);
+    let search = Search::new(sources, delta).with_cutoff(config.cutoff).following(directions);
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
     if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));
@@ -55,7 +55,7 @@ impl Search {
     }
 
     /// The same search up to this distance.
-    pub fn within(self, cutoff: Option<f64>) -> Search {
+    pub fn with_cutoff(self, cutoff: Option<f64>) -> Search {
         Search { cutoff: cutoff.unwrap_or(f64::INFINITY), ..self }
     }
 

@@ -157,8 +157,8 @@ impl SsspOptions {
         self.parents || self.targets.is_some()
     }
 
-    /// Whether the states must stay in memory. Naming parents puts the rank of every vertex into
-    /// the memory that the arrays of the run had; paths look up states at random.
+    /// Whether the states must stay in memory. Naming parents puts the id position of every vertex
+    /// into the memory that the arrays of the run had; paths look up states at random.
     fn stays_in_memory(&self, graph: &Graph) -> bool {
         self.targets.is_some() || self.parents && has_order(graph)
     }
@@ -270,7 +270,7 @@ impl Algorithm for SsspOptions {
             Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
         let held = if self.targets.is_some() { Paths::<Near>::size(graph)? } else { 0 };
-        let estimate = files.beside(estimate, held);
+        let estimate = files.add_to(estimate, held);
         match self.stays_in_memory(graph) {
             true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
             false => Ok(estimate),
@@ -289,7 +289,7 @@ impl Algorithm for SsspOptions {
             return Ok(None);
         }
         let estimate = tegula_engine::estimate_anywhere::<Sssp>(graph, threads);
-        let needed = files.beside(estimate, 0).needed();
+        let needed = files.add_to(estimate, 0).needed();
         let value = SettingValue::OneOf(&["delta-stepping"]);
         let hint = Hint::set([Setting { option: "method", value }]);
         Ok(Some(LessMemory { needed, hint }))

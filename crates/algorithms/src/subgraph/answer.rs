@@ -12,7 +12,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{Name, Rank};
+use crate::original_ids::{IdPosition, Name};
 
 /// The subgraph found.
 pub(super) struct Subgraph {
@@ -38,7 +38,7 @@ impl Subgraph {
         let edges = EdgeTable::among(graph, Arc::clone(&set), options.memory, &options.cancel)?;
         let all = (0..graph.short_vertex_count()?).map(ShortId);
         let count = all.filter(|&vertex| set.contains(vertex)).count() as u64;
-        let group_size = GroupSize::within(options.memory);
+        let group_size = GroupSize::for_memory(options.memory);
         Ok(Subgraph { edges, vertices: Chosen { set, count, group_size } })
     }
 }
@@ -89,15 +89,15 @@ impl Table for Chosen {
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         let mut waiting = Vec::new();
-        let mut write = |waiting: &mut Vec<Rank>| {
+        let mut write = |waiting: &mut Vec<IdPosition>| {
             cancel.check()?;
             let ids = find_ids(graph, waiting.drain(..), cancel)?;
             write_in_batches(&schema, &[ids], out)
         };
-        graph.original_ids()?.for_each_rank(|first, vertices| {
+        graph.original_ids()?.for_each_id_position(|first, vertices| {
             let ranked = (first..).zip(vertices);
             let chosen = ranked.filter(|(_, vertex)| self.set.contains(vertex.short()));
-            waiting.extend(chosen.map(|(rank, _)| Rank(rank)));
+            waiting.extend(chosen.map(|(id_position, _)| IdPosition(id_position)));
             if waiting.len() < self.group_size.rows { Ok(()) } else { write(&mut waiting) }
         })?;
         write(&mut waiting)

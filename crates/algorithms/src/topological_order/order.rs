@@ -8,7 +8,7 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 use tegula_store::rows::Direction;
 
 use crate::error::{Error, Result};
-use crate::original_ids::{Rank, Ranks};
+use crate::original_ids::{IdPosition, IdPositions};
 
 /// A topological order.
 #[derive(Debug, Clone)]
@@ -37,9 +37,10 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<TopologicalOrder> 
     })
 }
 
-/// Bytes held beside the rows: positions, numbers of in-edges left, two frontiers, and ranks.
+/// Bytes held beside the rows: positions, numbers of in-edges left, two frontiers, and id
+/// positions.
 pub(super) fn size(graph: &Graph) -> Result<u64> {
-    Ok(16 * graph.vertex_count() + Ranks::size(graph)?)
+    Ok(16 * graph.vertex_count() + IdPositions::size(graph)?)
 }
 
 fn put_in_order(
@@ -48,7 +49,7 @@ fn put_in_order(
     options: &RunOptions<'_>,
 ) -> Result<TopologicalOrder> {
     let count = graph.short_vertex_count()?;
-    let ranks = Ranks::read(graph, &options.cancel)?;
+    let id_positions = IdPositions::read(graph, &options.cancel)?;
     let edges_to: Vec<AtomicU32> = graph.in_degrees()?.into_iter().map(AtomicU32::new).collect();
     let left = |vertex: ShortId| edges_to[vertex.index()].load(Ordering::Relaxed);
     let mut positions = vec![NONE; count as usize];
@@ -70,7 +71,7 @@ fn put_in_order(
             edges.fetch_add(followed, Ordering::Relaxed);
             Ok(())
         })?;
-        frontier.sort_unstable_by_key(|&vertex| ranks.of(vertex));
+        frontier.sort_unstable_by_key(|&vertex| id_positions.of(vertex));
         for vertex in &frontier {
             positions[vertex.index()] = position;
             position += 1;
@@ -81,13 +82,18 @@ fn put_in_order(
     }
     options.progress.end();
     if position < count {
-        return Err(cycle(graph, &ranks, job, &positions)?);
+        return Err(cycle(graph, &id_positions, job, &positions)?);
     }
     Ok(TopologicalOrder { positions, statistics: job.statistics(times, *edges.get_mut()) })
 }
 
 /// Names a cycle among the vertices without a position.
-fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> Result<Error> {
+fn cycle(
+    graph: &Graph,
+    id_positions: &IdPositions,
+    job: &RowsJob<'_>,
+    positions: &[u32],
+) -> Result<Error> {
     let is_left = |vertex: ShortId| positions[vertex.index()] == NONE;
     let before: Vec<AtomicU32> = positions.iter().map(|_| AtomicU32::new(NONE)).collect();
     job.for_each_range(|_, ids| {
@@ -116,10 +122,10 @@ fn cycle(graph: &Graph, ranks: &Ranks, job: &RowsJob<'_>, positions: &[u32]) -> 
     let mut vertices = Vec::with_capacity(around().count());
     vertices.extend(around());
     vertices.reverse();
-    let first = (0..vertices.len()).min_by_key(|&place| ranks.of(vertices[place]));
+    let first = (0..vertices.len()).min_by_key(|&place| id_positions.of(vertices[place]));
     vertices.rotate_left(first.unwrap_or(0));
     let ids = graph.original_ids()?;
-    let name = |&vertex: &ShortId| Rank::from(ranks.of(vertex)).name(&ids);
+    let name = |&vertex: &ShortId| IdPosition::from(id_positions.of(vertex)).name(&ids);
     let named = vertices.iter().take(NAMED_MAX).map(name).collect::<tegula_engine::Result<_>>()?;
     Ok(Error::Cycle {
         graph: graph.directory().to_owned(),

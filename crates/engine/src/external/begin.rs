@@ -16,8 +16,8 @@ use super::activity::NextActivity;
 use super::cut::Cut;
 use super::dispatch::Dispatch;
 use super::folder::spill_folder;
-use super::group::Group;
-use super::plan::{ArraysOnDisk, Plan};
+use super::group::ColumnGroup;
+use super::plan::{ArraysOnDisk, ArraysPlan};
 use super::states::{BlockStates, States, StatesOnDisk};
 use super::{ExternalStep, Position};
 use crate::checkpoint::Resumed;
@@ -38,7 +38,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         graph: &'g Graph,
         parts: &Arc<Parts>,
         start: Start<P>,
-        plan: Plan,
+        plan: ArraysPlan,
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
@@ -52,10 +52,11 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
-            let is_held = |block: usize| held > 0 && spread.rank(block) < held;
+            let is_held = |block: usize| held > 0 && spread.id_position(block) < held;
             BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
-        let is_held = |block: usize| plan.states_held > 0 && spread.rank(block) < plan.states_held;
+        let is_held =
+            |block: usize| plan.states_held > 0 && spread.id_position(block) < plan.states_held;
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = match &options.checkpoints {
             Some(checkpoints) => Kept::open(checkpoints, graph, blocks, disk, is_held)?,
@@ -91,7 +92,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             next_activity,
             open_targets: vec![0; cut.vertex_count().div_ceil(WINDOW_SIZE)],
             messages: identities::<P>(graph),
-            group: Group::new(graph, parts),
+            group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             aggregate: P::Aggregate::default(),
             iteration: 0,
@@ -216,7 +217,7 @@ impl<P: Program> Kept<P> {
     ) -> Result<Kept<P>> {
         let create = || checkpoints.create(blocks, disk, is_held);
         Ok(match checkpoints.resume(graph, blocks, disk, is_held)? {
-            Some((store, resumed)) if checkpoints.goes_on_in_place() => {
+            Some((store, resumed)) if checkpoints.resumes_in_place() => {
                 Kept { states: Some(store), resumed: Some((None, resumed)) }
             }
             Some((store, resumed)) => {
@@ -233,7 +234,12 @@ impl ArraysOnDisk {
     /// # Errors
     /// Failure to open the folder; [`Error::Io`](tegula_machine::Error::Io) of kind
     /// [`StorageFull`](std::io::ErrorKind::StorageFull), which says how much is needed.
-    pub fn check_room(&self, graph: &Graph, plan: &Plan, chosen: Option<&Path>) -> Result<()> {
+    pub fn check_room(
+        &self,
+        graph: &Graph,
+        plan: &ArraysPlan,
+        chosen: Option<&Path>,
+    ) -> Result<()> {
         check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
     }
 }

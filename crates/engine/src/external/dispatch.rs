@@ -19,8 +19,8 @@ use tegula_store::graph::{CellEntry, Graph, ListedSources};
 use tegula_store::tiles::Grid;
 use zerocopy::IntoBytes;
 
-use super::plan::{ArraysOnDisk, Plan};
-use super::wanted::{Wanted, cells_of};
+use super::plan::{ArraysOnDisk, ArraysPlan};
+use super::wanted::{NeededMessages, cells_of};
 use crate::job::context::JobContext;
 use crate::program::Reduction;
 
@@ -98,18 +98,18 @@ pub struct Dispatch<R: Reduction> {
     first_sources: Vec<AtomicU32>,
     /// Bits of the listed sources while messages are received.
     listed: Vec<AtomicU64>,
-    rooms: Mutex<Vec<Room<R>>>,
+    rooms: Mutex<Vec<SendBuffers<R>>>,
 }
 
 /// The way of messages from a segment to a group.
 struct Way {
-    wanted: Option<Wanted>,
+    wanted: Option<NeededMessages>,
     blocks: Range<usize>,
     sent: Mutex<Sent>,
 }
 
 /// The buffers of a worker that sends.
-struct Room<R: Reduction> {
+struct SendBuffers<R: Reduction> {
     listed: Vec<AtomicU64>,
     messages: Vec<R::Message>,
     sources: Vec<u32>,
@@ -121,12 +121,12 @@ pub fn block_messages(grid: Grid) -> usize {
 }
 
 /// Returns the number of blocks for a way.
-fn blocks_of(wanted: Option<Wanted>, block_messages: usize) -> usize {
+fn blocks_of(wanted: Option<NeededMessages>, block_messages: usize) -> usize {
     wanted.map_or(0, |wanted| wanted.sources as usize).div_ceil(block_messages)
 }
 
 /// Returns the number of blocks for all ways of a plan.
-pub fn block_count(arrays: &ArraysOnDisk, plan: &Plan) -> usize {
+pub fn block_count(arrays: &ArraysOnDisk, plan: &ArraysPlan) -> usize {
     let wanted = arrays.listed().wanted_by_further_groups(plan);
     let wanted = wanted.flat_map(BTreeMap::into_values);
     wanted.map(|wanted| blocks_of(wanted, arrays.block_messages())).sum()
@@ -146,7 +146,7 @@ impl<R: Reduction> Dispatch<R> {
     pub fn new(
         graph: &Graph,
         arrays: &ArraysOnDisk,
-        plan: &Plan,
+        plan: &ArraysPlan,
         store: BlockStore,
     ) -> Dispatch<R> {
         let mut end = 0;
@@ -208,7 +208,7 @@ impl<R: Reduction> Dispatch<R> {
     pub fn choose(
         &self,
         arrays: &ArraysOnDisk,
-        plan: &Plan,
+        plan: &ArraysPlan,
         segment: u32,
         (active, size): (u64, u64),
         reread: u64,
@@ -240,7 +240,7 @@ impl<R: Reduction> Dispatch<R> {
     pub fn send(
         &self,
         graph: &Graph,
-        plan: &Plan,
+        plan: &ArraysPlan,
         segment: u32,
         messages: &[R::Message],
         is_every_active: bool,
@@ -254,7 +254,7 @@ impl<R: Reduction> Dispatch<R> {
             }
             context.cancel().check()?;
             let room = lock(&self.rooms).pop();
-            let mut room = room.unwrap_or_else(|| Room {
+            let mut room = room.unwrap_or_else(|| SendBuffers {
                 listed: self.listed.iter().map(|_| AtomicU64::new(0)).collect(),
                 messages: Vec::with_capacity(self.block_messages),
                 sources: Vec::with_capacity(self.block_messages),
@@ -282,11 +282,11 @@ impl<R: Reduction> Dispatch<R> {
     fn send_listed(
         &self,
         blocks: Range<usize>,
-        room: &mut Room<R>,
+        room: &mut SendBuffers<R>,
         messages: &[R::Message],
         is_every_active: bool,
     ) -> Result<Sent> {
-        let Room { listed, messages: values, sources } = room;
+        let SendBuffers { listed, messages: values, sources } = room;
         let says = |source: usize| messages[source] != R::IDENTITY;
         let count = listed.iter_mut().map(|word| word.get_mut().count_ones() as usize).sum();
         let mut saying = 0;
@@ -354,7 +354,7 @@ impl<R: Reduction> Dispatch<R> {
     pub fn receive(
         &mut self,
         graph: &Graph,
-        plan: &Plan,
+        plan: &ArraysPlan,
         (group, segment): (u32, u32),
         messages: &mut [R::Message],
         context: &JobContext<'_>,

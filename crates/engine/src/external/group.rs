@@ -18,7 +18,7 @@ use crate::superstep::batch_array::accumulator_range;
 /// The reductions of a part wait here for the scan of the next segment. Parts are merged in the
 /// order of their numbers, as soon as the last segment of each is done. So sums are the same as in
 /// memory.
-pub struct Group<P: Program> {
+pub struct ColumnGroup<P: Program> {
     /// By batch of the graph; batches of other groups are empty.
     batches: Vec<Mutex<GroupBatch<P>>>,
     /// The last segment with tiles of each part of the graph.
@@ -54,14 +54,14 @@ impl<P: Program> GroupBatch<P> {
     }
 }
 
-impl<P: Program> Group<P> {
+impl<P: Program> ColumnGroup<P> {
     /// Makes a group without reductions.
-    pub fn new(graph: &Graph, parts: &Parts) -> Group<P> {
+    pub fn new(graph: &Graph, parts: &Parts) -> ColumnGroup<P> {
         let last_segment = |part: &Part| {
             let last = parts.groups[part.groups.clone()].last();
             last.map_or(0, |group| graph.cell_of(&graph.tiles()[group.tiles.start]).segment)
         };
-        Group {
+        ColumnGroup {
             batches: graph.batches().iter().map(|_| Mutex::new(GroupBatch::new())).collect(),
             last_segments: parts.parts.iter().map(last_segment).collect(),
             idle: Mutex::default(),

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Memory holds the messages of one segment, the accumulators of a group of columns, and the tables
-//! that tell which tiles and blocks are needed. A [`Plan`] sets how many columns go together, and
-//! which blocks stay in memory. The order of reductions and sums is that of a run in memory, so
+//! that tell which tiles and blocks are needed. A [`ArraysPlan`] sets how many columns go together,
+//! and which blocks stay in memory. The order of reductions and sums is that of a run in memory, so
 //! results are the same to the bit. (The two-level column partition and the passes over it are
 //! those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
 
@@ -49,8 +49,8 @@ use crate::superstep::targets::are_all_settled;
 use activity::{ActiveBlocks, NextActivity};
 use cut::indices;
 use dispatch::Dispatch;
-use group::Group;
-use plan::{ArraysOnDisk, Plan};
+use group::ColumnGroup;
+use plan::{ArraysOnDisk, ArraysPlan};
 
 pub use cut::Cut;
 pub use folder::spill_folder;
@@ -69,7 +69,7 @@ pub struct ExternalStep<'g, P: Program> {
     instructions: Instructions,
     cut: Cut,
     arrays: ArraysOnDisk,
-    plan: Plan,
+    plan: ArraysPlan,
     writer: WriteBehind,
     states: StatesOnDisk<P::State>,
     /// The messages of all segments, if further groups of columns read them again.
@@ -83,7 +83,7 @@ pub struct ExternalStep<'g, P: Program> {
     open_targets: Vec<u32>,
     /// The messages of the segment at work, and the identity at the end.
     messages: Vec<Message<P>>,
-    group: Group<P>,
+    group: ColumnGroup<P>,
     /// The sums over the targets of each batch in this iteration.
     sums: Vec<Option<P::Aggregate>>,
     aggregate: P::Aggregate,
@@ -154,7 +154,7 @@ impl<P: Program> ExternalStep<'_, P> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
-        self.states.store().keep_version(&keeper.beside(iteration, &self.aggregate)?)
+        self.states.store().keep_version(&keeper.header(iteration, &self.aggregate)?)
     }
 
     /// Returns the number of iterations begun.

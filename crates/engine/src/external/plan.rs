@@ -13,7 +13,7 @@ use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
 use super::look_up::look_up_file_size;
 use super::states::state_blocks;
-use super::wanted::{Listed, MessageTraffic, Messages};
+use super::wanted::{CellLists, MessageTraffic, Messages};
 use crate::overhead::RESULT_OVERHEAD;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
@@ -42,7 +42,7 @@ enum Use {
 /// How a run with its arrays on disk uses memory. It decides only how often the run reads and
 /// writes, and no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct ArraysPlan {
     /// Columns in a group: their accumulators are in memory together.
     pub columns: u32,
     /// Groups of columns.
@@ -61,7 +61,7 @@ pub struct Plan {
     pub bytes: u64,
 }
 
-impl Plan {
+impl ArraysPlan {
     /// Returns the columns of a group; the last one may have fewer.
     pub(crate) fn columns_of(&self, group: u32) -> Range<u32> {
         group * self.columns..(group + 1) * self.columns
@@ -89,7 +89,7 @@ pub struct ArraysOnDisk {
     /// Messages in a block when they are sent.
     block_messages: usize,
     /// The lists of the cells, for messages sent to groups of columns.
-    listed: Listed,
+    listed: CellLists,
     /// Bytes of memory for sending.
     dispatch: u64,
 }
@@ -132,7 +132,7 @@ impl ArraysOnDisk {
             + waiting
             + state_block as u64
             + degrees.min(5 * vertex_count);
-        let listed = Listed::of(graph, message_size, messages);
+        let listed = CellLists::of(graph, message_size, messages);
         let segment = u64::from(grid.source_count(0, vertex_count)) + 1;
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
@@ -163,7 +163,7 @@ impl ArraysOnDisk {
 
     /// Adds `bytes` that stay in memory.
     #[must_use]
-    pub fn beside(self, bytes: u64) -> ArraysOnDisk {
+    pub fn with_bytes(self, bytes: u64) -> ArraysOnDisk {
         ArraysOnDisk { fixed: self.fixed + bytes, ..self }
     }
 
@@ -194,12 +194,12 @@ impl ArraysOnDisk {
     }
 
     /// Returns the lists of the cells.
-    pub(crate) fn listed(&self) -> &Listed {
+    pub(crate) fn listed(&self) -> &CellLists {
         &self.listed
     }
 
     /// Returns the blocks in which a plan sends messages.
-    pub(crate) fn sent_blocks(&self, plan: &Plan) -> Blocks {
+    pub(crate) fn sent_blocks(&self, plan: &ArraysPlan) -> Blocks {
         Blocks { count: dispatch::block_count(self, plan), ..self.sent_block() }
     }
 
@@ -221,7 +221,7 @@ impl ArraysOnDisk {
     }
 
     /// Returns how many blocks may be read ahead during a scan: no other blocks are read meanwhile.
-    pub(crate) fn blocks_ahead(&self, plan: &Plan, blocks: Blocks) -> usize {
+    pub(crate) fn blocks_ahead(&self, plan: &ArraysPlan, blocks: Blocks) -> usize {
         (self.read_size(plan.ahead) / blocks.frame_size()) as usize
     }
 
@@ -231,12 +231,12 @@ impl ArraysOnDisk {
     }
 
     /// Returns the plan that needs the least memory.
-    pub fn least(&self) -> Plan {
+    pub fn least(&self) -> ArraysPlan {
         self.groupings().min_by_key(|plan| plan.bytes).unwrap_or_else(|| self.grouped(1, false))
     }
 
     /// Yields the plans that hold no blocks, by ascending number of groups.
-    fn groupings(&self) -> impl Iterator<Item = Plan> + '_ {
+    fn groupings(&self) -> impl Iterator<Item = ArraysPlan> + '_ {
         let columns = self.columns.len() as u32;
         let together = (1..=columns.max(1)).map(move |groups| columns.div_ceil(groups).max(1));
         let mut before = 0;
@@ -252,7 +252,7 @@ impl ArraysOnDisk {
     /// Returns the plan for a run with `memory` bytes beyond the least that tiles need. Tiles get
     /// as much as they need to stream without waits, if there is as much. `None` if `memory` is too
     /// little.
-    pub fn within(&self, memory: u64, may_hold: bool) -> Option<Plan> {
+    pub fn plan(&self, memory: u64, may_hold: bool) -> Option<ArraysPlan> {
         let least = self.least();
         let streaming = TileSource::stream_size_wanted(self.threads, memory);
         let left = memory.checked_sub(least.bytes)?.saturating_sub(streaming);
@@ -261,7 +261,7 @@ impl ArraysOnDisk {
 
     /// Returns the plan with which an iteration waits least for arrays, in `memory` bytes; `None`
     /// if that is too little. Without `may_hold`, no blocks stay in memory.
-    pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<Plan> {
+    pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<ArraysPlan> {
         let plans = self.groupings().filter(|plan| plan.bytes <= memory);
         let plans = plans.map(|plan| self.filled(plan, memory, may_hold));
         let must_send = self.listed.must_send();
@@ -270,7 +270,7 @@ impl ArraysOnDisk {
 
     /// Fills the free memory of a plan, first with the use that spares the most bytes per byte of
     /// memory.
-    fn filled(&self, mut plan: Plan, memory: u64, may_hold: bool) -> Plan {
+    fn filled(&self, mut plan: ArraysPlan, memory: u64, may_hold: bool) -> ArraysPlan {
         let mut left = memory - plan.bytes;
         let mut take = |size: u64, most: usize| {
             let count = (left / size.max(1)).min(most as u64);
@@ -300,7 +300,7 @@ impl ArraysOnDisk {
                 Use::States => plan.states_held = take(state, count),
             }
         }
-        Plan { bytes: memory - left, ..plan }
+        ArraysPlan { bytes: memory - left, ..plan }
     }
 
     fn segments(&self) -> u64 {
@@ -308,27 +308,27 @@ impl ArraysOnDisk {
     }
 
     /// Returns whether messages are kept for further groups.
-    pub(crate) fn keeps_messages(&self, plan: &Plan) -> bool {
+    pub(crate) fn keeps_messages(&self, plan: &ArraysPlan) -> bool {
         plan.groups > 1 && self.segments() > 1
     }
 
-    fn message_traffic(&self, plan: &Plan) -> MessageTraffic {
+    fn message_traffic(&self, plan: &ArraysPlan) -> MessageTraffic {
         let held = plan.messages_held as f64 / self.cut.count().max(1) as f64;
         self.listed.traffic(plan, held)
     }
 
     /// Returns the plan with `columns` columns at a time and no other use of memory.
-    fn grouped(&self, columns: u32, sends: bool) -> Plan {
+    fn grouped(&self, columns: u32, sends: bool) -> ArraysPlan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
         let groups = (self.columns.len() as u32).div_ceil(columns);
         let dispatch = if sends { self.dispatch } else { 0 };
         let bytes = self.fixed + dispatch + sums.max().unwrap_or(0);
-        Plan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
+        ArraysPlan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
     }
 
     /// Returns the cost of an iteration's waits in bytes: bytes of arrays not read during scans,
     /// and the work of sending.
-    pub(crate) fn waited_for(&self, plan: &Plan) -> u64 {
+    pub(crate) fn waited_for(&self, plan: &ArraysPlan) -> u64 {
         let scans = u64::from(plan.groups) * self.segments();
         let ahead = self.blocks_ahead(plan, self.message_blocks()).min(self.segment_blocks);
         let ahead = (scans * (ahead * self.message_block) as u64).min(self.scan_work);
@@ -337,18 +337,18 @@ impl ArraysOnDisk {
     }
 
     /// Returns the bytes of arrays that an iteration reads and writes if all vertices are active.
-    pub fn traffic(&self, plan: &Plan) -> u64 {
+    pub fn traffic(&self, plan: &ArraysPlan) -> u64 {
         self.traffic_with(plan, &self.message_traffic(plan))
     }
 
-    fn traffic_with(&self, plan: &Plan, messages: &MessageTraffic) -> u64 {
+    fn traffic_with(&self, plan: &ArraysPlan, messages: &MessageTraffic) -> u64 {
         let states = (self.cut.count() - plan.states_held) * self.state_block;
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
     /// Returns the bytes of the files of the arrays, or of the files of the later result if these
     /// are more.
-    pub fn file_size(&self, plan: &Plan) -> u64 {
+    pub fn file_size(&self, plan: &ArraysPlan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
         let states = unless_held(self.state_blocks(), plan.states_held);

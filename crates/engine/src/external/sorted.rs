@@ -1,5 +1,5 @@
-//! Orders states by rank, the position in the order of the original ids. Also looks up other values
-//! for all vertices, and writes arrays to disk from the first value to the last.
+//! Orders states by id position, the position in the order of the original ids. Also looks up other
+//! values for all vertices, and writes arrays to disk from the first value to the last.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use tegula_store::tiles::VertexNumber;
 use super::cut::Cut;
 use super::folder::spill_folder;
 use super::look_up::{
-    self, FirstPlaces, Loaded, Numbers, Place, Wanted, for_each_chunk_of, look_up, plan_of,
+    self, FirstPlaces, Loaded, LookUpRequest, Numbers, Place, for_each_chunk_of, look_up, plan_of,
 };
 use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
@@ -26,8 +26,8 @@ const CHUNK: usize = 1 << 12;
 const BLOCKS_IN_FLIGHT: u64 = 3;
 
 impl<S: Value> States<S> {
-    /// Orders states on disk by rank, if that is another order. States in memory stay ordered by
-    /// dense id.
+    /// Orders states on disk by id position, if that is another order. States in memory stay
+    /// ordered by dense id.
     ///
     /// Reads all states once. If they do not fit in memory, they and a number of 4 bytes for each
     /// are also written and read on the way.
@@ -60,7 +60,7 @@ impl<S: Value> States<S> {
         cancel: &Cancel,
     ) -> Result<Option<States<V>>> {
         let Storage::Disk(states) = &self.0 else { return Ok(None) };
-        let number_of = |state: &S| number_of(state).unwrap_or(Wanted::NOTHING);
+        let number_of = |state: &S| number_of(state).unwrap_or(LookUpRequest::NOTHING);
         let numbers = StateNumbers { states, number_of };
         states.look_up(graph, &numbers, Loaded(load), cancel).map(Some)
     }
@@ -106,7 +106,7 @@ impl<S: Value> StatesOnDisk<S> {
     }
 }
 
-/// The dense ids in rank order.
+/// The dense ids in id position order.
 struct RankOrder {
     ids: OriginalIds,
     count: usize,
@@ -117,8 +117,8 @@ impl Numbers for RankOrder {
         self.count
     }
 
-    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
-        self.ids.for_each_rank(|first, vertices| {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()> {
+        self.ids.for_each_id_position(|first, vertices| {
             for_each_chunk_of(first as usize, vertices, |vertex| vertex.0, visit)
         })
     }
@@ -135,7 +135,7 @@ impl<S: Value, F: Fn(&S) -> u64> Numbers for StateNumbers<'_, S, F> {
         self.states.cut().vertex_count()
     }
 
-    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()> {
         let cut = self.states.cut();
         (0..cut.count()).try_for_each(|block| {
             let states = self.states.read(block)?;
@@ -155,7 +155,7 @@ pub struct StatesWriter<S> {
 impl<S: Value> StatesWriter<S> {
     /// Begins an array on the disk of another array of the same length; `None` if that one lies in
     /// memory.
-    pub fn beside<O: Value>(other: &States<O>, graph: &Graph) -> Result<Option<StatesWriter<S>>> {
+    pub fn next_to<O: Value>(other: &States<O>, graph: &Graph) -> Result<Option<StatesWriter<S>>> {
         match &other.0 {
             Storage::Memory(_) => Ok(None),
             Storage::Disk(other) => StatesWriter::like(other, graph).map(Some),
@@ -165,7 +165,7 @@ impl<S: Value> StatesWriter<S> {
     /// Begins an array on the disk for the arrays of a run with these options. It takes
     /// [`size`](StatesWriter::size) bytes of memory.
     pub fn for_run(graph: &Graph, options: &RunOptions<'_>) -> Result<StatesWriter<S>> {
-        StatesWriter::within(&spill_folder(graph, options.spill_directory)?, graph)
+        StatesWriter::in_folder(&spill_folder(graph, options.spill_directory)?, graph)
     }
 
     /// Returns the bytes of memory of a writer, and of its array while that is read.
@@ -175,7 +175,7 @@ impl<S: Value> StatesWriter<S> {
     }
 
     fn like<O: Value>(other: &StatesOnDisk<O>, graph: &Graph) -> Result<StatesWriter<S>> {
-        StatesWriter::within(other.store().folder(), graph)
+        StatesWriter::in_folder(other.store().folder(), graph)
     }
 
     fn blocks(graph: &Graph) -> Blocks {
@@ -187,7 +187,7 @@ impl<S: Value> StatesWriter<S> {
         BLOCKS_IN_FLIGHT * blocks.frame_size()
     }
 
-    fn within(folder: &Directory, graph: &Graph) -> Result<StatesWriter<S>> {
+    fn in_folder(folder: &Directory, graph: &Graph) -> Result<StatesWriter<S>> {
         let (cut, blocks) = (Cut::of(graph), Self::blocks(graph));
         let memory = Self::memory(&blocks);
         let reader = &graph.reader().with_pool(Pool::new(memory));

@@ -9,7 +9,7 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::plan::{ArraysOnDisk, Plan};
+use super::plan::{ArraysOnDisk, ArraysPlan};
 use super::wanted::Messages;
 use crate::job::external::ExternalJob;
 use crate::options::RunOptions;
@@ -180,8 +180,15 @@ where
                     let bytes = 256 << 20;
                     let columns = columns_together;
                     let sends = false;
-                    let plan =
-                        Plan { columns, groups, sends, ahead, states_held, messages_held, bytes };
+                    let plan = ArraysPlan {
+                        columns,
+                        groups,
+                        sends,
+                        ahead,
+                        states_held,
+                        messages_held,
+                        bytes,
+                    };
                     let demand = MemoryDemand::scan("the run", plan.bytes, false);
                     let admitted = scheduler.ledger().admit(&[demand], &options.cancel).unwrap();
                     let parts = scheduler.parts();
@@ -190,7 +197,7 @@ where
                         (Messages::Auto, groups > 1),
                         (Messages::Dispatched, groups > 1),
                     ] {
-                        let plan = Plan { sends, ..plan };
+                        let plan = ArraysPlan { sends, ..plan };
                         let options = RunOptions { messages, ..options.clone() };
                         let program = program.clone();
                         let mut job =

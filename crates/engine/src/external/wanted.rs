@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tegula_store::graph::{CellEntry, Graph};
 
-use super::plan::Plan;
+use super::plan::ArraysPlan;
 
 /// A sent message is written and read. A list is read twice: to choose messages and to place them.
 const TRANSFERS: u64 = 2;
@@ -32,7 +32,7 @@ pub enum Messages {
 
 /// The messages of a segment that a group of columns needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NeededMessages {
     /// Most sources that are listed.
     pub sources: u64,
     /// Bytes of the lists.
@@ -44,7 +44,7 @@ pub struct Wanted {
 /// The lists of the cells of a graph. A graph with one segment needs none, because all messages
 /// stay in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct CellLists {
     /// In the order of the columns.
     cells: Arc<[ListedCell]>,
     /// The number of sources in each segment.
@@ -63,7 +63,7 @@ struct ListedCell {
     tile_bytes: u64,
 }
 
-impl Wanted {
+impl NeededMessages {
     /// Returns the bytes that sending moves if `active` of the `size` sources of a segment have a
     /// message: the messages of all listed sources, or only these with their sources.
     pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
@@ -90,9 +90,9 @@ impl Wanted {
     }
 }
 
-impl Listed {
+impl CellLists {
     /// Returns the lists of the cells of a graph, for messages of `message_size` bytes.
-    pub fn of(graph: &Graph, message_size: usize, messages: Messages) -> Listed {
+    pub fn of(graph: &Graph, message_size: usize, messages: Messages) -> CellLists {
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
         let has_lists = graph.manifest().lists_sources() && messages != Messages::Reread;
         let cells: &[CellEntry] = if has_lists { graph.cells() } else { &[] };
@@ -105,7 +105,7 @@ impl Listed {
         };
         let segments = 0..grid.segment_count(vertex_count);
         let size = |segment| grid.source_count(segment, vertex_count).into();
-        Listed {
+        CellLists {
             cells: cells.iter().map(listed).collect(),
             segments: segments.map(size).collect(),
             messages,
@@ -135,8 +135,8 @@ impl Listed {
 
     /// Returns what a group of columns needs from each segment. `None` if not all of it is listed,
     /// or if sending would cost more than reading all messages again.
-    pub fn wanted(&self, columns: Range<u32>) -> Vec<Option<Wanted>> {
-        let nothing = (!self.cells.is_empty()).then(Wanted::default);
+    pub fn wanted(&self, columns: Range<u32>) -> Vec<Option<NeededMessages>> {
+        let nothing = (!self.cells.is_empty()).then(NeededMessages::default);
         let mut wanted = vec![nothing; self.segments.len()];
         let behind = |column| self.cells.partition_point(|cell| cell.column < column);
         let of_cells = self.wanted_by(&self.cells[behind(columns.start)..behind(columns.end)]);
@@ -148,18 +148,19 @@ impl Listed {
     /// edges.
     pub fn wanted_by_further_groups(
         &self,
-        plan: &Plan,
-    ) -> impl Iterator<Item = BTreeMap<usize, Option<Wanted>>> {
+        plan: &ArraysPlan,
+    ) -> impl Iterator<Item = BTreeMap<usize, Option<NeededMessages>>> {
         let group_of = |cell: &ListedCell| cell.column / plan.columns;
         let groups = self.cells.chunk_by(move |one, next| group_of(one) == group_of(next));
         groups.filter(move |cells| group_of(&cells[0]) > 0).map(|cells| self.wanted_by(cells))
     }
 
-    fn wanted_by(&self, cells: &[ListedCell]) -> BTreeMap<usize, Option<Wanted>> {
+    fn wanted_by(&self, cells: &[ListedCell]) -> BTreeMap<usize, Option<NeededMessages>> {
         let mut wanted = BTreeMap::new();
         for cell in cells {
-            let place = wanted.entry(cell.segment as usize).or_insert(Some(Wanted::default()));
-            *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| Wanted {
+            let place =
+                wanted.entry(cell.segment as usize).or_insert(Some(NeededMessages::default()));
+            *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| NeededMessages {
                 sources: wanted.sources + u64::from(cell.source_count),
                 list_bytes: wanted.list_bytes + u64::from(cell.list_bytes),
                 tile_bytes: wanted.tile_bytes + cell.tile_bytes,
@@ -167,7 +168,7 @@ impl Listed {
         }
         for (&segment, place) in &mut wanted {
             let size = self.segments[segment];
-            let capped = place.map(|it| Wanted { sources: it.sources.min(size), ..it });
+            let capped = place.map(|it| NeededMessages { sources: it.sources.min(size), ..it });
             *place = capped.filter(|wanted| {
                 let sent = wanted.traffic(size, size, self.message_size);
                 self.sends(sent + wanted.work(), size * self.message_size)
@@ -178,7 +179,7 @@ impl Listed {
 
     /// Returns the bytes of messages that an iteration moves if all vertices are active. `held` is
     /// the share of the messages to read again that stays in memory.
-    pub fn traffic(&self, plan: &Plan, held: f64) -> MessageTraffic {
+    pub fn traffic(&self, plan: &ArraysPlan, held: f64) -> MessageTraffic {
         let mut traffic = MessageTraffic::default();
         if self.segments.len() == 1 {
             return traffic;

@@ -22,7 +22,7 @@ pub fn begin_stint() {
 }
 
 /// The other jobs.
-pub trait Company: Sync {
+pub trait OtherJobs: Sync {
     /// Returns whether there are any.
     fn is_there(&self) -> bool;
 
@@ -34,7 +34,7 @@ pub trait Company: Sync {
 pub struct JobContext<'c> {
     workers: &'c Workers,
     cancel: &'c Cancel,
-    company: &'c dyn Company,
+    other_jobs: &'c dyn OtherJobs,
 }
 
 impl<'c> JobContext<'c> {
@@ -42,9 +42,9 @@ impl<'c> JobContext<'c> {
     pub fn new(
         workers: &'c Workers,
         cancel: &'c Cancel,
-        company: &'c dyn Company,
+        other_jobs: &'c dyn OtherJobs,
     ) -> JobContext<'c> {
-        JobContext { workers, cancel, company }
+        JobContext { workers, cancel, other_jobs }
     }
 
     /// Returns the workers.
@@ -82,7 +82,7 @@ impl<'c> JobContext<'c> {
     /// Returns whether the job has used up its quantum while others wait. If so, it should soon
     /// [return](crate::job::Advanced::Further) or [give way](JobContext::give_way).
     pub fn is_others_turn(&self) -> bool {
-        self.company.is_there() && STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
+        self.other_jobs.is_there() && STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
     }
 
     /// Works on another job for a while if it is others' turn. For jobs that cannot return in
@@ -91,7 +91,7 @@ impl<'c> JobContext<'c> {
         if self.is_others_turn() && !IS_STANDING_IN.replace(true) {
             let _standing_in = StandingIn;
             begin_stint();
-            self.company.stand_in();
+            self.other_jobs.stand_in();
         }
     }
 }

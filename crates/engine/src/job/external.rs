@@ -12,7 +12,7 @@ use super::context::JobContext;
 use super::program::Outcome;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::checkpoint::Keeper;
-use crate::external::plan::Plan;
+use crate::external::plan::ArraysPlan;
 use crate::external::{ExternalPart, ExternalStep, NextScan, States};
 use crate::iteration_times::log_iteration;
 use crate::options::{RunOptions, RunStatistics};
@@ -26,7 +26,7 @@ pub struct ExternalJob<'r, P: Program> {
     graph: &'r Graph,
     parts: Arc<Parts>,
     options: &'r RunOptions<'r>,
-    plan: Plan,
+    plan: ArraysPlan,
     stage: Stage<'r, P>,
     /// When the current iteration began, if there is one.
     iterating: Option<Instant>,
@@ -54,7 +54,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
         graph: &'r Graph,
         parts: &Arc<Parts>,
         start: Start<P>,
-        plan: Plan,
+        plan: ArraysPlan,
         options: &'r RunOptions<'r>,
     ) -> ExternalJob<'r, P> {
         tracing::info!(

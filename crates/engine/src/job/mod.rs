@@ -9,8 +9,8 @@
 //! * [`pass`]: shows every edge to a visitor once,
 //! * [`traversal`]: follows rows, and needs no tiles.
 
+pub mod checkpoint_writer;
 pub mod context;
-pub mod copies;
 pub mod external;
 pub mod pass;
 pub mod program;

@@ -7,8 +7,8 @@ use tegula_machine::threads::{Unit, lock};
 use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
 
+use super::checkpoint_writer::CheckpointWriter;
 use super::context::JobContext;
-use super::copies::Copies;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
@@ -127,7 +127,7 @@ struct ProgramJob<'r, P: Program> {
     scanning: Option<Iteration>,
     /// The statistics of the parts of a scan so far.
     scanned: Mutex<PartStatistics>,
-    checkpoints: Option<Copies<'r, P>>,
+    checkpoints: Option<CheckpointWriter<'r, P>>,
     statistics: RunStatistics,
 }
 
@@ -216,7 +216,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     }
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
-        self.checkpoints.as_mut().map_or(Ok(()), Copies::finish)?;
+        self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
         let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
@@ -233,7 +233,8 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
                 let instructions = self.options.instructions;
                 let mut step = Box::new(Superstep::new(self.graph, start, instructions, context)?);
-                self.checkpoints = Copies::open(self.options, &mut step, context.threads())?;
+                self.checkpoints =
+                    CheckpointWriter::open(self.options, &mut step, context.threads())?;
                 self.statistics.begin_at(step.iteration);
                 Stage::Running(step)
             }

@@ -7,10 +7,10 @@ use tegula_machine::disk::Targets;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader, Rows};
 
-use super::copies::copies_size;
+use super::checkpoint_writer::copies_size;
 use super::program::{estimate, estimate_anywhere, has_weights};
 use super::traversal::missing_rows;
-use crate::external::plan::{ArraysOnDisk, Plan};
+use crate::external::plan::{ArraysOnDisk, ArraysPlan};
 use crate::options::{Arrays, Estimate, RunOptions};
 use crate::process::choice::Executor;
 use crate::process::pull::Pull;
@@ -221,13 +221,13 @@ pub struct Admission<'s, 'g, 'r> {
     /// The rows that it may follow.
     pub rows: ProgramRows<'r>,
     /// The layout of its arrays on disk, if they lie there.
-    pub plan: Option<Plan>,
+    pub plan: Option<ArraysPlan>,
 }
 
 /// The plan of a run with its arrays on disk.
 struct External {
     on_disk: ArraysOnDisk,
-    least: Plan,
+    least: ArraysPlan,
     /// Whether blocks of arrays may stay in memory.
     may_hold: bool,
 }
@@ -241,21 +241,21 @@ impl External {
     ) -> External {
         let (parts, threads) = (scheduler.parts(), scheduler.threads());
         let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
-        let on_disk = on_disk.beside(program.size());
+        let on_disk = on_disk.with_bytes(program.size());
         let least = on_disk.least();
         let may_hold = options.arrays != Arrays::OnDisk;
         External { on_disk, least, may_hold }
     }
 
     /// Returns the plan with `extra` bytes beyond the least.
-    fn plan(&self, extra: u64) -> Plan {
+    fn plan(&self, extra: u64) -> ArraysPlan {
         self.on_disk.fit(self.least.bytes + extra, self.may_hold).unwrap_or(self.least)
     }
 
     fn demand(&self, has_weights: bool) -> MemoryDemand<'_> {
         let least = self.least.bytes;
         let takes_of = move |free: u64| {
-            let plan = self.on_disk.within(least + free, self.may_hold);
+            let plan = self.on_disk.plan(least + free, self.may_hold);
             plan.map_or(0, |plan| plan.bytes - least)
         };
         MemoryDemand::both("the run", least, has_weights, takes_of)

@@ -202,7 +202,7 @@ struct Look<P: Program> {
 
 impl<P: Program> Look<P> {
     /// Merges the looks of a vertex at two rows: the smaller source wins.
-    fn beside(self, further: Look<P>) -> Look<P> {
+    fn merged_with(self, further: Look<P>) -> Look<P> {
         let edges = self.edges + further.edges;
         let first = match (self.first, further.first) {
             (Some(one), Some(other)) if other.source < one.source => Some(other),
@@ -284,7 +284,7 @@ impl<P: Program> Pulling<'_, P> {
                     let mut before = looks.drain(..);
                     self.look_through(other, &open, group, end, |look| {
                         take(match before.next() {
-                            Some(before) => before.beside(look),
+                            Some(before) => before.merged_with(look),
                             None => look,
                         });
                     })?;

@@ -13,7 +13,7 @@ use tegula_store::graph::Graph;
 
 use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
-use crate::tile_source::{Room, TileSource};
+use crate::tile_source::{TileMemory, TileSource};
 
 /// Time between two checks whether a waiting job was cancelled.
 const LOOK: Duration = Duration::from_millis(50);
@@ -256,7 +256,7 @@ impl<'g> Ledger<'g> {
         let held = overhead(self.graph) + members.held();
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
         let bytes = self.memory.saturating_sub(held).min(lent);
-        self.source.resize(Room { bytes, workers: self.threads, has_weights });
+        self.source.resize(TileMemory { bytes, workers: self.threads, has_weights });
     }
 }
 

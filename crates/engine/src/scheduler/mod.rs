@@ -36,7 +36,7 @@ use tegula_machine::threads::{Cancel, Workers, lock, start_in, start_workers};
 use tegula_store::graph::Graph;
 
 use crate::job::Job;
-use crate::job::context::Company;
+use crate::job::context::OtherJobs;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
 pub use ledger::{Admitted, Ledger, MemoryDemand};
@@ -155,7 +155,7 @@ impl<'g> Scheduler<'g> {
     }
 }
 
-impl Company for Scheduler<'_> {
+impl OtherJobs for Scheduler<'_> {
     fn is_there(&self) -> bool {
         self.ledger.count() > 1
     }

@@ -28,7 +28,7 @@ pub const IDS: &str = "vertices.ids";
 pub const STRINGS: &str = "vertices.strings";
 /// An array with the end of each string.
 pub const STRING_ENDS: &str = "vertices.string-ends";
-/// An array with the dense id of each rank.
+/// An array with the dense id of each id position.
 pub const ORDER: &str = "vertices.order";
 /// An array of the out-degree of each dense id.
 pub const OUT_DEGREES: &str = "degrees.out";
@@ -36,7 +36,7 @@ pub const OUT_DEGREES: &str = "degrees.out";
 pub const IN_DEGREES: &str = "degrees.in";
 
 /// Files whose presence does not follow from the manifest's other fields: the order is absent where
-/// ranks are dense ids, and in-degrees may be where they equal out-degrees.
+/// id positions are dense ids, and in-degrees may be where they equal out-degrees.
 pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
 pub(crate) const BLOCK_FILES: [&str; 13] = [

@@ -1,7 +1,8 @@
 //! The original ids of a graph, streamed from disk.
 //!
-//! The *rank* of a vertex is its position in the ascending order of the original ids. Three files
-//! map between rank, original id and dense id. A file that would say nothing is absent.
+//! The *id position* of a vertex is its position in the ascending order of the original ids. Three
+//! files map between id position, original id and dense id. A file that would say nothing is
+//! absent.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -34,7 +35,7 @@ enum Ids {
     Strings { ends: Array<Ascending>, bytes: BlockFile },
 }
 
-/// The original ids of consecutive ranks.
+/// The original ids of consecutive id positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdChunk {
     /// Integer ids.
@@ -180,7 +181,7 @@ impl OriginalIds {
         Ok(OriginalIds { vertex_count, ids, order })
     }
 
-    /// Whether the rank of every vertex is its dense id.
+    /// Whether the id position of every vertex is its dense id.
     pub fn are_dense(&self) -> bool {
         self.order.is_none()
     }
@@ -196,37 +197,38 @@ impl OriginalIds {
         &self,
         mut visit: impl FnMut(IdChunk, &[VertexId]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut rank = 0;
-        while rank < self.vertex_count {
-            let ids = self.ids_of(rank, CHUNK.min(self.vertex_count - rank), CHUNK_TEXT)?;
+        let mut id_position = 0;
+        while id_position < self.vertex_count {
+            let ids =
+                self.ids_of(id_position, CHUNK.min(self.vertex_count - id_position), CHUNK_TEXT)?;
             let count = ids.len();
-            visit(ids, &self.dense_of(rank, count)?)?;
-            rank += count;
+            visit(ids, &self.dense_of(id_position, count)?)?;
+            id_position += count;
         }
         Ok(())
     }
 
     /// Visits all vertices as [`for_each_chunk`](Self::for_each_chunk) does, without reading the
-    /// original ids. `visit` gets the first rank of a chunk and the dense ids from there on.
-    pub fn for_each_rank<E: From<Error>>(
+    /// original ids. `visit` gets the first id position of a chunk and the dense ids from there on.
+    pub fn for_each_id_position<E: From<Error>>(
         &self,
         mut visit: impl FnMut(u64, &[VertexId]) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(order) = &self.order else {
-            for rank in (0..self.vertex_count).step_by(CHUNK) {
-                let count = CHUNK.min(self.vertex_count - rank);
-                visit(rank as u64, &self.dense_of(rank, count)?)?;
+            for id_position in (0..self.vertex_count).step_by(CHUNK) {
+                let count = CHUNK.min(self.vertex_count - id_position);
+                visit(id_position as u64, &self.dense_of(id_position, count)?)?;
             }
             return Ok(());
         };
-        order.for_each_chunk(|rank, dense| {
+        order.for_each_chunk(|id_position, dense| {
             self.check_dense(order, dense)?;
-            visit(rank as u64, zerocopy::transmute_ref!(dense))
+            visit(id_position as u64, zerocopy::transmute_ref!(dense))
         })
     }
 
-    /// Visits the dense ids by rank, as ranges of consecutive ids. A regular chunk is one range and
-    /// takes constant time, so vertices without edges are cheap.
+    /// Visits the dense ids by id position, as ranges of consecutive ids. A regular chunk is one
+    /// range and takes constant time, so vertices without edges are cheap.
     pub fn for_each_run<E: From<Error>>(
         &self,
         mut visit: impl FnMut(Range<u64>) -> Result<(), E>,
@@ -246,54 +248,61 @@ impl OriginalIds {
         })
     }
 
-    /// Returns the rank of each dense id, in 4 bytes a vertex; `None` where ranks and dense ids are
-    /// equal. For graphs with [short](crate::ShortId) ids.
+    /// Returns the id position of each dense id, in 4 bytes a vertex; `None` where id positions and
+    /// dense ids are equal. For graphs with [short](crate::ShortId) ids.
     ///
     /// # Panics
-    /// When there are more than [`SHORT_COUNT_MAX`] vertices and ranks differ from dense ids.
-    pub fn ranks(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+    /// When there are more than [`SHORT_COUNT_MAX`] vertices and id positions differ from dense
+    /// ids.
+    pub fn id_positions(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
         if self.order.is_none() {
             return Ok(None);
         }
-        assert!(self.vertex_count as u64 <= SHORT_COUNT_MAX, "ranks of 32 bits");
-        let mut ranks = vec![0; self.vertex_count];
-        self.for_each_rank(|first, vertices| {
+        assert!(self.vertex_count as u64 <= SHORT_COUNT_MAX, "id positions of 32 bits");
+        let mut id_positions = vec![0; self.vertex_count];
+        self.for_each_id_position(|first, vertices| {
             cancel.check()?;
-            (first as u32..).zip(vertices).for_each(|(rank, vertex)| ranks[vertex.index()] = rank);
+            (first as u32..)
+                .zip(vertices)
+                .for_each(|(id_position, vertex)| id_positions[vertex.index()] = id_position);
             Ok::<(), Error>(())
         })?;
-        Ok(Some(ranks))
+        Ok(Some(id_positions))
     }
 
-    /// Bytes of the result of [`ranks`](Self::ranks).
+    /// Bytes of the result of [`id_positions`](Self::id positions).
     pub fn ranks_size(&self) -> u64 {
         self.order.as_ref().map_or(0, |_| 4 * self.vertex_count as u64)
     }
 
-    /// Bytes of buffers in [`for_each_rank`](Self::for_each_rank).
+    /// Bytes of buffers in [`for_each_id_position`](Self::for_each_id_position).
     pub fn for_each_rank_size(&self) -> u64 {
         self.order.as_ref().map_or(0, Array::stream_size)
     }
 
-    /// Returns the original ids of a range of ranks, which must lie within the graph.
+    /// Returns the original ids of a range of id positions, which must lie within the graph.
     ///
     /// # Panics
     /// When ids are strings.
-    pub fn integers(&self, ranks: Range<usize>) -> Result<Vec<u64>> {
+    pub fn integers(&self, id_positions: Range<usize>) -> Result<Vec<u64>> {
         match &self.ids {
-            Ids::Range => Ok((ranks.start as u64..ranks.end as u64).collect()),
-            Ids::Integers(ids) => ids.read(ranks),
+            Ids::Range => Ok((id_positions.start as u64..id_positions.end as u64).collect()),
+            Ids::Integers(ids) => ids.read(id_positions),
             Ids::Strings { .. } => panic!("ids are strings"),
         }
     }
 
-    /// Returns the original id at a rank.
+    /// Returns the original id at an id position.
     ///
     /// # Panics
-    /// When there is no such rank.
-    pub fn by_rank(&self, rank: usize) -> Result<OriginalId> {
-        assert!(rank < self.vertex_count, "rank {rank} of {}", self.vertex_count);
-        Ok(self.ids_of(rank, 1, u64::MAX)?.get(0))
+    /// When there is no such id position.
+    pub fn by_rank(&self, id_position: usize) -> Result<OriginalId> {
+        assert!(
+            id_position < self.vertex_count,
+            "id position {id_position} of {}",
+            self.vertex_count
+        );
+        Ok(self.ids_of(id_position, 1, u64::MAX)?.get(0))
     }
 
     /// Returns the dense id of an original id, or `None` if the graph has no such vertex. A string
@@ -318,31 +327,32 @@ impl OriginalIds {
         }
         wanted.sort_unstable();
         let mut found = vec![None; ids.len()];
-        let mut rank = match wanted.first() {
+        let mut id_position = match wanted.first() {
             Some(&(least, _)) => self.near(least)?.start,
             None => 0,
         };
         let mut wanted = wanted.into_iter().peekable();
         while let Some((key, _)) = wanted.peek()
-            && rank < self.vertex_count
+            && id_position < self.vertex_count
         {
             if let (Ids::Range, Key::Integer(id)) = (&self.ids, key) {
-                // Ids are ranks: skip those that nobody asked for.
-                rank =
-                    rank.max(usize::try_from(*id).unwrap_or(usize::MAX).min(self.vertex_count - 1));
+                // Ids are id positions: skip those that nobody asked for.
+                id_position = id_position
+                    .max(usize::try_from(*id).unwrap_or(usize::MAX).min(self.vertex_count - 1));
             }
-            let ids = self.ids_of(rank, CHUNK.min(self.vertex_count - rank), CHUNK_TEXT)?;
-            let vertices = self.dense_of(rank, ids.len())?;
+            let ids =
+                self.ids_of(id_position, CHUNK.min(self.vertex_count - id_position), CHUNK_TEXT)?;
+            let vertices = self.dense_of(id_position, ids.len())?;
             let last = ids.get(ids.len() - 1);
             while let Some((key, index)) = wanted.next_if(|(key, _)| *key <= Key::from(&last)) {
                 found[index] = ids.position(key).map(|position| vertices[position]);
             }
-            rank += ids.len();
+            id_position += ids.len();
         }
         Ok(found)
     }
 
-    /// Returns the few ranks that an id can have if the graph has it.
+    /// Returns the few id positions that an id can have if the graph has it.
     fn near(&self, wanted: Key<'_>) -> Result<Range<usize>> {
         let searched = if self.are_strings() { STRINGS_SEARCHED } else { CHUNK };
         let (mut low, mut high) = (0, self.vertex_count);
@@ -366,20 +376,26 @@ impl OriginalIds {
         }
     }
 
-    /// Returns ids from a rank on: at least one, and at most `text_max` bytes of strings.
-    fn ids_of(&self, rank: usize, count: usize, text_max: u64) -> Result<IdChunk> {
+    /// Returns ids from an id position on: at least one, and at most `text_max` bytes of strings.
+    fn ids_of(&self, id_position: usize, count: usize, text_max: u64) -> Result<IdChunk> {
         match &self.ids {
-            Ids::Range => Ok(IdChunk::Integers((rank as u64..(rank + count) as u64).collect())),
-            Ids::Integers(ids) => Ok(IdChunk::Integers(ids.read(rank..rank + count)?)),
-            Ids::Strings { ends, bytes } => strings_of(ends, bytes, rank, count, text_max),
+            Ids::Range => {
+                Ok(IdChunk::Integers((id_position as u64..(id_position + count) as u64).collect()))
+            }
+            Ids::Integers(ids) => {
+                Ok(IdChunk::Integers(ids.read(id_position..id_position + count)?))
+            }
+            Ids::Strings { ends, bytes } => strings_of(ends, bytes, id_position, count, text_max),
         }
     }
 
-    fn dense_of(&self, rank: usize, count: usize) -> Result<Vec<VertexId>> {
+    fn dense_of(&self, id_position: usize, count: usize) -> Result<Vec<VertexId>> {
         let Some(order) = &self.order else {
-            return Ok((rank..rank + count).map(|dense| VertexId(dense as u64)).collect());
+            return Ok((id_position..id_position + count)
+                .map(|dense| VertexId(dense as u64))
+                .collect());
         };
-        let dense = order.read(rank..rank + count)?;
+        let dense = order.read(id_position..id_position + count)?;
         self.check_dense(order, &dense)?;
         // Reuses the memory of the vector.
         Ok(dense.into_iter().map(VertexId).collect())
@@ -399,14 +415,14 @@ impl OriginalIds {
 fn strings_of(
     ends: &Array<Ascending>,
     bytes: &BlockFile,
-    rank: usize,
+    id_position: usize,
     count: usize,
     text_max: u64,
 ) -> Result<IdChunk> {
     let damaged = |detail: &str| ends.damaged(detail.to_owned());
     // The first string begins where the one before it ends.
-    let mut limits = ends.read(rank.saturating_sub(1)..rank + count)?;
-    let first = if rank > 0 { limits.remove(0) } else { 0 };
+    let mut limits = ends.read(id_position.saturating_sub(1)..id_position + count)?;
+    let first = if id_position > 0 { limits.remove(0) } else { 0 };
     let last = limits.last().copied().unwrap_or(first);
     if !limits.is_sorted() || limits.first().is_some_and(|&end| end < first) || last > bytes.len() {
         return Err(damaged("its ends do not ascend"));

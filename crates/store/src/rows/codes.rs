@@ -1,19 +1,19 @@
-//! The codes of a row: classes from its front, ranks from its end.
+//! The codes of a row: classes from its front, offsets from its end.
 
 use super::bits::{BitWriter, RowBits};
 use super::widths::Widths;
 
-/// Writes the codes of a row: each class at once, the ranks after all classes.
+/// Writes the codes of a row: each class at once, the offsets after all classes.
 #[derive(Debug)]
 pub(super) struct CodeWriter {
-    /// The ranks so far with their widths, 8 bytes each.
-    ranks: Vec<u64>,
+    /// The offsets so far with their widths, 8 bytes each.
+    offsets: Vec<u64>,
 }
 
 impl CodeWriter {
     /// Begins a row of about `codes` codes.
     pub fn new(codes: usize) -> Self {
-        Self { ranks: Vec::with_capacity(codes) }
+        Self { offsets: Vec::with_capacity(codes) }
     }
 
     /// Appends a number. The code must hold it.
@@ -22,24 +22,24 @@ impl CodeWriter {
             .class_of(number)
             .unwrap_or_else(|| unreachable!("the code was fitted to this row"));
         out.write(1 << index, index as u32 + 1);
-        self.ranks.push(packed(number - class.base, class.width as u32));
+        self.offsets.push(packed(number - class.base, class.width as u32));
     }
 
-    /// Appends the ranks, the last one without leading zeros.
+    /// Appends the offsets, the last one without leading zeros.
     pub fn finish(mut self, out: &mut BitWriter) {
-        if let Some(last) = self.ranks.last_mut() {
-            let rank = *last >> 6;
-            *last = packed(rank, 64 - rank.leading_zeros());
+        if let Some(last) = self.offsets.last_mut() {
+            let offset = *last >> 6;
+            *last = packed(offset, 64 - offset.leading_zeros());
         }
-        for packed in self.ranks.into_iter().rev() {
+        for packed in self.offsets.into_iter().rev() {
             out.write(packed >> 6, (packed & 63) as u32);
         }
     }
 }
 
-/// A rank of up to 33 bits, packed with its width.
-fn packed(rank: u64, width: u32) -> u64 {
-    rank << 6 | u64::from(width)
+/// An offset of up to 33 bits, packed with its width.
+fn packed(offset: u64, width: u32) -> u64 {
+    offset << 6 | u64::from(width)
 }
 
 #[cold]
@@ -57,7 +57,7 @@ pub(super) struct Codes<'a> {
     window_start: u64,
     /// Where the next class begins.
     pub front: u64,
-    /// Where the last rank begins.
+    /// Where the last offset begins.
     pub back: u64,
 }
 
@@ -68,13 +68,13 @@ impl<'a> Codes<'a> {
         Self { row, stops: row.bits(front), window_start: front, front, back }
     }
 
-    /// The part between the classes and the ranks read so far: empty, or an enclosed row.
+    /// The part between the classes and the offsets read so far: empty, or an enclosed row.
     #[inline(always)]
     pub fn rest(&self) -> RowBits<'a> {
         RowBits { bytes: self.row.bytes, start: self.front, end: self.back }
     }
 
-    /// Continues with the class at `front` and the rank before `back`.
+    /// Continues with the class at `front` and the offset before `back`.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn go_to(&mut self, front: u64, back: u64) {

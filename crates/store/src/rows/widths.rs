@@ -2,9 +2,9 @@
 //! compression with finite windows*, CACM 32(4), 1989) with steps of any size.
 //!
 //! A number is in one of eight classes. Class `h` holds the next `2^w[h]` numbers. A code is the
-//! class in unary (`h` zeros and a 1) and a rank of `w[h]` bits in the class; [`super::gap`] says
-//! where they stand. The widths are fitted to the numbers. Gamma, zeta and Golomb-Rice codes are
-//! special cases, as far as eight classes reach.
+//! class in unary (`h` zeros and a 1) and an offset of `w[h]` bits in the class; [`super::gap`]
+//! says where they stand. The widths are fitted to the numbers. Gamma, zeta and Golomb-Rice codes
+//! are special cases, as far as eight classes reach.
 
 /// Number of classes.
 pub(super) const CLASSES: usize = 8;
@@ -17,7 +17,7 @@ const WIDTH_MAX: u8 = 33;
 pub(super) struct Class {
     /// Its first number.
     pub(super) base: u64,
-    /// Bits of a rank.
+    /// Bits of an offset.
     pub(super) width: u64,
     /// A mask of `width` ones.
     pub(super) mask: u64,
@@ -76,7 +76,7 @@ impl Widths {
         (number - class.base <= class.mask).then_some((index, class))
     }
 
-    /// Bits of a number, and leading zeros of its rank. `(64, 0)` if no class holds it.
+    /// Bits of a number, and leading zeros of its offset. `(64, 0)` if no class holds it.
     pub(super) fn bits_of(&self, number: u64) -> (u32, u32) {
         match self.class_of(number) {
             Some((index, class)) => {

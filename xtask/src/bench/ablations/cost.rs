@@ -57,7 +57,7 @@ fn pagerank(
         check_ranks(number(&run, "/summary/top/0/rank")?, number(&round, "/greatest")?)?;
     }
     let title = format!("PageRank iteration, R-MAT {}, 1 thread, {}", graph.scale, from(place));
-    Ok(Figure::new(title, Unit::Seconds, ours).beside(LIST, theirs, Ratio::TimesAsFast))
+    Ok(Figure::new(title, Unit::Seconds, ours).compared_with(LIST, theirs, Ratio::TimesAsFast))
 }
 
 fn components(
@@ -79,7 +79,7 @@ fn components(
         }
     }
     let title = format!("components, R-MAT {}, 1 thread, {}", graph.scale, from(place));
-    Ok(Figure::new(title, Unit::Seconds, ours).beside(LIST, theirs, Ratio::TimesAsFast))
+    Ok(Figure::new(title, Unit::Seconds, ours).compared_with(LIST, theirs, Ratio::TimesAsFast))
 }
 
 fn from(place: &str) -> &'static str {

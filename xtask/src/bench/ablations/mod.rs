@@ -75,7 +75,7 @@ fn beside_first(
 ) -> Vec<Figure> {
     let figures = titles.iter().zip(samples).enumerate().map(|(index, (title, own))| {
         let figure = Figure::new(format!("{subject}, {title}"), unit, own.clone());
-        if index == 0 { figure } else { figure.beside(titles[0], samples[0].clone(), ratio) }
+        if index == 0 { figure } else { figure.compared_with(titles[0], samples[0].clone(), ratio) }
     });
     figures.collect()
 }

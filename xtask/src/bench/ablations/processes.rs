@@ -40,7 +40,7 @@ pub fn threads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             let (one, two) = (samples.pop().unwrap_or_default(), samples.pop().unwrap_or_default());
             let title = format!("{algorithm}, R-MAT {}, {place}, two threads", graph.scale);
             let figure = Figure::new(title, Unit::Seconds, two);
-            figures.push(figure.beside("one thread", one, Ratio::TimesAsFast));
+            figures.push(figure.compared_with("one thread", one, Ratio::TimesAsFast));
         }
     }
     Ok(figures)
@@ -71,8 +71,8 @@ pub fn budgets(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             units::bytes(budget as f64)
         );
         Figure::new(title, Unit::Seconds, own)
-            .within(budget)
-            .beside("the largest budget", fastest.clone(), Ratio::TimesAsLong)
+            .with_budget(budget)
+            .compared_with("the largest budget", fastest.clone(), Ratio::TimesAsLong)
             .note(format!("at the peak {}", units::bytes(median(&peaks))))
     });
     Ok(figures.collect())

@@ -34,7 +34,7 @@ pub fn backends(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let threads = samples.pop().unwrap_or_default();
         let title = format!("bfs, {}, io_uring, {depth} reads in flight", graph.title);
         let uring = Figure::new(title, Unit::Seconds, samples.pop().unwrap_or_default());
-        figures.push(uring.beside("pread in as many threads", threads, Ratio::TimesAsFast));
+        figures.push(uring.compared_with("pread in as many threads", threads, Ratio::TimesAsFast));
     }
     Ok(figures)
 }
@@ -69,7 +69,7 @@ pub fn run_ahead(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             let title = format!("{kind}, {}, cache of {cache} %", graph.title);
             let rate = units::decimal(median(&bytes));
             let with = Figure::new(title, Unit::Seconds, samples.pop().unwrap_or_default())
-                .beside("without run-ahead", without, Ratio::TimesAsFast)
+                .compared_with("without run-ahead", without, Ratio::TimesAsFast)
                 .note(format!("{rate}B/s with run-ahead, {note}"));
             figures.push(with);
         }

@@ -34,13 +34,13 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let saved = 1.0 - median(&bytes[0]) / median(&bytes[1]);
         let [selective, every] = bytes;
         let title = format!("{algorithm}, R-MAT {}, from disk", graph.scale);
-        let times = Figure::new(title.clone(), Unit::Seconds, seconds[0].clone()).beside(
+        let times = Figure::new(title.clone(), Unit::Seconds, seconds[0].clone()).compared_with(
             "every tile",
             seconds[1].clone(),
             Ratio::TimesAsLong,
         );
         let sizes = Figure::new(format!("{title}, read"), Unit::Bytes, selective)
-            .beside("every tile", every, Ratio::TimesAsLarge)
+            .compared_with("every tile", every, Ratio::TimesAsLarge)
             .note(format!("{:.0} % of the bytes are not read", 100.0 * saved));
         figures.extend([times, sizes]);
     }

@@ -69,7 +69,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             let title =
                 format!("{algorithm}, 2^{scale} edges that {}, {place}, two threads", star.edges);
             let figure = Figure::new(title, Unit::Seconds, two);
-            let figure = figure.beside("one thread", one, Ratio::TimesAsFast);
+            let figure = figure.compared_with("one thread", one, Ratio::TimesAsFast);
             figures.push(
                 lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, TIMES_AS_FAST, None)),
             );

@@ -63,7 +63,7 @@ fn compared(lab: &Lab<'_>, subject: &Subject, case: &Case) -> Result<(Figure, bo
     let (peak, peak_estimated) = (median(&peaks), median(&peaks_estimated));
     let of_estimate = peak / peak_estimated;
     let figure = Figure::new(title, Unit::Seconds, took)
-        .beside("estimated", estimated, Ratio::TimesAsLong)
+        .compared_with("estimated", estimated, Ratio::TimesAsLong)
         .note(format!("peak {}, {of_estimate:.2}× its estimate", units::bytes(peak)));
     let figure = lab.with_targets(figure, |figure| {
         figure.at_most(Of::Ratio, TIMES_OFF, None).at_least(Of::Ratio, 1.0 / TIMES_OFF, None)

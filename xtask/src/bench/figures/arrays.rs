@@ -189,13 +189,13 @@ fn pagerank(
     let bytes = units::bytes(median(&moved));
     let title = format!("PageRank iteration, {name}, within {budget}");
     let figure = Figure::new(&title, Unit::Seconds, within.clone())
-        .within(memory)
-        .beside("in memory", in_memory, Ratio::TimesAsLong)
+        .with_budget(memory)
+        .compared_with("in memory", in_memory, Ratio::TimesAsLong)
         .note(format!("{bytes} read and written an iteration"));
     if !has_targets {
         return Ok(vec![figure]);
     }
-    let beside_disk = Figure::new(title, Unit::Seconds, within).beside(
+    let beside_disk = Figure::new(title, Unit::Seconds, within).compared_with(
         "the same bytes read in order",
         disk,
         Ratio::TimesAsLong,
@@ -216,7 +216,7 @@ fn forced(lab: &Lab<'_>, graph: &Path, name: &str) -> Result<Figure> {
         in_memory.push(iteration(&lab.pagerank(graph, ITERATIONS, None)?)?);
     }
     let title = format!("PageRank iteration, {name}, arrays in files of the page cache");
-    let figure = Figure::new(title, Unit::Seconds, on_disk).beside(
+    let figure = Figure::new(title, Unit::Seconds, on_disk).compared_with(
         "in memory",
         in_memory,
         Ratio::TimesAsLong,
@@ -242,7 +242,7 @@ fn beside_mapped(lab: &Lab<'_>, graph: &Path, name: &str, memory: u64) -> Result
     let title = format!("PageRank iteration, {name}, within {budget}");
     let beside = "arrays in mapped files, paged by the kernel";
     let figure =
-        Figure::new(title, Unit::Seconds, within).beside(beside, mapped, Ratio::TimesAsFast);
+        Figure::new(title, Unit::Seconds, within).compared_with(beside, mapped, Ratio::TimesAsFast);
     Ok(lab.with_targets(figure, |figure| figure.at_least(Of::Ratio, 10.0, None)))
 }
 
@@ -267,7 +267,7 @@ fn whole_run(
     let budget = units::bytes(memory as f64);
     let title = format!("{}, {name}, within {budget}", algorithm.to_uppercase());
     let figure = Figure::new(title, Unit::Seconds, within)
-        .beside("in memory", in_memory, Ratio::TimesAsLong)
+        .compared_with("in memory", in_memory, Ratio::TimesAsLong)
         .note(format!("{iterations} iterations"));
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 4.0, None)))
 }

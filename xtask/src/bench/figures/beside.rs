@@ -23,7 +23,7 @@ pub fn search(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     }
     let title = format!("search beside PageRank, {}", graph.title);
     let figure = Figure::new(title, Unit::Seconds, beside)
-        .beside("the search alone", alone, Ratio::TimesAsLong)
+        .compared_with("the search alone", alone, Ratio::TimesAsLong)
         .note(format!("{levels} levels"));
     Ok(vec![figure.at_most(Of::Ratio, 2.0, None)])
 }

@@ -33,7 +33,7 @@ pub fn of_pagerank(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             graph.scale,
             units::bytes(memory as f64)
         );
-        let figure = Figure::new(title, Unit::Seconds, with).beside(
+        let figure = Figure::new(title, Unit::Seconds, with).compared_with(
             "without checkpoints",
             without,
             Ratio::TimesAsLong,

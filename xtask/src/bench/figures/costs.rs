@@ -85,7 +85,7 @@ fn measured(lab: &Lab<'_>, graph: &Made, algorithm: &str) -> Result<Vec<Figure>>
         let count = iterations / taken.len().max(1) as u64;
         let title = format!("{algorithm}, {}, {process}", graph.title);
         Figure::new(title, Unit::Seconds, taken)
-            .beside("predicted", predicted, Ratio::TimesAsLong)
+            .compared_with("predicted", predicted, Ratio::TimesAsLong)
             .note(format!("{count} iterations"))
     };
     Ok(by_process.into_iter().map(figure).collect())

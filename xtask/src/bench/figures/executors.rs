@@ -64,7 +64,7 @@ fn compared(lab: &Lab<'_>, graph: &Made, pure: &[&str]) -> Result<Vec<Figure>> {
         let title = format!("BFS, {}, from {place}", graph.title);
         let mut figure = Figure::new(title, Unit::Seconds, auto);
         if let Some((better, times)) = by_time.pop() {
-            figure = figure.beside(better, times, Ratio::TimesAsLong);
+            figure = figure.compared_with(better, times, Ratio::TimesAsLong);
         }
         if !worse.is_empty() {
             figure = figure.note(worse.join(", "));

@@ -44,7 +44,7 @@ pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         }
         let [chosen, reread, sent] = samples;
         for (beside, samples) in [("all read again", reread), ("sent", sent)] {
-            let figure = Figure::new(&title, Unit::Seconds, chosen.clone()).beside(
+            let figure = Figure::new(&title, Unit::Seconds, chosen.clone()).compared_with(
                 beside,
                 samples,
                 Ratio::TimesAsLong,

@@ -75,7 +75,7 @@ fn beside_plain(
     }
     let rate = units::decimal(edges as f64 / median(&ours));
     Ok(Figure::new(format!("iteration, {title}, in memory"), Unit::Seconds, ours)
-        .beside("plain CSC pull", plain, Ratio::TimesAsFast)
+        .compared_with("plain CSC pull", plain, Ratio::TimesAsFast)
         .note(format!("{rate} edges/s")))
 }
 
@@ -149,7 +149,7 @@ fn cold(lab: &Lab<'_>, graph: &Prepared, memory: u64, reading: Reading) -> Resul
     let how = format!("{what} read in order{past}");
     let title = format!("iteration, R-MAT {}, from disk within {budget}", graph.scale);
     let iteration = Figure::new(title, Unit::Seconds, ours)
-        .beside(how, reads, Ratio::TimesAsLong)
+        .compared_with(how, reads, Ratio::TimesAsLong)
         .note(format!("{rate} edges/s, {bytes} read in each iteration"));
     let peak = Figure::new("peak memory of these runs", Unit::Bytes, peaks);
     Ok([iteration, peak.at_most(Of::Value, memory as f64, None)])

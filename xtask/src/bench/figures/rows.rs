@@ -132,7 +132,7 @@ fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized
     }
     let bits = vec![gap.bits_per_edge];
     let figure = Figure::new(format!("{name}, {how}, gap"), Unit::BitsPerEdge, bits)
-        .beside("ceesor", vec![ceesor.bits_per_edge], Ratio::TimesAsLarge)
+        .compared_with("ceesor", vec![ceesor.bits_per_edge], Ratio::TimesAsLarge)
         .note(note);
     let figure = match reported {
         Some(_) => figure.at_most(Of::Ratio, 0.8, None),
@@ -144,7 +144,7 @@ fn figure_of(name: &str, order: &str, gap: &Sized, ceesor: &Sized, plain: &Sized
 /// Makes a figure of rows that copy from earlier rows, beside rows that do not.
 fn copy_figure(name: &str, order: &str, copy: &Sized, gap: &Sized) -> Figure {
     let title = format!("{name}, {}, copy", how(order, copy));
-    let figure = Figure::new(title, Unit::BitsPerEdge, vec![copy.bits_per_edge]).beside(
+    let figure = Figure::new(title, Unit::BitsPerEdge, vec![copy.bits_per_edge]).compared_with(
         "gap",
         vec![gap.bits_per_edge],
         Ratio::TimesAsLarge,
@@ -166,7 +166,7 @@ fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
     (order == "dfs").then(|| {
         let bits = vec![ceesor.bits_per_edge];
         Figure::new(format!("{name}, dfs, ceesor"), Unit::BitsPerEdge, bits)
-            .beside(
+            .compared_with(
                 format!("as published{}", published_of(name)),
                 vec![published],
                 Ratio::TimesAsLarge,
@@ -179,7 +179,7 @@ fn reproduced(name: &str, order: &str, ceesor: &Sized) -> Option<Figure> {
 /// is one.
 fn bv_figure(name: &str, order: &str, bits: f64, gap: &Sized) -> Figure {
     let title = format!("{name}, {}, WebGraph's BV", how(order, gap));
-    let figure = Figure::new(title, Unit::BitsPerEdge, vec![bits]).beside(
+    let figure = Figure::new(title, Unit::BitsPerEdge, vec![bits]).compared_with(
         "gap",
         vec![gap.bits_per_edge],
         Ratio::TimesAsLarge,
@@ -211,7 +211,7 @@ fn decoding(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         figures.push(decoded(lab, &decode, &gap)?.1.at_least(Of::Value, DECODED, None));
         let title = format!("{name}, copy, all rows decoded by one core");
         let figure = Figure::new(title, Unit::Seconds, copy_seconds)
-            .beside("gap", gap_seconds, Ratio::TimesAsLong)
+            .compared_with("gap", gap_seconds, Ratio::TimesAsLong)
             .at_most(Of::Ratio, COPIED_LONGER, None);
         figures.push(figure);
     }

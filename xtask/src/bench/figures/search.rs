@@ -36,7 +36,7 @@ pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scan = units::seconds(median(&scans));
     let title = format!("whole run, R-MAT {}, from disk within {budget}", graph.scale);
     let figure = Figure::new(title, Unit::Seconds, ours)
-        .beside("one PageRank iteration from disk", iterations, Ratio::TimesAsLong)
+        .compared_with("one PageRank iteration from disk", iterations, Ratio::TimesAsLong)
         .note(format!("{scan} of it over the edges, the rest names components"));
     let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.3, None));
     let peak = Figure::new("peak memory of these runs", Unit::Bytes, peaks);
@@ -93,7 +93,7 @@ fn bfs_by_rows(lab: &mut Lab<'_>) -> Result<Figure> {
     let budget = units::bytes(DISK_MEMORY as f64);
     let title = format!("tiles and rows, {}, from disk within {budget}", graph.title);
     let figure = Figure::new(title, Unit::Seconds, ours)
-        .beside("rows read in order", reads, Ratio::TimesAsLong)
+        .compared_with("rows read in order", reads, Ratio::TimesAsLong)
         .note(processes);
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.5, None)))
 }
@@ -161,7 +161,7 @@ fn open_beside_plain(
     }
     let title = format!("rows open, {}, in memory", graph.title);
     let figure = Figure::new(title, Unit::Seconds, times)
-        .beside("plain direction-optimising search", plain_times, Ratio::TimesAsLong)
+        .compared_with("plain direction-optimising search", plain_times, Ratio::TimesAsLong)
         .note(processes);
     Ok(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, most, Some(better))))
 }

@@ -51,7 +51,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             plain_times.push(number(&expected, "/seconds")?);
         }
         let figure = Figure::new(format!("{}, in memory", graph.title), Unit::Seconds, times)
-            .beside("plain delta-stepping", plain_times, Ratio::TimesAsLong)
+            .compared_with("plain delta-stepping", plain_times, Ratio::TimesAsLong)
             .note(format!("buckets of {delta}, of the yardstick {delta_plain}; the best of each"));
         figures
             .push(lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, most, Some(better))));
@@ -78,7 +78,7 @@ fn from_disk(lab: &Lab<'_>, graph: &Made, plain: &mut Worker, delta_plain: f64) 
         plain_times.push(number(&plain.ask(&delta_plain.to_string())?, "/seconds")?);
     }
     let title = format!("{}, from disk within {}", graph.title, units::bytes(DISK_MEMORY as f64));
-    let figure = Figure::new(title, Unit::Seconds, times).beside(
+    let figure = Figure::new(title, Unit::Seconds, times).compared_with(
         "plain delta-stepping, in memory",
         plain_times,
         Ratio::TimesAsLong,

@@ -77,7 +77,7 @@ fn run_ahead(lab: &Lab<'_>, program: &Example, graph: &Made, part: &Part) -> Res
     }
     let title = format!("{} order, {}", part.title, graph.title);
     let figure = Figure::new(format!("{title}, a part"), Unit::Seconds, with)
-        .beside("without run-ahead", without, Ratio::TimesAsFast)
+        .compared_with("without run-ahead", without, Ratio::TimesAsFast)
         .note(note);
     let hits = Figure::new(format!("{title}, hit rate"), Unit::Share, hit_rates);
     if !part.has_targets {

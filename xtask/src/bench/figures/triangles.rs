@@ -45,7 +45,7 @@ fn counted(lab: &mut Lab<'_>) -> Result<Figure> {
     }
     lab.discard(|made| made.title == graph.title)?;
     let title = format!("whole run, {}, in memory", graph.title);
-    let figure = Figure::new(title, Unit::Seconds, times).beside(
+    let figure = Figure::new(title, Unit::Seconds, times).compared_with(
         "lists merged along plain rows",
         plain_times,
         Ratio::TimesAsFast,

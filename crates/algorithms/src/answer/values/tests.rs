@@ -36,18 +36,18 @@ fn on_disk(graph: &Graph, values: &[u32]) -> Values<u32> {
     Values::by_rank(writer.finish().unwrap())
 }
 
-/// Draws ranks, some of which are of no vertex.
-fn ranks() -> Vec<u32> {
+/// Draws id positions, some of which are of no vertex.
+fn id_positions() -> Vec<u32> {
     let mut random = XorShift::new(4);
-    let mut rank = |_| match random.below(9) {
+    let mut id_position = |_| match random.below(9) {
         0 => u32::MAX,
         _ => random.below(COUNT as u64) as u32,
     };
-    (0..COUNT).map(&mut rank).collect()
+    (0..COUNT).map(&mut id_position).collect()
 }
 
-fn rank_of(&value: &u32) -> Rank {
-    if value == u32::MAX { Rank::NONE } else { Rank(value.into()) }
+fn id_position_of(&value: &u32) -> IdPosition {
+    if value == u32::MAX { IdPosition::NONE } else { IdPosition(value.into()) }
 }
 
 /// Returns the ids that values name, looked up in groups, and whether they were sorted.
@@ -57,7 +57,8 @@ fn ids_in_groups(graph: &Graph, values: &Values<u32>, group: usize) -> (Vec<Opti
     for first in (0..COUNT).step_by(group) {
         let rows = Rows { first, vertices: &vertices[..group.min(COUNT - first)] };
         let named = values.at(&rows).unwrap();
-        let column = values.ids_at(&rows, &named, rank_of, graph, &Cancel::default()).unwrap();
+        let column =
+            values.ids_at(&rows, &named, id_position_of, graph, &Cancel::default()).unwrap();
         let column = column.as_any().downcast_ref::<UInt64Array>().unwrap().clone();
         assert!(first > 0 || lock(&values.named_ids).is_none(), "the first rows may be the last");
         ids.extend(column.iter());
@@ -71,14 +72,14 @@ fn ids_are_sorted_where_that_moves_fewer_bytes_than_passes() {
     let scratch = Scratch::new();
     let graph = path(&scratch, VertexOrder::Given);
     let IdChunk::Integers(ids) = first_ids(&graph) else { panic!("integers") };
-    let ranks = ranks();
+    let id_positions = id_positions();
     let expected: Vec<Option<u64>> =
-        ranks.iter().map(|&rank| ids.get(rank as usize).copied()).collect();
-    let bytes = on_disk(&graph, &ranks).values.look_up_bytes::<u64>(&graph);
+        id_positions.iter().map(|&id_position| ids.get(id_position as usize).copied()).collect();
+    let bytes = on_disk(&graph, &id_positions).values.look_up_bytes::<u64>(&graph);
     let of_pass = (COUNT * size_of::<u64>()) as u64;
     let mut ways = [0; 2];
     for group in [1, 50, 99, 100, 125, 167, 200, 250, 333, 334, 500, 999, 1000] {
-        let values = on_disk(&graph, &ranks);
+        let values = on_disk(&graph, &id_positions);
         let (found, is_sorted) = ids_in_groups(&graph, &values, group);
         assert_eq!(found, expected, "groups of {group}");
         // The first group is always looked through.

@@ -31,7 +31,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use super::lists::{Disk, Finished, Lists};
 use crate::program::Value;
-pub use plan::Plan;
+pub use plan::LookUpPlan;
 use plan::{Split, WRITE_BEHIND};
 pub use room::{look_up_file_size, plan_of};
 
@@ -40,14 +40,14 @@ const CHUNK: usize = 1 << 12;
 
 /// A request for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
-    /// The number of the value, or [`Wanted::NOTHING`].
+pub struct LookUpRequest {
+    /// The number of the value, or [`LookUpRequest::NOTHING`].
     pub number: u64,
     /// The place of the number among all.
     pub place: u64,
 }
 
-impl Wanted {
+impl LookUpRequest {
     /// Requests no value: the result is zeroes.
     pub const NOTHING: u64 = u64::MAX;
 }
@@ -61,7 +61,7 @@ pub trait Numbers {
     ///
     /// # Errors
     /// Read errors, and those of `visit`.
-    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()>;
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()>;
 }
 
 /// Visits items as numbers; the first one has place `first`.
@@ -69,14 +69,14 @@ pub fn for_each_chunk_of<T>(
     first: usize,
     items: &[T],
     number_of: impl Fn(&T) -> u64,
-    visit: &mut dyn FnMut(&[Wanted]) -> Result<()>,
+    visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>,
 ) -> Result<()> {
     let mut chunk = Vec::with_capacity(CHUNK);
     for (items, first) in items.chunks(CHUNK).zip((first as u64..).step_by(CHUNK)) {
         let wanted = items
             .iter()
             .zip(first..)
-            .map(|(item, place)| Wanted { number: number_of(item), place });
+            .map(|(item, place)| LookUpRequest { number: number_of(item), place });
         chunk.clear();
         chunk.extend(wanted);
         visit(&chunk)?;
@@ -107,7 +107,7 @@ pub trait Entry: Value {
     fn of(number: u32, place: u64) -> Self;
 
     /// Returns the entry as a request.
-    fn wanted(&self) -> Wanted;
+    fn wanted(&self) -> LookUpRequest;
 }
 
 /// A number alone.
@@ -116,8 +116,8 @@ impl Entry for u32 {
         number
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { number: u64::from(*self), place: 0 }
+    fn wanted(&self) -> LookUpRequest {
+        LookUpRequest { number: u64::from(*self), place: 0 }
     }
 }
 
@@ -134,8 +134,8 @@ impl<N: VertexNumber> Entry for Placed<N> {
         Placed { number, place: N::of(place) }
     }
 
-    fn wanted(&self) -> Wanted {
-        Wanted { number: u64::from(self.number), place: self.place.into() }
+    fn wanted(&self) -> LookUpRequest {
+        LookUpRequest { number: u64::from(self.number), place: self.place.into() }
     }
 }
 
@@ -195,7 +195,7 @@ pub struct Place<'p> {
 /// [`OverBudget`](tegula_machine::Error::OverBudget) if there is less memory than planned;
 /// cancellation.
 pub fn look_up<V: Values>(
-    plan: Plan,
+    plan: LookUpPlan,
     numbers: &dyn Numbers,
     values: V,
     Place { folder, reader, caching }: Place<'_>,
@@ -210,7 +210,7 @@ pub fn look_up<V: Values>(
 
 /// A look-up at work.
 struct LookUp<'a, V> {
-    plan: Plan,
+    plan: LookUpPlan,
     disk: Disk<'a>,
     cancel: &'a Cancel,
     values: V,
@@ -232,8 +232,8 @@ impl<V: Values> LookUp<'_, V> {
         let mut entries = Lists::create(layout, numbers.len(), self.disk)?;
         numbers.for_each_chunk(&mut |chunk| {
             self.cancel.check()?;
-            let chunk = chunk.iter().filter(|wanted| wanted.number != Wanted::NOTHING);
-            chunk.into_iter().try_for_each(|&Wanted { number, place }| {
+            let chunk = chunk.iter().filter(|wanted| wanted.number != LookUpRequest::NOTHING);
+            chunk.into_iter().try_for_each(|&LookUpRequest { number, place }| {
                 let local = number & ((1 << log2) - 1);
                 entries.push((number >> log2) as usize, V::Entry::of(local as u32, place))
             })
@@ -278,9 +278,9 @@ impl<V: Values> LookUp<'_, V> {
         numbers.for_each_chunk(&mut |chunk| {
             self.cancel.check()?;
             found.clear();
-            for &Wanted { number, place } in chunk {
+            for &LookUpRequest { number, place } in chunk {
                 found.push(match number {
-                    Wanted::NOTHING => V::Value::new_zeroed(),
+                    LookUpRequest::NOTHING => V::Value::new_zeroed(),
                     number => find(number, place)?,
                 });
             }
@@ -300,7 +300,7 @@ impl<E: Entry> Numbers for List<'_, E> {
         self.entries.len(self.list)
     }
 
-    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()> {
         let mut wanted = Vec::with_capacity(CHUNK);
         self.entries.for_each_block(self.list, &mut |entries| {
             entries.chunks(CHUNK).try_for_each(|entries| {

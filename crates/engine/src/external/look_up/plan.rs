@@ -30,21 +30,21 @@ pub struct Split {
 
 /// A plan for values of `value_size` bytes in `room` bytes of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct LookUpPlan {
     value_count: usize,
     value_size: usize,
     room: u64,
     block_size: u64,
 }
 
-impl Plan {
+impl LookUpPlan {
     /// Makes a plan for `value_count` values of `value_size` bytes in `room` bytes of memory.
-    pub fn new(value_count: usize, value_size: usize, room: u64) -> Plan {
-        let plan = Plan { value_count, value_size, room, block_size: BLOCK_SIZE_MIN };
+    pub fn new(value_count: usize, value_size: usize, room: u64) -> LookUpPlan {
+        let plan = LookUpPlan { value_count, value_size, room, block_size: BLOCK_SIZE_MIN };
         let lists = plan.split(value_count).map_or(1, |split| split.count as u64);
         let fits = room / (BLOCKS_OF_LIST * lists + BLOCKS_BESIDE);
         let block_size = 1 << fits.max(1).ilog2();
-        Plan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
+        LookUpPlan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
     }
 
     /// Returns the number of values.

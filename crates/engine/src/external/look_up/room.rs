@@ -2,18 +2,18 @@
 
 use tegula_store::graph::Graph;
 
-use super::plan::Plan;
+use super::plan::LookUpPlan;
 use crate::external::cut::Cut;
 use crate::external::states::state_blocks;
 use crate::overhead::room_for_result;
 
 /// Returns the plan to look up values of `value_size` bytes for all vertices, beside `held` bytes.
-pub fn plan_of(graph: &Graph, value_size: usize, held: u64) -> Plan {
+pub fn plan_of(graph: &Graph, value_size: usize, held: u64) -> LookUpPlan {
     let cut = Cut::of(graph);
     // Blocks are read whole.
     let least = 2 * (cut.size_max() * value_size) as u64;
     let room = room_for_result(graph).saturating_sub(held).max(least);
-    Plan::new(cut.vertex_count(), value_size, room)
+    LookUpPlan::new(cut.vertex_count(), value_size, room)
 }
 
 /// Returns the bytes of the files for looking up a value of `value_size` bytes for each vertex:

@@ -22,7 +22,7 @@ impl Numbers for Given {
         self.0.len()
     }
 
-    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[Wanted]) -> Result<()>) -> Result<()> {
+    fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()> {
         for_each_chunk_of(0, &self.0, |&number| number, visit)
     }
 }
@@ -50,7 +50,7 @@ fn permutation(count: usize, random: &mut XorShift) -> Vec<u64> {
 }
 
 fn found_with<V: Values>(
-    plan: Plan,
+    plan: LookUpPlan,
     numbers: &[u64],
     values: V,
     (backend, cancel): (Backend, &Cancel),
@@ -69,7 +69,7 @@ fn found_with<V: Values>(
     result.map(|()| found)
 }
 
-fn found<V: Values>(plan: Plan, numbers: &[u64], values: V) -> Vec<V::Value> {
+fn found<V: Values>(plan: LookUpPlan, numbers: &[u64], values: V) -> Vec<V::Value> {
     found_with(plan, numbers, values, (Backend::Auto, &Cancel::default())).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn odds(numbers: Range<usize>) -> Result<Vec<Odd>> {
 
 fn expected(numbers: &[u64]) -> Vec<Odd> {
     let of = |&number: &u64| match number {
-        Wanted::NOTHING => Odd::new_zeroed(),
+        LookUpRequest::NOTHING => Odd::new_zeroed(),
         number => Odd::of(number as usize),
     };
     numbers.iter().map(of).collect()
@@ -103,7 +103,7 @@ fn permutations_come_back_from_every_depth() {
             if room == 1 && count > 100 {
                 continue;
             }
-            let plan = Plan::new(count, size_of::<Odd>(), room);
+            let plan = LookUpPlan::new(count, size_of::<Odd>(), room);
             depths.insert(plan.levels());
             assert!(found(plan, &numbers, Loaded(odds)) == expected(&numbers), "{count}, {plan:?}");
         }
@@ -117,7 +117,7 @@ fn numbers_may_repeat_and_name_nothing() {
     let mut random = XorShift::new(9);
     let (count, len) = (5000, 30_000);
     let skewed = |random: &mut XorShift| match random.below(4) {
-        0 => Wanted::NOTHING,
+        0 => LookUpRequest::NOTHING,
         1 => random.below(count),
         2 => count - 1,
         _ => {
@@ -126,9 +126,9 @@ fn numbers_may_repeat_and_name_nothing() {
         }
     };
     let skewed: Vec<u64> = (0..len).map(|_| skewed(&mut random)).collect();
-    for numbers in [skewed, vec![4321; len], vec![Wanted::NOTHING; len]] {
+    for numbers in [skewed, vec![4321; len], vec![LookUpRequest::NOTHING; len]] {
         for room in [LITTLE, 40 << 10, AMPLE] {
-            let plan = Plan::new(count as usize, size_of::<Odd>(), room);
+            let plan = LookUpPlan::new(count as usize, size_of::<Odd>(), room);
             assert!(found(plan, &numbers, Loaded(odds)) == expected(&numbers), "{plan:?}");
         }
     }
@@ -142,10 +142,10 @@ fn groups_are_named_by_their_first_place() {
         let numbers: Vec<u64> =
             (0..count).map(|_| random.below(groups) * (count as u64 / groups)).collect();
         for room in [1 << 10, LITTLE, AMPLE] {
-            let short = Plan::new(count, size_of::<u32>(), room);
+            let short = LookUpPlan::new(count, size_of::<u32>(), room);
             let names = found(short, &numbers, FirstPlaces::<u32>(PhantomData));
             assert!(names == first_places(&numbers), "{groups}, {short:?}");
-            let long = Plan::new(count, size_of::<u64>(), room);
+            let long = LookUpPlan::new(count, size_of::<u64>(), room);
             let names = found(long, &numbers, FirstPlaces::<u64>(PhantomData));
             let is_same = |(long, short): (&u64, &u32)| *long == u64::from(*short);
             assert!(names.iter().zip(&first_places(&numbers)).all(is_same), "{groups}, {long:?}");
@@ -158,7 +158,7 @@ fn values_are_sorted_once_they_exceed_half_of_the_memory() {
     let numbers = permutation(3000, &mut XorShift::new(1));
     let fits = 2 * 3000 * size_of::<Odd>() as u64;
     for (room, levels, loads) in [(fits, 0, 1), (fits - 1, 1, 2)] {
-        let plan = Plan::new(3000, size_of::<Odd>(), room);
+        let plan = LookUpPlan::new(3000, size_of::<Odd>(), room);
         let mut ranges = Vec::new();
         let load = |numbers: Range<usize>| {
             ranges.push(numbers.clone());
@@ -175,7 +175,7 @@ fn a_plan_keeps_to_its_memory_and_ends() {
     for log2 in (0..=40).step_by(4) {
         for room in [1, LITTLE, 1 << 20, 16 << 20, 1 << 30] {
             for value_size in [1, 4, 8, 12] {
-                let plan = Plan::new((1 << log2) - 1, value_size, room);
+                let plan = LookUpPlan::new((1 << log2) - 1, value_size, room);
                 let levels = plan.levels();
                 assert!(levels <= 40, "{plan:?}: {levels} levels");
                 if room >= 16 << 20 && log2 <= 32 {
@@ -210,7 +210,7 @@ fn every_write_that_fails_is_an_error() {
 /// says `why`.
 fn strike(fault: impl Fn(u64) -> FaultPlan, why: &str) -> u64 {
     let numbers = permutation(3000, &mut XorShift::new(8));
-    let plan = Plan::new(3000, size_of::<Odd>(), LITTLE);
+    let plan = LookUpPlan::new(3000, size_of::<Odd>(), LITTLE);
     let mut errors = 0;
     for nth in 1.. {
         let fault = fault(nth);
@@ -232,7 +232,7 @@ fn strike(fault: impl Fn(u64) -> FaultPlan, why: &str) -> u64 {
 #[test]
 fn values_that_cannot_be_loaded_are_an_error() {
     let numbers = permutation(3000, &mut XorShift::new(8));
-    let plan = Plan::new(3000, size_of::<Odd>(), LITTLE);
+    let plan = LookUpPlan::new(3000, size_of::<Odd>(), LITTLE);
     let load = |numbers: Range<usize>| match numbers.contains(&2000) {
         true => Err(Error::Io {
             action: "load",
@@ -248,7 +248,7 @@ fn values_that_cannot_be_loaded_are_an_error() {
 #[test]
 fn a_look_up_ends_when_it_is_cancelled() {
     let numbers = permutation(9000, &mut XorShift::new(8));
-    let plan = Plan::new(9000, size_of::<Odd>(), LITTLE);
+    let plan = LookUpPlan::new(9000, size_of::<Odd>(), LITTLE);
     let mut ranges = 0;
     for at in 0.. {
         let (cancel, mut loads) = (Cancel::default(), 0);

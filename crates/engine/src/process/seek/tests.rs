@@ -10,7 +10,7 @@ use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 use super::{JOINED_TOGETHER_MIN, Seek, join};
 use crate::graph_for_tests::graph_with_rows;
 use crate::instructions::Instructions;
-use crate::job::context::{Company, JobContext};
+use crate::job::context::{JobContext, OtherJobs};
 use crate::process::cost::CostModel;
 use crate::process::{Prediction, Process};
 use crate::program::{Min, Relaxation};
@@ -49,7 +49,7 @@ const ROW_CUT: ChunkCut = ChunkCut { edges_max: 10, window_log2: 4 };
 
 struct Alone;
 
-impl Company for Alone {
+impl OtherJobs for Alone {
     fn is_there(&self) -> bool {
         false
     }

@@ -43,11 +43,11 @@ impl KnownDevices {
     pub fn of_user() -> Option<KnownDevices> {
         let folder = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-        Some(KnownDevices::within(&caches.join("tegula")))
+        Some(KnownDevices::in_folder(&caches.join("tegula")))
     }
 
     /// Returns the devices remembered in a folder, which need not exist.
-    pub fn within(folder: &Path) -> KnownDevices {
+    pub fn in_folder(folder: &Path) -> KnownDevices {
         KnownDevices { path: folder.join(NAME) }
     }
 

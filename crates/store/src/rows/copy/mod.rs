@@ -9,7 +9,7 @@
 //! ```text
 //! reference | count of runs | runs | gap row of the residuals | runs | count of runs | reference
 //! \_______________________________/                            \______________________________/
-//!              classes                                                      ranks
+//!              classes                                                      offsets
 //! ```
 //!
 //! In a chunk where copying saves little, no row copies: the rows are those of `gap`, bit by bit.

@@ -1,5 +1,5 @@
 //! Reads gaps in blocks of eight, with AVX-512. One instruction separates the classes, another
-//! extracts the ranks from 64 bytes, and two running sums give positions and neighbours.
+//! extracts the offsets from 64 bytes, and two running sums give positions and neighbours.
 //!
 //! A block gives what eight single codes would, or fewer. It ends at anything unusual, and the code
 //! there is read alone.
@@ -21,7 +21,7 @@ pub(super) const BLOCK: usize = 8;
 /// Tables to read gaps in blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// Bits of a rank for each class, twice.
+    /// Bits of an offset for each class, twice.
     widths: [u8; 16],
     /// The least gap of each class.
     gaps: [u64; CLASSES],
@@ -29,7 +29,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// The tables of a code. `None` if the processor lacks the instructions, or if the bits of
-    /// eight ranks may not fit in a byte.
+    /// eight offsets may not fit in a byte.
     pub(super) fn new(code: &Widths, gap_min: u64) -> Option<Self> {
         let mut widths = [0; 16];
         for (class, width) in widths.iter_mut().zip(code.to_bytes().into_iter().cycle()) {
@@ -218,21 +218,21 @@ impl Blocks {
         let classes = _mm_cvtsi64_si128(classes as i64);
         let widths = _mm_cvtsi128_si64(_mm_shuffle_epi8(widths, classes)) as u64;
         let sums = widths.wrapping_mul(0x0101_0101_0101_0101);
-        // Where ranks begin and end, as bits in the 64 bytes before the last rank read.
+        // Where offsets begin and end, as bits in the 64 bytes before the last offset read.
         let end = codes.back.div_ceil(8) as usize;
         let origin = end.saturating_sub(64);
         let [front, back] = [codes.front, codes.back].map(|at| at.wrapping_sub(8 * origin as u64));
         let fronts = _mm512_add_epi64(bytes_as_words(stops), words(front.wrapping_add(1)));
         let ends = _mm512_sub_epi64(words(back), bytes_as_words(sums << 8));
         let starts = _mm512_sub_epi64(words(back), bytes_as_words(sums));
-        // The last rank of the row takes what the classes leave.
+        // The last offset of the row takes what the classes leave.
         let has_next = _mm512_cmpgt_epi64_mask(starts, fronts);
         let starts = _mm512_max_epi64(starts, fronts);
         let lens = _mm512_sub_epi64(ends, starts);
         let is_cut_off = _mm512_cmplt_epi64_mask(lens, _mm512_setzero_si512());
-        let ranks = bits_at(codes.row.bytes_from(origin), starts, lens);
+        let offsets = bits_at(codes.row.bytes_from(origin), starts, lens);
         let gaps = _mm512_permutexvar_epi64(_mm512_cvtepu8_epi64(classes), gaps);
-        let numbers = running_sums(_mm512_add_epi64(ranks, gaps));
+        let numbers = running_sums(_mm512_add_epi64(offsets, gaps));
         let numbers = _mm512_add_epi64(numbers, words(*number));
         let is_at_limit = _mm512_cmpge_epu64_mask(numbers, words(bounds.limit));
         let is_behind = _mm512_cmpge_epu64_mask(numbers, words(frame.source));

@@ -8,16 +8,16 @@
 //! Features that a chunk does not have cost nothing. If no vertex has a loop, the numbering of ids
 //! omits the source. If no arc is repeated, a gap of one is coded as 0.
 //!
-//! A code is a class in unary and a rank, whose bits the class gives. The classes of a row stand at
-//! its front, one after the other; the ranks stand at its end, the first one last:
+//! A code is a class in unary and an offset, whose bits the class gives. The classes of a row stand
+//! at its front, one after the other; the offsets stand at its end, the first one last:
 //!
 //! ```text
-//! class 1 | class 2 | ... | class n | rank n | ... | rank 2 | rank 1
+//! class 1 | class 2 | ... | class n | offset n | ... | offset 2 | offset 1
 //! ```
 //!
-//! So a reader finds the next class and the next rank before it has decoded the last rank. The row
-//! ends where the two meet. The last rank, in the middle, is written without leading zeros; the
-//! space left tells its length. A row takes the sum of its codes less those zeros.
+//! So a reader finds the next class and the next offset before it has decoded the last offset. The
+//! row ends where the two meet. The last offset, in the middle, is written without leading zeros;
+//! the space left tells its length. A row takes the sum of its codes less those zeros.
 
 mod blocks;
 

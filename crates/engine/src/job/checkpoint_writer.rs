@@ -46,20 +46,20 @@ pub fn checkpoint_size(graph: &Graph, state_size: usize, budget: u64, threads: u
 }
 
 /// Keeps checkpoints of a run in memory: copies of its states.
-pub struct Copies<'r, P: Program> {
+pub struct CheckpointWriter<'r, P: Program> {
     keeper: Keeper<'r>,
     states: Arc<StatesOnDisk<P::State>>,
     /// The checkpoint on its way to disk.
     keeping: Option<JoinHandle<Result<()>>>,
 }
 
-impl<'r, P: Program> Copies<'r, P> {
+impl<'r, P: Program> CheckpointWriter<'r, P> {
     /// Opens the folders of the options. A run that resumes restores the states of its checkpoint.
     pub fn open(
         options: &RunOptions<'r>,
         step: &mut Superstep<'r, P>,
         threads: usize,
-    ) -> Result<Option<Copies<'r, P>>> {
+    ) -> Result<Option<CheckpointWriter<'r, P>>> {
         let Some(checkpoints) = &options.checkpoints else { return Ok(None) };
         let graph = step.graph;
         let state_size = size_of::<P::State>();
@@ -73,14 +73,18 @@ impl<'r, P: Program> Copies<'r, P> {
         if let Some((store, Resumed { iteration, aggregate })) = resumed {
             let states = states_in(store);
             step.restore(iteration, aggregate, |all, active| states.read_all(all, active))?;
-            in_place = Some(states).filter(|_| checkpoints.goes_on_in_place());
+            in_place = Some(states).filter(|_| checkpoints.resumes_in_place());
         }
         let Some(keeper) = Keeper::of(options, graph, step.iteration) else { return Ok(None) };
         let states = match in_place {
             Some(states) => Some(states),
             None => checkpoints.create(blocks, (&reader, &writer), |_| false)?.map(states_in),
         };
-        Ok(states.map(|states| Copies { keeper, states: Arc::new(states), keeping: None }))
+        Ok(states.map(|states| CheckpointWriter {
+            keeper,
+            states: Arc::new(states),
+            keeping: None,
+        }))
     }
 
     /// Keeps a checkpoint if one is due before the iteration that has just begun and has done
@@ -106,15 +110,15 @@ impl<'r, P: Program> Copies<'r, P> {
             let words = vertices.start / 64..vertices.end.div_ceil(64);
             self.states.write(block, &all[vertices], &active.words()[words])
         })?;
-        let beside = self.keeper.beside(iteration, &step.aggregate)?;
+        let header = self.keeper.header(iteration, &step.aggregate)?;
         let keep = {
-            let (states, beside) = (Arc::clone(&self.states), beside.clone());
-            move || states.store().keep_version(&beside)
+            let (states, header) = (Arc::clone(&self.states), header.clone());
+            move || states.store().keep_version(&header)
         };
         match start("tegula-checkpoint", keep) {
             Ok(keeping) => self.keeping = Some(keeping),
             // Without a thread, the next iteration waits for the writes.
-            Err(_) => self.states.store().keep_version(&beside)?,
+            Err(_) => self.states.store().keep_version(&header)?,
         }
         Ok(())
     }
@@ -127,7 +131,7 @@ impl<'r, P: Program> Copies<'r, P> {
     }
 }
 
-impl<P: Program> Drop for Copies<'_, P> {
+impl<P: Program> Drop for CheckpointWriter<'_, P> {
     fn drop(&mut self) {
         // The run has ended with another result; nobody uses this one.
         let _ = self.finish();
