@@ -209,7 +209,8 @@ mod tests {
 
     #[test]
     fn the_lowest_bit_decides_the_rounding_to_f64() {
-        // Half a unit in the last place of an `f64` of this size; then the least weight is added.
+        // The second weight is half a unit in the last place of the first as an `f64`. Then the
+        // least weight is added.
         let half = sum_of(&[2f32.powi(100), 2f32.powi(47)]);
         assert_eq!(half.to_f64(), 2f64.powi(100));
         let more = half.plus(sum_of(&[f32::from_bits(1)]));

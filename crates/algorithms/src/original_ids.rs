@@ -49,11 +49,11 @@ impl IdPosition {
     /// # Panics
     /// When there is no such vertex.
     pub fn name(self, ids: &OriginalIds) -> tegula_engine::Result<Name> {
-        Ok(ids.by_rank(self.0 as usize)?.into())
+        Ok(ids.by_id_position(self.0 as usize)?.into())
     }
 }
 
-/// A [`IdPosition`] in 32 bits, for lists of id positions in a graph with [short](ShortId) ids.
+/// An [`IdPosition`] in 32 bits, for lists in a graph with [short](ShortId) ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShortIdPosition(pub u32);
 

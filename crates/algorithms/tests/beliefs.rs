@@ -209,8 +209,8 @@ fn of_text(folder: &Path, text: &str, wanted: Value) -> Vec<Vec<f64>> {
     of_model(folder, &file, wanted)
 }
 
-/// The probabilities in a file of answers: a word, the number of variables, and for each variable
-/// its number of states and their probabilities.
+/// Reads the probabilities in a file of answers. The file has a word, the number of variables, and
+/// for each variable its number of states and their probabilities.
 fn answers(path: &Path) -> Vec<Vec<f64>> {
     let text = data::read_text(path).unwrap();
     let mut words = text.split_whitespace().skip(1);

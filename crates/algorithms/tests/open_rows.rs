@@ -16,7 +16,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::Direction;
 use tegula_testkit::{EdgeList, Scratch, Table, XorShift, small_graphs, sssp as oracle};
 
-/// Bucket widths: from one bucket for each distance to one bucket for all.
+/// Bucket widths: from one bucket per distance to one for all.
 const DELTAS: [Option<f64>; 5] = [None, Some(1e-300), Some(0.01), Some(1.0), Some(1e9)];
 
 /// Opens all rows as plain lists.

@@ -1,5 +1,5 @@
-//! Every algorithm against an oracle that shares no code with it, on every small graph, in every
-//! vertex order. Algorithms that may follow rows run with every executor and encoding.
+//! Compares every algorithm with an oracle that shares no code with it, on every small graph, in
+//! every vertex order. Algorithms that may follow rows run with every executor and encoding.
 
 mod support;
 

@@ -162,7 +162,7 @@ fn paths_match_the_oracle_in_every_order_with_and_without_coordinates() {
     }
 }
 
-/// A grid whose weights are slightly more than a step, so that there is a detour around most edges.
+/// A square grid; `weigh` gives the weight of an edge by its number.
 fn grid(side: u64, weigh: impl Fn(u64) -> f32) -> EdgeList {
     let edges = tegula_generators::edges(&Grid::new(side, side).unwrap());
     let weights = (0..edges.len() as u64).map(weigh).collect();
@@ -178,6 +178,7 @@ fn places_on_grid(graph: &Graph, side: u64) -> Vec<[f64; 2]> {
 fn coordinates_save_visits_to_most_of_a_grid() {
     let scratch = Scratch::new();
     let side = 120;
+    // Weights are slightly more than a step, so most edges have a detour around them.
     let edges = grid(side, |edge| 1.0 + XorShift::new(edge).fraction() as f32 / 4.0);
     let graph = open(&import_with(with_rows(VertexOrder::Dfs, true), scratch.path(), "g", &edges));
     let places = places_on_grid(&graph, side);

@@ -45,7 +45,7 @@ fn after(iterations: u64) -> PageRankConfig {
     PageRankConfig { stop: Stop::Iterations(iterations), ..Default::default() }
 }
 
-/// The rank of the centre of a star with edges both ways, and that of each leaf.
+/// Returns the ranks of the centre and of each leaf of a star with edges both ways.
 fn star_ranks(leaves: u32) -> (f64, f64) {
     let jump = (1.0 - DAMPING) / (f64::from(leaves) + 1.0);
     let hub = jump * (1.0 + DAMPING * f64::from(leaves)) / (1.0 - DAMPING * DAMPING);

@@ -66,7 +66,7 @@ fn walks_go_along_edges_until_there_is_none() {
     });
 }
 
-/// How often walks step from two consecutive vertices to each third.
+/// Counts how often walks go from two consecutive vertices to each third.
 fn frequencies(walks: &[Vec<u64>]) -> BTreeMap<(u64, u64), BTreeMap<u64, f64>> {
     let mut counts: BTreeMap<(u64, u64), BTreeMap<u64, f64>> = BTreeMap::new();
     for step in walks.iter().flat_map(|walk| walk.windows(3)) {

@@ -1,4 +1,4 @@
-//! Ids beyond 32 bits: graphs with few edges and so many vertices that most have no edge.
+//! Ids beyond 32 bits: graphs with few edges, in which most vertices have none.
 
 mod support;
 

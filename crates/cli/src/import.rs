@@ -111,8 +111,8 @@ pub struct ImportArgs {
     /// Pass over up to N lines of text that cannot be understood.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Input")]
     skip_bad_rows: u64,
-    /// The vertices of the graph, with or without an edge: the ids 0 to N - 1, or those of a file
-    /// with a row for each [default: those that have an edge].
+    /// The vertices of the graph, with or without an edge: the ids 0 to N - 1, or the ids in the
+    /// rows of a file [default: those that have an edge].
     #[arg(long, value_name = "N|FILE", value_parser = vertices)]
     vertices: Option<Vertices>,
     /// How vertices are numbered.
@@ -134,8 +134,8 @@ pub struct ImportArgs {
     /// Where temporary files go [default: beside the graph].
     #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     spill_directory: Option<PathBuf>,
-    /// Bits of a vertex number within its segment and within its column, as 24,22. With smaller
-    /// ones, small graphs show what large graphs do.
+    /// Bits of vertex numbers within a segment and a column, as 24,22. With smaller ones, small
+    /// graphs show what large graphs do.
     #[arg(long, value_name = "BITS,BITS", value_parser = grid, hide = true)]
     grid: Option<Grid>,
     /// Order of the tiles of a batch: for measurements.

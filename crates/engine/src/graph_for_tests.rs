@@ -10,8 +10,8 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_testkit::{EdgeList, Scratch};
 
-/// Makes a random graph of 200,000 vertices and ten times as many edges, in some fifty tiles, read
-/// past the page cache within `memory` bytes.
+/// Makes a random graph of 200,000 vertices and 2,000,000 edges, in some fifty tiles, read past the
+/// page cache within `memory` bytes.
 pub fn random_graph(scratch: &Scratch, memory: u64) -> Graph {
     let edges = edges(&ErdosRenyi::new(200_000, 2_000_000, 7).unwrap());
     let input = scratch.path().join("random.bin64");

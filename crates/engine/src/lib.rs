@@ -34,7 +34,7 @@ pub mod traverse;
 
 pub use external::plan::{ArraysOnDisk, ArraysPlan};
 pub use external::wanted::Messages;
-pub use external::{States, StatesWriter};
+pub use external::{OrderedStates, States, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
 pub use iteration_times::IterationTimes;
 pub use job::copies::checkpoint_size;

@@ -174,7 +174,7 @@ pub fn open_graph_in(directory: &Directory, memory: u64, backend: Backend) -> Re
 /// How much memory a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
-    /// Bytes of the arrays over all vertices and of the workers.
+    /// Bytes of the workers, and of the arrays over all vertices.
     pub vertex_bytes: u64,
     /// Bytes without which tiles cannot be streamed.
     pub stream_bytes_min: u64,

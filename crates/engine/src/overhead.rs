@@ -12,7 +12,7 @@ pub const RUN_OVERHEAD: u64 = 30 << 20;
 /// debug assertions.
 pub const RESULT_OVERHEAD: u64 = 12 << 20;
 
-/// Bytes of the overhead for frames other than those of tiles: blocks of ids and degrees, and rows
+/// Bytes of the overhead for frames that hold no tiles: blocks of ids and degrees, and rows
 /// for which their cache has no room.
 pub const BLOCK_FRAMES: u64 = 4 << 20;
 

@@ -1,8 +1,8 @@
 //! The tiles of a graph, for all jobs: which tiles stay in memory, and how the others are streamed.
 //!
 //! The scans of a job visit the groups of tiles in the same order every time, so a replacement
-//! policy has nothing to learn. Groups are *ranked* once, evenly spread over the scan. The first in
-//! rank stay, as many as memory has room for. When a job arrives that needs memory, the last of
+//! policy has nothing to learn. Groups have a fixed *residency order*, evenly spread over the
+//! scan. The first in that order stay, as many as fit in memory. When a job arrives that needs memory, the last of
 //! these go. When a job leaves, further groups are kept as they are read. Reads of the others
 //! overlap with processing at every moment of a scan.
 
@@ -27,8 +27,8 @@ const STREAM_SHARE: u64 = 16;
 pub struct TileSource<'g> {
     graph: &'g Graph,
     parts: Arc<Parts>,
-    /// The ranks of the groups.
-    ranked: Spread,
+    /// The residency order of the groups.
+    spread: Spread,
     held: Vec<Mutex<Option<Arc<CheckedTiles>>>>,
     /// How many groups may stay in memory.
     resident_count: AtomicUsize,
@@ -50,19 +50,19 @@ pub struct TileMemory {
 impl<'g> TileSource<'g> {
     /// Makes a source with no tile in memory. Call [`TileSource::resize`] before the first read.
     pub fn new(graph: &'g Graph, parts: Arc<Parts>) -> TileSource<'g> {
-        let ranked = Spread::over(parts.groups.len());
+        let spread = Spread::over(parts.groups.len());
         let held = parts.groups.iter().map(|_| Mutex::default()).collect();
         TileSource {
             graph,
             parts,
-            ranked,
+            spread,
             held,
             resident_count: AtomicUsize::new(0),
             stream_size: AtomicU64::new(0),
         }
     }
 
-    /// Returns the least bytes for a scan: one group in flight and one at work for each worker.
+    /// Returns the least bytes for a scan: for each worker, one group in flight and one at work.
     pub fn size_min(parts: &Parts, workers: usize, has_weights: bool) -> u64 {
         2 * parts.group_size_max(has_weights) * workers as u64
     }
@@ -87,15 +87,15 @@ impl<'g> TileSource<'g> {
             left = left.saturating_sub(size(group));
             fits
         };
-        let count = self.ranked.in_order().iter().take_while(fits).count();
+        let count = self.spread.in_order().iter().take_while(fits).count();
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
         self.resident_count.store(count, Ordering::Relaxed);
-        self.ranked.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
+        self.spread.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
         // Room was counted without weights. Groups that were read with weights, for a job that has
         // left, must go.
         let all: u64 = self.parts.groups.iter().map(|group| group.size(true)).sum();
         if !has_weights && all > bytes {
-            for &group in &self.ranked.in_order()[..count] {
+            for &group in &self.spread.in_order()[..count] {
                 let mut held = lock(&self.held[group]);
                 *held = held.take().filter(|held| !held.has_weights());
             }
@@ -124,7 +124,7 @@ impl<'g> TileSource<'g> {
         let mut held = lock(&self.held[group]);
         // The lock orders this with [`TileSource::resize`]: either that drops the group, or the new
         // count is seen here.
-        if self.ranked.rank(group) < self.resident_count.load(Ordering::Relaxed) {
+        if self.spread.residency_order(group) < self.resident_count.load(Ordering::Relaxed) {
             *held = Some(Arc::clone(&tiles));
         }
         Ok(tiles)

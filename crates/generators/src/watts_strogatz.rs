@@ -1,4 +1,5 @@
-//! Watts-Strogatz: a small world between a ring lattice and a random graph (Nature 393, 1998).
+//! Watts-Strogatz: a small world, which lies between a ring lattice and a random graph (Nature 393,
+//! 1998).
 
 use crate::random::{RandomWords, below, unit};
 use crate::{Edge, Generator, ParameterError};

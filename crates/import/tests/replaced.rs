@@ -115,7 +115,7 @@ fn a_graph_that_is_replaced_is_read_on_as_it_was() {
     let old = place.open().unwrap();
     place.import("new");
     assert_eq!(old.verify(&Silent, &Cancel::default()).unwrap().edges, 4);
-    assert_eq!(old.original_ids().unwrap().by_rank(3).unwrap().to_string(), "70");
+    assert_eq!(old.original_ids().unwrap().by_id_position(3).unwrap().to_string(), "70");
     place.assert_new();
 }
 

@@ -1,4 +1,5 @@
-//! Times the yardstick for an import: PageRank along a grid of blocks of raw edges on disk.
+//! Times the yardstick for an import, which runs PageRank along a grid of blocks of raw edges on
+//! disk.
 //!
 //! `grid_stream PAIRS FOLDER VERTICES CONNECTED` partitions a file of pairs of 32-bit ids into an
 //! empty folder, and prints the time. Ids are below `VERTICES`, and `CONNECTED` of them have an

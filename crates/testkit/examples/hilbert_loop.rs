@@ -1,5 +1,5 @@
-//! Times the yardstick of one thread: PageRank and components along a list of edges in the order of
-//! a Hilbert curve.
+//! Times the yardstick of one thread, which runs PageRank and components along a list of edges in
+//! the order of a Hilbert curve.
 //!
 //! `hilbert_loop SCALE FILE` builds an R-MAT graph of 16 edges per vertex, in memory and in the
 //! file, and prints its size. For each line of standard input, `memory|disk pagerank|wcc

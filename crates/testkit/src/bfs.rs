@@ -1,4 +1,4 @@
-//! Breadth-first search: the number of hops from a source along the edges' direction.
+//! Breadth-first search: how many hops a vertex is from a source, along the edges' direction.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,6 +1,5 @@
 //! The yardstick for the value of an import: a grid of blocks of raw edges, as in GridGraph (Zhu,
-//! Han, Chen, *GridGraph: large-scale graph processing on a single machine using 2-level
-//! hierarchical partitioning*, USENIX ATC 2015).
+//! Han, Chen, USENIX ATC 2015).
 //!
 //! Preprocessing is one pass that appends each edge, through buffers, to the block of its ends'
 //! chunks. It ends when the blocks are safely on disk, as an import does. An iteration of PageRank

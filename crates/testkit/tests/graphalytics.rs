@@ -1,4 +1,4 @@
-//! The oracles and the matching rules against LDBC Graphalytics' own files.
+//! Checks the oracles and the matching rules against LDBC Graphalytics' own files.
 
 use tegula_testkit::graphalytics::{UNREACHED, graph, reference};
 use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact};

@@ -16,7 +16,7 @@ const VAGUE: [(&str, &str); 5] = [
     ("that there is", "say what is there, with a verb"),
 ];
 
-/// The most words between two commas of a sentence without a verb.
+/// The most words between two commas that a sentence without a verb may have.
 const FRAGMENT_WORDS_MAX: usize = 10;
 
 /// Words that follow a noun at the beginning of a fragment, and hardly ever a verb.

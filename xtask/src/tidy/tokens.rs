@@ -14,7 +14,7 @@ pub struct Token {
     pub literal: String,
     /// The line on which it begins, from 1.
     pub line: usize,
-    /// The index of the closing token for the opening token of a group, else its own index.
+    /// For the opening token of a group, the index of the closing one; else its own index.
     pub close: usize,
 }
 

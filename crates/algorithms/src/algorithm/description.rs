@@ -13,7 +13,7 @@ pub struct Description {
     pub summary: &'static str,
     /// The columns of its table, in their order.
     pub columns: &'static [Column],
-    /// The memory of a run beside the graph and the overhead of a process.
+    /// The memory that a run takes beside the graph and the overhead of a process.
     pub memory: &'static str,
     /// The publication that defines what it computes or how.
     pub source: &'static str,
@@ -68,7 +68,7 @@ impl ColumnType {
 }
 
 impl Column {
-    /// The first column of an answer with a row for each vertex.
+    /// The first column of answers that have a row for each vertex.
     pub const VERTEX: Column = Column::id("vertex", "the vertex");
 
     /// A column of ids.

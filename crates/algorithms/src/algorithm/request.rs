@@ -50,7 +50,7 @@ pub trait Request: Debug + Send {
     ) -> Result<Box<dyn Prepared + 'r>>;
 }
 
-/// An algorithm with its options and the files that they name.
+/// An algorithm with its options, after the files that they name were read.
 pub trait Prepared: Send {
     /// Returns the request.
     fn request(&self) -> &dyn Request;

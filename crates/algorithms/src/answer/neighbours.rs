@@ -59,8 +59,8 @@ struct Edge {
 
 /// Bytes of a row while its ids are looked up.
 const ROW_BYTES: u64 = 80;
-/// Bytes of a vertex and of a second copy of its id: first as it was given, while degrees are
-/// found; then while its row is read.
+/// Bytes of a vertex and of a second copy of its id, which is needed twice: while degrees are
+/// found, as the id was given; then while its row is read.
 const VERTEX_BYTES: u64 = (size_of::<Vertex>() + size_of::<VertexId>()) as u64;
 
 impl NeighbourTable {

@@ -1,6 +1,6 @@
 //! Names each group of vertices by its smallest original id.
 
-use tegula_engine::{Cancel, Error, Graph, States, Value, VertexNumber};
+use tegula_engine::{Cancel, Error, Graph, OrderedStates, States, Value, VertexNumber};
 
 use super::{CHUNK, Values};
 use crate::error::Result;
@@ -27,12 +27,13 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
         // Dense ids are id positions, and each root is the smallest of its group.
         return Values::of(roots, graph, cancel);
     }
-    if roots.in_memory().is_none() {
-        let roots = roots.into_rank_order(graph, cancel)?;
-        // The first place of a root in that order is the smallest id position of its group.
-        return Ok(Values::by_rank(roots.first_places(graph, cancel)?.unwrap_or(roots)));
-    }
-    let mut entries = roots.into_vec()?;
+    let mut entries = match roots.into_id_order(graph, cancel)? {
+        OrderedStates::ByDenseId(entries) => entries,
+        OrderedStates::ByIdPosition(roots) => {
+            // The first place of a root in that order is the smallest id position of its group.
+            return Ok(OrderedStates::ByIdPosition(roots.first_places(graph, cancel)?).into());
+        }
+    };
     let mut is_named_root = Bits::new(entries.len());
     // Vertices whose group is known to have a name. The first few id positions name the large
     // groups; from then on, most vertices are found here.
@@ -71,7 +72,7 @@ pub(crate) fn by_smallest<N: VertexNumber + Value>(
             }
         }
     }
-    Values::of(entries.into(), graph, cancel)
+    Ok(OrderedStates::ByDenseId(entries).into())
 }
 
 /// A bit for each vertex.

@@ -94,7 +94,7 @@ pub fn write_in_batches(
     })
 }
 
-/// The columns of a table with a row for each vertex.
+/// The columns of a table that has a row for each vertex.
 pub trait Columns {
     /// Returns the fields of the columns; `id` is the type of a vertex.
     fn fields(&self, id: DataType) -> Vec<Field>;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, UInt64Array};
-use tegula_engine::{Cancel, Graph, States, StatesWriter, Value, VertexId};
+use tegula_engine::{Cancel, Graph, OrderedStates, States, StatesByIdPosition, Value, VertexId};
 use tegula_machine::threads::lock;
 use tegula_store::graph::IdType;
 
-use super::find_ids;
+use super::{CHUNK, find_ids};
 use crate::error::Result;
 use crate::original_ids::IdPosition;
 
@@ -27,29 +27,32 @@ impl Rows<'_> {
     }
 }
 
-/// A value for each vertex: in memory by dense id, on disk by id position.
+/// A value for each vertex, for tables.
 pub struct Values<V> {
-    values: States<V>,
-    /// The original ids that values on disk name, by id position, once they are looked up.
-    named_ids: Mutex<Option<States<u64>>>,
+    values: OrderedStates<V>,
+    /// The original ids that values on disk name, once they are looked up.
+    named_ids: Mutex<Option<StatesByIdPosition<u64>>>,
+}
+
+impl<V: Value> From<OrderedStates<V>> for Values<V> {
+    fn from(values: OrderedStates<V>) -> Values<V> {
+        Values { values, named_ids: Mutex::default() }
+    }
 }
 
 impl<V: Value> Values<V> {
     /// Takes the states of a run. Those on disk are brought into the order of id positions.
     pub fn of(states: States<V>, graph: &Graph, cancel: &Cancel) -> Result<Values<V>> {
-        Ok(Values::by_rank(states.into_rank_order(graph, cancel)?))
-    }
-
-    /// Takes values that, on disk, are in the order of id positions already.
-    pub fn by_rank(values: States<V>) -> Values<V> {
-        Values { values, named_ids: Mutex::default() }
+        Ok(states.into_id_order(graph, cancel)?.into())
     }
 
     /// Returns the values of some rows.
     pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
-        match self.values.in_memory() {
-            Some(values) => Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()),
-            None => Ok(self.values.read(rows.id_positions())?),
+        match &self.values {
+            OrderedStates::ByDenseId(values) => {
+                Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect())
+            }
+            OrderedStates::ByIdPosition(values) => Ok(values.read(rows.id_positions())?),
         }
     }
 
@@ -60,17 +63,16 @@ impl<V: Value> Values<V> {
         cancel: &Cancel,
         become_of: impl Fn(V) -> V,
     ) -> Result<Values<V>> {
-        let Some(mut writer) = StatesWriter::next_to(&self.values, graph)? else {
-            let mut values = self.values.into_vec()?;
-            values.iter_mut().for_each(|value| *value = become_of(*value));
-            return Ok(Values::by_rank(values.into()));
+        let values = match self.values {
+            OrderedStates::ByDenseId(mut values) => {
+                values.iter_mut().for_each(|value| *value = become_of(*value));
+                OrderedStates::ByDenseId(values)
+            }
+            OrderedStates::ByIdPosition(values) => {
+                OrderedStates::ByIdPosition(values.map(graph, cancel, become_of)?)
+            }
         };
-        self.values.for_each_chunk(|_, values| {
-            cancel.check()?;
-            let mapped: Vec<V> = values.iter().copied().map(&become_of).collect();
-            writer.write(&mapped)
-        })?;
-        Ok(Values::by_rank(writer.finish()?))
+        Ok(values.into())
     }
 
     /// Makes a column of the original ids of the vertices that some rows name by id position; null
@@ -87,9 +89,12 @@ impl<V: Value> Values<V> {
         graph: &Graph,
         cancel: &Cancel,
     ) -> Result<ArrayRef> {
-        let mut sorted = lock(&self.named_ids);
-        if sorted.is_none() {
-            if rows.first == 0 || !self.sorting_moves_less(rows, graph) {
+        let OrderedStates::ByIdPosition(values) = &self.values else {
+            return find_ids(graph, named.iter().map(id_position_of), cancel);
+        };
+        let mut named_ids = lock(&self.named_ids);
+        if named_ids.is_none() {
+            if rows.first == 0 || !sorting_moves_less(values, rows, graph) {
                 return find_ids(graph, named.iter().map(id_position_of), cancel);
             }
             let original = graph.original_ids()?;
@@ -98,10 +103,10 @@ impl<V: Value> Values<V> {
                     .filter(|&id_position| id_position != IdPosition::NONE.0)
             };
             let load = |id_positions| original.integers(id_positions);
-            *sorted = self.values.look_up(graph, number_of, load, cancel)?;
+            *named_ids = Some(values.look_up(graph, number_of, load, cancel)?);
         }
-        let Some(sorted) = &*sorted else { unreachable!("values on disk are looked up") };
-        let ids = sorted.read(rows.id_positions())?;
+        let Some(named_ids) = &*named_ids else { unreachable!("they are looked up by now") };
+        let ids = named_ids.read(rows.id_positions())?;
         let ids = named
             .iter()
             .zip(ids)
@@ -109,36 +114,45 @@ impl<V: Value> Values<V> {
         Ok(Arc::new(ids.collect::<UInt64Array>()))
     }
 
-    /// Returns whether sorting the ids of all rows once moves fewer bytes than a pass over all ids
-    /// for each remaining group. A group is as large as `rows`.
-    fn sorting_moves_less(&self, rows: &Rows<'_>, graph: &Graph) -> bool {
-        let passes = (self.len() - rows.first).div_ceil(rows.vertices.len()) as u64;
-        let of_passes = passes * (self.len() * size_of::<u64>()) as u64;
-        graph.manifest().ids == IdType::Integer
-            && !self.are_in_memory()
-            && self.values.look_up_bytes::<u64>(graph) < of_passes
-    }
-
     /// Visits all values, a chunk at a time, in no particular order.
     pub fn for_each_chunk(&self, cancel: &Cancel, mut visit: impl FnMut(&[V])) -> Result<()> {
-        self.values.for_each_chunk(|_, values| {
+        let mut visit = |values: &[V]| {
             cancel.check()?;
             visit(values);
             Ok::<(), tegula_engine::Error>(())
-        })?;
+        };
+        match &self.values {
+            OrderedStates::ByDenseId(values) => values.chunks(CHUNK).try_for_each(visit)?,
+            OrderedStates::ByIdPosition(values) => values.for_each_chunk(&mut visit)?,
+        }
         Ok(())
     }
 
     /// Returns whether the values lie in memory.
     pub fn are_in_memory(&self) -> bool {
-        self.values.in_memory().is_some()
+        matches!(self.values, OrderedStates::ByDenseId(_))
     }
 
     /// Returns the number of values.
     #[expect(clippy::len_without_is_empty, reason = "as many as vertices")]
     pub fn len(&self) -> usize {
-        self.values.len()
+        match &self.values {
+            OrderedStates::ByDenseId(values) => values.len(),
+            OrderedStates::ByIdPosition(values) => values.len(),
+        }
     }
+}
+
+/// Returns whether sorting the ids of all rows once moves fewer bytes than a pass over all ids for
+/// each remaining group. A group is as large as `rows`.
+fn sorting_moves_less<V: Value>(
+    values: &StatesByIdPosition<V>,
+    rows: &Rows<'_>,
+    graph: &Graph,
+) -> bool {
+    let passes = (values.len() - rows.first).div_ceil(rows.vertices.len()) as u64;
+    let of_passes = passes * (values.len() * size_of::<u64>()) as u64;
+    graph.manifest().ids == IdType::Integer && values.look_up_bytes::<u64>(graph) < of_passes
 }
 
 #[cfg(test)]

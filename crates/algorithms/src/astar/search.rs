@@ -306,7 +306,7 @@ impl<'c> Search<'c> {
         (self.estimate(vertex).to_bits(), self.label(vertex).level)
     }
 
-    /// A lower bound of the length of a path through a vertex.
+    /// Returns a lower bound of the length of a path through a vertex.
     #[inline]
     fn estimate(&self, vertex: ShortId) -> f64 {
         self.label(vertex).distance + self.heuristic.of(vertex)

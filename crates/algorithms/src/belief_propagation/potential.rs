@@ -17,8 +17,8 @@ pub const ALLOCATION_SIZE: u64 = 16;
 #[derive(Debug, Clone)]
 pub struct Potential {
     states: usize,
-    /// The weights of the first state of the first variable with each state of the second, and so
-    /// on.
+    /// The weights row by row: a row for each state of the first variable, a column for each state
+    /// of the second.
     values: Vec<f64>,
 }
 

@@ -218,13 +218,13 @@ impl Batch {
     }
 }
 
-/// The message from a vertex to another one, as a function of the log odds of its belief without
-/// the message from that one.
+/// The message from a vertex to another one, as a function. Its argument is the log odds of the
+/// vertex's belief without the message from the other one.
 #[derive(Clone, Copy)]
 struct Function {
     /// For log odds of at least 0.
     above: Side,
-    /// For negative log odds: the message as log odds of the first state against the second. So if
+    /// For negative log odds. It gives the log odds of the first state against the second. So if
     /// both states are alike, messages for either cancel to the bit.
     below: Side,
 }
@@ -290,7 +290,7 @@ struct Update<'u> {
     function: &'u Function,
     log_odds: &'u [f32],
     ends: &'u [ShortId],
-    /// The log odds of the vertex of the row before the present ones.
+    /// For each end, the previous log odds of its row's vertex.
     owns: &'u [f32],
     /// Room for the log odds of the other vertex.
     others: &'u mut [f32],

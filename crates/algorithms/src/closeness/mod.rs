@@ -1,4 +1,4 @@
-//! Closeness: the inverse of the average number of hops to a vertex.
+//! Closeness is the inverse of the average number of hops to a vertex.
 //!
 //! ```text
 //!  closeness(v) = r / s * r / (V - 1),  r the number of other vertices with a path to v,

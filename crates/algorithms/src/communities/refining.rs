@@ -24,7 +24,7 @@ struct Groups {
     sizes: Vec<u32>,
     /// The sum of the weights at each group.
     totals: Vec<f64>,
-    /// The weights between each group and the rest of its community.
+    /// Each group's weights to the rest of its community, added up.
     links_outside: Vec<f64>,
 }
 

@@ -47,10 +47,11 @@ use sets::NamedSets;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ConductanceOptions {
-    /// A table with a row for each vertex of a set: its id and the name of the set. A vertex may be
-    /// in several sets. Vertices without a row or with an empty cell are in none. Tables are read
-    /// like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and `set`,
-    /// `component`, `community` or `label`, so the table of another run, such as wcc, will do.
+    /// The sets, as a table: each row has the id of a vertex and the name of a set. A vertex may
+    /// be in several sets. Vertices without a row or with an empty cell are in none. Tables are
+    /// read like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name `vertex` and
+    /// `set`, `component`, `community` or `label`, so the table of another run, such as wcc, will
+    /// do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub sets: PathBuf,
     /// Add up the weights of edges, all of at least 0, instead of counting them.

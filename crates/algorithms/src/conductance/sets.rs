@@ -24,8 +24,8 @@ pub struct NamedSets {
 }
 
 impl NamedSets {
-    /// Reads a membership from each row: the id of a vertex and the name of a set. A row without a
-    /// name says that the vertex is in no set.
+    /// Reads a table whose rows have the id of a vertex and the name of a set. A row without a name
+    /// says that the vertex is in no set.
     ///
     /// # Errors
     /// As for [`Tables::read`].

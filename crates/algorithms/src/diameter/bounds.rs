@@ -85,8 +85,8 @@ fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>
     Ok(Some((most.1, size.into())))
 }
 
-/// The first vertex halfway on a shortest path between two vertices `distance` hops apart, from the
-/// distances to each.
+/// Returns the first vertex halfway on a shortest path between two vertices `distance` hops apart,
+/// from the distances to each.
 fn halfway(from_one: &[u32], from_other: &[u32], distance: u32) -> ShortId {
     let half = distance / 2;
     let is_halfway =

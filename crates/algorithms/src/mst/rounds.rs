@@ -14,7 +14,7 @@ use super::MstOptions;
 use crate::error::{Result, check_both_directions};
 use crate::original_ids::{IdPositions, ShortIdPosition};
 
-/// The target of a vertex without an edge out of its component.
+/// The target if no edge leaves a vertex's component.
 const NONE: u32 = u32::MAX;
 
 /// An edge of the forest.

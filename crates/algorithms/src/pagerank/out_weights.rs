@@ -1,4 +1,4 @@
-//! The sums of the weights of the edges from each vertex, found before the first iteration.
+//! Adds up the weights of the edges from each vertex, before the first iteration.
 //!
 //! Tiles hold edges by target, so the weights of a source come from anywhere, and from any thread.
 //! Their sums are [exact](crate::exact_sum), so the order does not matter. A sum takes 40 bytes, so

@@ -23,8 +23,8 @@ pub struct WeightedRank {
     pub out_weight: OutWeight,
 }
 
-/// The sum of the weights of the edges from a vertex, to 24 binary digits. It may be too great or
-/// too small for an `f32`. So it has the digits of an `f32`, one more bit for the exponent, and no
+/// The sum of the weights of a vertex's out-edges, to 24 binary digits. It may be too great or too
+/// small for an `f32`. So it has the digits of an `f32`, one more bit for the exponent, and no
 /// sign.
 #[derive(Debug, Clone, Copy, PartialEq, FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]

@@ -13,7 +13,7 @@ use crate::error::Result;
 /// The strongly connected components of a graph.
 #[derive(Debug, Clone)]
 pub struct StrongComponents {
-    /// For each dense id the smallest dense id of its component.
+    /// By dense id: the smallest dense id of the vertex's component.
     pub roots: Vec<u32>,
     /// Statistics of the run; the search is its only iteration.
     pub statistics: RunStatistics,

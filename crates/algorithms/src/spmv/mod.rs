@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Without weights every edge counts 1. Each further iteration multiplies the product of the one
-//! before. With a vector of ones and no weights, `k` iterations count the walks of `k` edges that
-//! end at a vertex. Every iteration reads every edge once. It is the kernel by which systems are
-//! compared (MOSAIC: Maass et al., EuroSys 2017, section 6).
+//! before. With a vector of ones and no weights, `k` iterations give the number of walks of `k`
+//! edges that end at a vertex. Every iteration reads every edge once. It is the kernel by which
+//! systems are compared (MOSAIC: Maass et al., EuroSys 2017, section 6).
 //!
 //! Values and messages are `f32`; sums are `f64`, except short ones (`tegula_engine`,
 //! `accumulators`). If nothing is negative, each of `k` iterations adds a relative error of about
@@ -40,7 +40,7 @@ use vector::Vector;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SpmvOptions {
-    /// The vector: a table with an id and a value in each row [default: all values are 1]. Vertices
+    /// The vector, as a table: each row has an id and a value [default: all values are 1]. Vertices
     /// that are not in the table have the value 0. Several values of one vertex are added up.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     pub vector: Option<PathBuf>,

@@ -1,5 +1,5 @@
-//! Shortest paths from a source, or from the nearest of several: the smallest sum of weights along
-//! a path to each vertex.
+//! Shortest paths from a source, or from the nearest of several. The distance of a vertex is the
+//! smallest sum of weights along a path to it.
 //!
 //! `distance[v] = min over edges (u, v) of distance[u] + weight(u, v)`, and 0 at a source. Vertices
 //! beyond a cutoff count as unreached. Two methods give the same bits:

@@ -151,7 +151,7 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
         reduced: Near<N>,
         (): &mut (),
     ) -> Activity {
-        // Another parent at the same distance changes nothing for other vertices.
+        // Another parent at the same distance does not matter to other vertices.
         let is_nearer = reduced.length() < state.length();
         *state = state.smaller(reduced);
         Activity::when(is_nearer)

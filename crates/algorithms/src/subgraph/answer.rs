@@ -1,4 +1,4 @@
-//! The edges and vertices of the subgraph as tables and as a summary.
+//! The answer: the subgraph's edges and vertices as tables, and a summary.
 
 use std::sync::Arc;
 

@@ -333,7 +333,7 @@ struct Marks {
     counts: Vec<u64>,
     /// For each number, in how many directions edges lead to the neighbour.
     directions: Vec<u32>,
-    /// The numbers of marked entries in a block of a list, and the directions of the edges to them.
+    /// The marked entries in a block of a list: pairs of number and directions.
     picked: Box<[(u32, u32); BLOCK]>,
 }
 

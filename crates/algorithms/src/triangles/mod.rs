@@ -49,7 +49,7 @@ pub struct TrianglesOptions {
     /// time.
     #[cfg_attr(feature = "clap", arg(long))]
     pub approximate: bool,
-    /// The number of hashes, 1 to 1024 [default: 64]: four times as many halve the error. With
+    /// The number of hashes, 1 to 1024 [default: 64]: four times the hashes halve the error. With
     /// fewer than 16 no error is reported, and fewer than 8 find too few triangles.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K", requires = "approximate"))]
     pub hashes: Option<u32>,

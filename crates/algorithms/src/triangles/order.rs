@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tegula_engine::traverse::Neighbours;
 use tegula_engine::{Graph, Result, huge};
 
-/// The place of each vertex in the order by ascending number of stored edges, then by dense id.
+/// The order of vertices by ascending number of stored edges, then by dense id.
 pub(super) struct Order {
-    /// By dense id.
+    /// The place of each vertex, by dense id.
     places: Vec<u32>,
 }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tegula_engine::{ShortId, huge};
 
-/// Trees of vertices. Each vertex points at a vertex of its component with a smaller id; a root
-/// points at itself.
+/// Trees of vertices. The parent of a vertex is in its component and has a smaller id; a root is
+/// its own parent.
 pub(crate) struct DisjointSets {
     parents: Vec<AtomicU32>,
 }

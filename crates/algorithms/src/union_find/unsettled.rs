@@ -31,7 +31,7 @@ impl<N: Fn(ShortId, ShortId) + Sync> UnsettledEdges<N> {
         UnsettledEdges { sets, note, settled_to }
     }
 
-    /// Bytes that it holds with its sets: a parent for each vertex and a mark for each chunk.
+    /// Bytes that it holds with its sets: a parent per vertex and a mark per chunk.
     pub(crate) fn size(vertex_count: u64) -> u64 {
         4 * (vertex_count + vertex_count.div_ceil(1 << CHUNK_LOG2))
     }

@@ -2,22 +2,22 @@
 //!
 //! Three methods give the same partition:
 //!
-//! * **union-find** (the default) reads every edge at most once. Each vertex points at itself or at
-//!   a vertex of its component with a smaller dense id. An edge links the roots of its two ends,
-//!   the greater to the smaller, by compare-and-swap, so any number of threads may work on it
-//!   (Rem's algorithm, made concurrent by Patwary, Refsnes, Manne 2012, with the path halving of
-//!   Tarjan and van Leeuwen 1984). Links lead only to smaller ids, so the root of a component is
-//!   its smallest dense id, in any order of the edges. A tile is skipped without being read
-//!   if all its sources and targets are known to be in one component. This is the idea of Afforest
+//! * **union-find** (the default) reads every edge at most once. The parent of a vertex is in its
+//!   component and has a smaller dense id; a root is its own parent. An edge links the roots of its
+//!   two ends, the greater to the smaller, by compare-and-swap, so any number of threads may work
+//!   on it (Rem's algorithm, made concurrent by Patwary, Refsnes, Manne 2012, with the path halving
+//!   of Tarjan and van Leeuwen 1984). Links lead only to smaller ids, so the root of a component is
+//!   its smallest dense id, in any order of the edges. A tile is skipped without being read if all
+//!   its sources and targets are known to be in one component. This is the idea of Afforest
 //!   (Sutton, Ben-Nun, Barak 2018), that most edges join what is already joined, applied to tiles.
 //!   On R-MAT it saves two thirds of the bytes. Memory: 4 bytes a vertex.
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest
 //!   shortest path has edges. It also needs both directions of every edge, so the graph must be
-//!   imported as undirected. It exercises the executor as many other programs do. Memory: 8 bytes a
+//!   imported as undirected. It exercises the executor like many other programs. Memory: 8 bytes a
 //!   vertex.
-//! * **traversal** visits one component after the other: a breadth-first order nested in a
-//!   sequential one over the unvisited vertices (A. Roy et al., University of Cambridge Computer
+//! * **traversal** visits one component after the other, in a breadth-first order that is nested in
+//!   a sequential one over the unvisited vertices (A. Roy et al., University of Cambridge Computer
 //!   Laboratory, Technical Report 823, 2012, figure 8). One thread reads every row once and reads
 //!   upcoming rows ahead. It needs rows, and both directions of every edge. Memory: 8 bytes a
 //!   vertex, and the index of the rows.
@@ -75,7 +75,7 @@ pub enum Method {
 /// The components of a graph.
 #[derive(Debug, Clone)]
 pub struct Components<R = Vec<ShortId>> {
-    /// For each dense id the smallest dense id of its component.
+    /// By dense id: the smallest dense id of the vertex's component.
     pub roots: R,
     /// Statistics of the run.
     pub statistics: RunStatistics,

@@ -71,7 +71,7 @@ impl Way {
     }
 }
 
-/// The files of a graph directory as a backend without a disk.
+/// Returns a backend without a disk that has the files of a graph directory.
 pub fn in_memory(directory: &Path) -> Backend {
     let paths = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     Backend::Memory(paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect())

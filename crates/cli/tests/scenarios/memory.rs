@@ -168,7 +168,7 @@ fn assert_runs(shop: &Shop, source: &str) {
 #[test]
 fn runs_from_the_disk_keep_every_budget_that_they_accept() {
     let shop = Shop::new();
-    // The arrays of so many vertices are large beside the process itself.
+    // At this scale, the arrays are large beside the process itself.
     shop.tegula("generate rmat --scale 22 -o g.bin32").done();
     let mut source = [0; 4];
     fs::File::open(shop.path("g.bin32")).unwrap().read_exact(&mut source).unwrap();

@@ -5,7 +5,7 @@ use tegula_testkit::{EdgeList, small_graphs, spmv};
 
 use crate::shop::{Shop, numbers};
 
-/// The relative error of a few iterations in single precision without negative values.
+/// The relative error of a few iterations in single precision, if no value is negative.
 const TOLERANCE: f64 = 1e-5;
 
 /// Imports a graph with weights as `g.tegula`.

@@ -10,7 +10,7 @@ use crate::shop::{Said, Shop};
 #[derive(Clone, Copy)]
 struct Call {
     words: &'static str,
-    /// The text after the id in each row of the table, with commas. `ID` is a vertex.
+    /// In each row of the table, the text after the id, with commas. `ID` is a vertex.
     rest: &'static str,
 }
 

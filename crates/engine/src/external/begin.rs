@@ -52,11 +52,11 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = Spread::over(cut.count());
         let create = |blocks, held: usize| {
-            let is_held = |block: usize| held > 0 && spread.id_position(block) < held;
+            let is_held = |block: usize| held > 0 && spread.residency_order(block) < held;
             BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
         let is_held =
-            |block: usize| plan.states_held > 0 && spread.id_position(block) < plan.states_held;
+            |block: usize| plan.states_held > 0 && spread.residency_order(block) < plan.states_held;
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = match &options.checkpoints {
             Some(checkpoints) => Kept::open(checkpoints, graph, blocks, disk, is_held)?,

@@ -21,7 +21,7 @@ use crate::superstep::batch_array::accumulator_range;
 pub struct ColumnGroup<P: Program> {
     /// By batch of the graph; batches of other groups are empty.
     batches: Vec<Mutex<GroupBatch<P>>>,
-    /// The last segment with tiles of each part of the graph.
+    /// By part of the graph: the last segment that has tiles of the part.
     last_segments: Vec<u32>,
     idle: Mutex<Idle<P>>,
 }

@@ -55,7 +55,7 @@ use plan::{ArraysOnDisk, ArraysPlan};
 pub use cut::Cut;
 pub use folder::spill_folder;
 pub use part::ExternalPart;
-pub use sorted::StatesWriter;
+pub use sorted::{OrderedStates, StatesByIdPosition, StatesWriter};
 pub use states::{States, StatesOnDisk, state_blocks};
 
 /// A frontier is small if fewer than one in `SMALL_FRONTIER` vertices are active.
@@ -84,7 +84,7 @@ pub struct ExternalStep<'g, P: Program> {
     /// The messages of the segment at work, and the identity at the end.
     messages: Vec<Message<P>>,
     group: ColumnGroup<P>,
-    /// The sums over the targets of each batch in this iteration.
+    /// This iteration's sum over the targets of each batch.
     sums: Vec<Option<P::Aggregate>>,
     aggregate: P::Aggregate,
     iteration: u64,

@@ -25,9 +25,19 @@ const CHUNK: usize = 1 << 12;
 /// Blocks in flight at a time.
 const BLOCKS_IN_FLIGHT: u64 = 3;
 
+/// States in the order in which a table gets at them with the fewest reads.
+pub enum OrderedStates<S> {
+    /// In memory, by dense id.
+    ByDenseId(Vec<S>),
+    /// On disk, by id position.
+    ByIdPosition(StatesByIdPosition<S>),
+}
+
+/// States on disk by id position, the order of the rows of tables.
+pub struct StatesByIdPosition<S>(Box<StatesOnDisk<S>>);
+
 impl<S: Value> States<S> {
-    /// Orders states on disk by id position, if that is another order. States in memory stay
-    /// ordered by dense id.
+    /// Orders states on disk by id position. States in memory stay ordered by dense id.
     ///
     /// Reads all states once. If they do not fit in memory, they and a number of 4 bytes for each
     /// are also written and read on the way.
@@ -35,18 +45,70 @@ impl<S: Value> States<S> {
     /// # Errors
     /// Failed reads and writes; [`OverBudget`](tegula_machine::Error::OverBudget) if memory has no
     /// room for two blocks; cancellation.
-    pub fn into_rank_order(self, graph: &Graph, cancel: &Cancel) -> Result<States<S>> {
+    pub fn into_id_order(self, graph: &Graph, cancel: &Cancel) -> Result<OrderedStates<S>> {
+        let from = match self.0 {
+            Storage::Memory(states) => return Ok(OrderedStates::ByDenseId(states)),
+            Storage::Disk(from) => from,
+        };
         let ids = graph.original_ids()?;
-        let Storage::Disk(from) = self.0 else { return Ok(self) };
         if ids.are_dense() {
-            return Ok(States(Storage::Disk(from)));
+            return Ok(OrderedStates::ByIdPosition(StatesByIdPosition(from)));
         }
-        let numbers = RankOrder { ids, count: from.cut().vertex_count() };
-        from.look_up(graph, &numbers, Loaded(|vertices| from.read_range(vertices)), cancel)
+        let numbers = IdOrder { ids, count: from.cut().vertex_count() };
+        let load = Loaded(|vertices| from.read_range(vertices));
+        Ok(OrderedStates::ByIdPosition(from.look_up(graph, &numbers, load, cancel)?))
+    }
+}
+
+impl<S: Value> StatesByIdPosition<S> {
+    /// Returns the number of states.
+    #[expect(clippy::len_without_is_empty, reason = "one for each vertex")]
+    pub fn len(&self) -> usize {
+        self.0.cut().vertex_count()
     }
 
-    /// Returns, for each state on disk, the value whose number the state names, or zeroes if it
-    /// names none. `load` reads values by a range of numbers. `None` if the states lie in memory.
+    /// Reads the states of a range of id positions.
+    ///
+    /// # Errors
+    /// Failed reads.
+    ///
+    /// # Panics
+    /// When there are no such id positions.
+    pub fn read(&self, id_positions: Range<usize>) -> Result<Vec<S>> {
+        self.0.read_range(id_positions)
+    }
+
+    /// Calls `visit` with chunks of states, in order.
+    ///
+    /// # Errors
+    /// Failed reads, and those of `visit`.
+    pub fn for_each_chunk<E: From<tegula_machine::Error>>(
+        &self,
+        mut visit: impl FnMut(&[S]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        (0..self.0.cut().count()).try_for_each(|block| visit(&self.0.read(block)?))
+    }
+
+    /// Returns what `become_of` makes of each state, as an array of its own.
+    ///
+    /// # Errors
+    /// Failed reads and writes; cancellation.
+    pub fn map(
+        &self,
+        graph: &Graph,
+        cancel: &Cancel,
+        become_of: impl Fn(S) -> S,
+    ) -> Result<StatesByIdPosition<S>> {
+        let mut writer = StatesWriter::like(&self.0, graph)?;
+        self.for_each_chunk(|states| {
+            cancel.check()?;
+            writer.write_each(states.iter().copied().map(&become_of))
+        })?;
+        writer.finish_by_id_position()
+    }
+
+    /// Returns, for each state, the value whose number the state names, or zeroes if it names none.
+    /// `load` reads values by a range of numbers.
     ///
     /// # Errors
     /// Failed reads and writes, and those of `load`;
@@ -58,15 +120,15 @@ impl<S: Value> States<S> {
         number_of: impl Fn(&S) -> Option<u64>,
         load: impl FnMut(Range<usize>) -> Result<Vec<V>>,
         cancel: &Cancel,
-    ) -> Result<Option<States<V>>> {
-        let Storage::Disk(states) = &self.0 else { return Ok(None) };
+    ) -> Result<StatesByIdPosition<V>> {
         let number_of = |state: &S| number_of(state).unwrap_or(LookUpRequest::NOTHING);
-        let numbers = StateNumbers { states, number_of };
-        states.look_up(graph, &numbers, Loaded(load), cancel).map(Some)
+        let numbers = StateNumbers { states: &self.0, number_of };
+        self.0.look_up(graph, &numbers, Loaded(load), cancel)
     }
 
-    /// Returns the bytes that move when a value of type `V` is [looked up](States::look_up) for
-    /// each state: values, states and sorted entries, read or written.
+    /// Returns the bytes that move when a value of type `V` is
+    /// [looked up](StatesByIdPosition::look_up) for each state: values, states and sorted entries,
+    /// read or written.
     pub fn look_up_bytes<V: Value>(&self, graph: &Graph) -> u64 {
         let plan = plan_of(graph, size_of::<V>(), 0);
         let passes = 1 + plan.levels().min(1);
@@ -75,16 +137,14 @@ impl<S: Value> States<S> {
     }
 }
 
-impl<N: VertexNumber + Value> States<N> {
-    /// Returns, for each number on disk, the first place at which it stands; `None` if the numbers
-    /// lie in memory.
+impl<N: VertexNumber + Value> StatesByIdPosition<N> {
+    /// Returns, for each number, the first id position at which it stands.
     ///
     /// # Errors
-    /// Those of [`look_up`](States::look_up).
-    pub fn first_places(&self, graph: &Graph, cancel: &Cancel) -> Result<Option<States<N>>> {
-        let Storage::Disk(states) = &self.0 else { return Ok(None) };
-        let numbers = StateNumbers { states, number_of: |&number: &N| number.into() };
-        states.look_up(graph, &numbers, FirstPlaces::<N>(PhantomData), cancel).map(Some)
+    /// Those of [`look_up`](StatesByIdPosition::look_up).
+    pub fn first_places(&self, graph: &Graph, cancel: &Cancel) -> Result<StatesByIdPosition<N>> {
+        let numbers = StateNumbers { states: &self.0, number_of: |&number: &N| number.into() };
+        self.0.look_up(graph, &numbers, FirstPlaces::<N>(PhantomData), cancel)
     }
 }
 
@@ -96,23 +156,23 @@ impl<S: Value> StatesOnDisk<S> {
         numbers: &dyn Numbers,
         values: V,
         cancel: &Cancel,
-    ) -> Result<States<V::Value>> {
+    ) -> Result<StatesByIdPosition<V::Value>> {
         let plan = plan_of(graph, size_of::<V::Value>(), self.store().held_bytes());
         let mut writer = StatesWriter::like(self, graph)?;
         let (reader, caching) = (graph.reader(), graph.caching());
         let place = Place { folder: self.store().folder(), reader, caching };
         look_up(plan, numbers, values, place, cancel, &mut |found| writer.write(found))?;
-        writer.finish()
+        writer.finish_by_id_position()
     }
 }
 
-/// The dense ids in id position order.
-struct RankOrder {
+/// The dense ids by id position.
+struct IdOrder {
     ids: OriginalIds,
     count: usize,
 }
 
-impl Numbers for RankOrder {
+impl Numbers for IdOrder {
     fn len(&self) -> usize {
         self.count
     }
@@ -225,12 +285,21 @@ impl<S: Value> StatesWriter<S> {
         Ok(())
     }
 
-    /// Returns the array after all values are written.
+    /// Returns the array after all values are written by dense id.
     ///
     /// # Errors
     /// Failed writes.
     pub fn finish(self) -> Result<States<S>> {
         self.into.store().finish_writing()?;
         Ok(self.into.into())
+    }
+
+    /// Returns the array after all values are written by id position.
+    ///
+    /// # Errors
+    /// Failed writes.
+    pub fn finish_by_id_position(self) -> Result<StatesByIdPosition<S>> {
+        self.into.store().finish_writing()?;
+        Ok(StatesByIdPosition(Box::new(self.into)))
     }
 }

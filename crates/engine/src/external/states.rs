@@ -15,8 +15,7 @@ use crate::program::Value;
 /// States visited at a time if they lie in memory.
 const CHUNK: usize = 1 << 20;
 
-/// A state for each vertex, in memory or on disk. They are ordered by dense id, unless
-/// [`States::into_rank_order`] has ordered them.
+/// A state for each vertex by dense id, in memory or on disk.
 pub struct States<S>(pub(super) Storage<S>);
 
 pub(super) enum Storage<S> {

@@ -122,7 +122,7 @@ impl ScanDirection {
     }
 }
 
-/// The statistics of one worker for one job in one part.
+/// The statistics of one worker, for one job in one part.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PartStatistics {
     /// Edges of the tiles that were processed.

@@ -1,7 +1,7 @@
 //! The choice in every iteration: through tiles, or along rows.
 //!
-//! A scan costs the processing of all needed tiles, however few of their sources are active.
-//! Seeking costs little more than the rows of the active vertices. The process with the shortest
+//! A scan has to process all needed tiles, however few of their sources are active. Seeking has to
+//! process little more than the rows of the active vertices. The process with the shortest
 //! predicted time runs.
 
 use std::fmt;

@@ -43,7 +43,7 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 /// Active vertices whose rows are sampled for a prediction.
 const SAMPLE: usize = 256;
 
-/// Costs of work and of reading on the machine of a run.
+/// What work and reading cost on a run's machine.
 #[derive(Debug, Clone)]
 pub struct CostModel {
     /// Number of workers.

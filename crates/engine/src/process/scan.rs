@@ -23,7 +23,7 @@ use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{BatchWork, EarlyPart, Superstep};
 
-/// The process through all tiles with an active source and an open target.
+/// The process that goes through all tiles with an active source and an open target.
 pub struct Scan<'s> {
     scheduler: &'s Scheduler<'s>,
     graph: &'s Graph,

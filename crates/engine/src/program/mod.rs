@@ -95,7 +95,7 @@ pub trait Program: Send + Sync {
     type Reduction: Reduction;
     /// `()` or `f32`. In an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
-    /// What an iteration sums up over all vertices in a fixed order; `()` for nothing.
+    /// What each iteration adds up over all vertices, in a fixed order; `()` for nothing.
     type Aggregate: Aggregate;
 
     /// Which vertices take part in apply.

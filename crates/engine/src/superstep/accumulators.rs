@@ -1,4 +1,4 @@
-//! The reductions of the messages to the targets of a batch, by one worker.
+//! Where one worker reduces the messages to the targets of a batch.
 //!
 //! Sums of `f32` lose precision with the number of terms, so programs that sum have accumulators
 //! wider than messages. But twice the bytes per target is twice the cache: in thin tiles, whose

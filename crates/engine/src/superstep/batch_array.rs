@@ -12,7 +12,7 @@ pub struct BatchArray<T> {
     base: *mut T,
 }
 
-// SAFETY: shared, it hands out ranges to callers that guarantee exclusive use of them. That sends
+// SAFETY: a shared array gives ranges to callers that guarantee exclusive use of them. That sends
 // values to other threads and nothing more.
 unsafe impl<T: Send> Sync for BatchArray<T> {}
 // SAFETY: `base` points into `values`, which move with it.

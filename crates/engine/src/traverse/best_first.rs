@@ -8,7 +8,7 @@ use tegula_store::ShortId;
 
 use super::RunAhead;
 
-/// Entries at the top of the heap that count as upcoming.
+/// Entries at the heap's top that count as upcoming.
 const TOP: usize = 256;
 
 /// Vertices by ascending priority, for Dijkstra's algorithm and similar ones. Of equal priorities,
@@ -38,8 +38,8 @@ impl<P: Ord> Default for BestFirst<P> {
 
 impl<P: Ord> BestFirst<P> {
     /// Makes an empty queue with room for `vertex_count` vertices. Each has at most one live entry,
-    /// and outdated entries have room for half as many. [`BestFirst::push_within`] does not exceed
-    /// this.
+    /// and outdated entries have room for half that number. [`BestFirst::push_within`] does not
+    /// exceed this.
     pub fn for_vertices(vertex_count: u32) -> BestFirst<P> {
         BestFirst { heap: QuaternaryHeap::with_capacity(capacity(vertex_count.into()) as usize) }
     }

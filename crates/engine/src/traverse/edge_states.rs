@@ -38,7 +38,7 @@ impl StateValue for u32 {}
 impl StateValue for f32 {}
 impl StateValue for f64 {}
 
-/// The layout of the states of a graph's edges in blocks.
+/// How the states of a graph's edges are laid out in blocks.
 #[derive(Debug, Clone)]
 pub struct EdgeStatesLayout<V> {
     units: Vec<Unit>,

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::hash::BuildHasher;
 
-/// The part between the name of the place and the id of the process.
+/// Stands between the name of the place and the id of the process.
 const UNFINISHED: &str = ".unfinished-";
 /// Letters at the end, which differ between the names of one process.
 const LETTERS: usize = 6;

@@ -18,8 +18,8 @@ use super::locks::lock;
 use super::start::{start_in, start_workers, workers_within_limit};
 use crate::error::{Error, Result};
 
-/// How long an idle worker looks for work before it sleeps: longer than the gaps between the short
-/// phases of an iteration.
+/// How long an idle worker looks for work before it sleeps. This is longer than the gaps between
+/// the short phases of an iteration.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The workers of a run. See the [module](self).

@@ -227,7 +227,7 @@ mod tests {
         fs::create_dir(&rows).unwrap();
         fs::write(rows.join(file_names::ROW_INDEX), "").unwrap();
         replace();
-        // A graph of a newer version with a new kind of file: its manifest names the file.
+        // A graph of a newer version may have a new kind of file, which its manifest names.
         fs::remove_file(output.join(file_names::OUT_DEGREES)).unwrap();
         let sealed = "{\n  \"format_version\": 9,\n  \"files\": [{ \"name\": \"shards.data\" }]";
         let sum = crc32c(sealed.as_bytes());

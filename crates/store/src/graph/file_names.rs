@@ -14,7 +14,7 @@ pub const TILE_TABLE: &str = "tiles.table";
 pub const ROWS: &str = "rows.data";
 /// A block file with the place of each row.
 pub const ROW_INDEX: &str = "rows.index";
-/// A block file of pages with the weights of all rows, 4 bytes each.
+/// A block file of pages that hold the weights of all rows, 4 bytes each.
 pub const ROW_WEIGHTS: &str = "rows.weights";
 /// As [`ROWS`], by target.
 pub const REVERSE: &str = "reverse.data";
@@ -24,7 +24,7 @@ pub const REVERSE_INDEX: &str = "reverse.index";
 pub const REVERSE_WEIGHTS: &str = "reverse.weights";
 /// An array of the original integer ids in ascending order.
 pub const IDS: &str = "vertices.ids";
-/// A block file with the original string ids in byte order, one behind the other.
+/// A block file that holds the original string ids in byte order, one behind the other.
 pub const STRINGS: &str = "vertices.strings";
 /// An array with the end of each string.
 pub const STRING_ENDS: &str = "vertices.string-ends";

@@ -15,10 +15,10 @@ use super::file_names;
 use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 
-/// The format version of a graph without rows in several pieces.
+/// The format version of a graph whose rows are all in one piece.
 pub const FORMAT_VERSION: u32 = 8;
 
-/// The format version of a graph with rows in several pieces, the latest. Readers accept both.
+/// The latest format version, of a graph with rows in several pieces. Readers accept both.
 const FORMAT_VERSION_OF_PIECES: u32 = 9;
 
 /// Hexadecimal digits of the manifest's checksum.
@@ -280,7 +280,7 @@ struct Version {
     format_version: u32,
 }
 
-/// The part that lists the files of a graph of any version.
+/// The list of files in a manifest of any version.
 #[derive(Deserialize)]
 struct Listing {
     files: Vec<Listed>,

@@ -296,7 +296,7 @@ impl OriginalIds {
     ///
     /// # Panics
     /// When there is no such id position.
-    pub fn by_rank(&self, id_position: usize) -> Result<OriginalId> {
+    pub fn by_id_position(&self, id_position: usize) -> Result<OriginalId> {
         assert!(
             id_position < self.vertex_count,
             "id position {id_position} of {}",
@@ -358,7 +358,7 @@ impl OriginalIds {
         let (mut low, mut high) = (0, self.vertex_count);
         while high - low > searched {
             let middle = low + (high - low) / 2;
-            if Key::from(&self.by_rank(middle)?) <= wanted { low = middle } else { high = middle }
+            if Key::from(&self.by_id_position(middle)?) <= wanted { low = middle } else { high = middle }
         }
         Ok(low..high)
     }

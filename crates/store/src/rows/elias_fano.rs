@@ -8,8 +8,8 @@
 //! A search in the bitmap starts from a sample, the position of every 32nd set bit. Samples are
 //! taken once, when the words are read from disk.
 
-/// Numbers per sample. They take two to three times as many bits of the bitmap. So most are found
-/// in two words, without a branch that could be mispredicted.
+/// Numbers per sample. On average, each takes two to three bits of the bitmap. So most are found in
+/// two words, without a branch that could be mispredicted.
 const SAMPLE_INTERVAL: usize = 32;
 
 /// The layout of a sequence, which follows from the number of its elements and their bound.
@@ -182,7 +182,7 @@ impl<'a> EliasFano<'a> {
         word(number) >> shift | word(number + 1) << 1 << (63 - shift)
     }
 
-    /// The place of the set bit behind the one at `place`.
+    /// Returns the place of the first set bit behind `place`.
     #[inline]
     fn next_place(&self, place: usize) -> usize {
         let mut number = place / 64;
@@ -239,7 +239,7 @@ fn select_in_word(word: u64, rank: u32) -> u32 {
 
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 
-/// For each byte, the number of set bits in it and the bytes below; at most 64.
+/// Counts, for each byte, the set bits in it and in the bytes below; at most 64.
 #[inline(always)]
 fn sums_of_bytes(word: u64) -> u64 {
     let sums = word - (word >> 1 & 0x5555_5555_5555_5555);

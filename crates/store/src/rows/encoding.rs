@@ -125,7 +125,8 @@ impl RowCode {
         }
     }
 
-    /// Greatest distance in bits from a row to the beginning of its reference; 0 if none copies.
+    /// Returns the greatest distance in bits from a row to the beginning of its reference; 0 if no
+    /// row copies.
     pub fn reach(&self) -> u64 {
         self.copying().map_or(0, |_| REACH_BITS)
     }
@@ -195,7 +196,7 @@ impl RowEncoder {
         Self { code, plan: None }
     }
 
-    /// Upper bound in bytes for a chunk of `edges` edges and `sources` sources.
+    /// Returns an upper bound in bytes for a chunk of `edges` edges and `sources` sources.
     pub fn size_max(edges: u64, sources: u64) -> u64 {
         CopyPlan::size(edges, sources)
     }

@@ -293,7 +293,7 @@ impl RowReader {
         Ok(())
     }
 
-    /// Declares that there is [memory](RowReader::unpacked_size) for unpacked rows.
+    /// Declares that [memory](RowReader::unpacked_size) for unpacked rows is available.
     #[must_use]
     pub fn with_room_to_unpack(self) -> RowReader {
         RowReader { may_unpack: true, ..self }

@@ -4,8 +4,8 @@ use super::edge::EdgeWeight;
 use super::strip::{ENTRY_COUNT_MAX, Encoding};
 use super::strip_edges::EdgeSlice;
 
-/// The entries of one strip, not yet packed: a gap each, and the low bits of a target or a mask of
-/// targets.
+/// The entries of one strip, not yet packed. Each has a gap, and the low bits of a target or a mask
+/// of targets.
 #[derive(Debug, Default)]
 pub(super) struct EntryCoder {
     gaps: Vec<u32>,

@@ -4,8 +4,8 @@
 //! The sources of a strip are coded as gaps of a fixed width. Beside each gap stand the bits that
 //! tell the targets apart within the strip. Entries have one of two shapes:
 //!
-//! * **single**: one entry an edge, a gap and the low `w` bits of the target;
-//! * **mask**: one entry a source, a gap and a bit for each of the strip's 8 or 16 targets.
+//! * **single**: each edge has an entry of a gap and the low `w` bits of the target;
+//! * **mask**: each source has an entry of a gap and a bit for each of the strip's 8 or 16 targets.
 //!
 //! `w` is the only parameter that fits the code to the density: 0 in the densest rows (one byte an
 //! edge), 16 where a whole window of targets is thin (three bytes). See `docs/FORMAT.md`.

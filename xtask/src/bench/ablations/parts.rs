@@ -1,4 +1,4 @@
-//! The number of edges that one worker processes at a time: a part of a batch, a whole batch, or a
+//! How many edges one worker processes at a time: a part of a batch, a whole batch, or a
 //! small part.
 
 use std::fs::File;

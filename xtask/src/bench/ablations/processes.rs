@@ -1,5 +1,5 @@
-//! Whole runs under other conditions: one thread or two, and budgets from a part of the graph to
-//! more than the graph.
+//! Whole runs under other conditions: one thread or two, and budgets that hold a part of the graph,
+//! all of it, or more.
 
 use std::path::Path;
 

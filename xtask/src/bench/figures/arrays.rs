@@ -63,7 +63,7 @@ pub fn on_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 /// Budgets in MiB for R-MAT; the search gets the first one.
 const RMAT_BUDGETS: [u64; 3] = [256, 320, 512];
 
-/// Measures the same on an R-MAT graph with as many edges.
+/// Measures the same on an R-MAT graph with the same number of edges.
 pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (steps, degree) = VERTICES;
     let log2 = lab.settings.scale + steps;
@@ -166,7 +166,7 @@ pub fn iteration(run: &Value) -> Result<f64> {
 }
 
 /// Measures an iteration within a budget beside one in memory, and with `has_targets` also beside
-/// reading as many bytes from disk.
+/// reading the same number of bytes from disk.
 fn pagerank(
     lab: &Lab<'_>,
     graph: &Path,

@@ -58,7 +58,7 @@ pub fn both_ways(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 }
 
 /// Returns the largest budget, to a mebibyte, with at least `groups` groups of columns; the
-/// smallest possible budget where none has as many.
+/// smallest possible budget if none has that number.
 fn budget_for(lab: &Lab<'_>, graph: &Path, groups: u64) -> Result<u64> {
     let roomy = estimate(lab, graph, None)?;
     let needed = whole(&roomy, "/needed_bytes")?;

@@ -12,8 +12,8 @@ use crate::tegula::Result;
 use crate::tegula::command::{number, numbers, whole};
 use crate::tegula::scratch::remove;
 
-/// Bits per edge of each graph as the authors of CEESOR report them (University of Cambridge
-/// Computer Laboratory, Technical Report 823, Table 2), in their order. The road networks are
+/// Bits per edge that the authors of CEESOR give for each graph (University of Cambridge Computer
+/// Laboratory, Technical Report 823, Table 2), in their order. The road networks are
 /// regions of theirs.
 const CEESOR: [(&str, f64); 4] = [
     ("ca-HepPh", 10.26),
@@ -21,7 +21,7 @@ const CEESOR: [(&str, f64); 4] = [
     ("USA-road-FLA", 5.84),
     ("USA-road-BAY", 5.84),
 ];
-/// Bits per edge in WebGraph's BV format in the given order, as published with the graph.
+/// Bits per edge in WebGraph's BV format, in the given order, as published with the graph.
 const BV: (&str, f64) = ("cnr-2000", 2.897);
 /// Targets for bits per edge of rows that copy, and better values.
 const COPIED: [(&str, f64, f64); 2] = [("cnr-2000", 3.0, 2.8), ("git-dag-polars", 6.5, 5.9)];

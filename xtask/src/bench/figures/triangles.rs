@@ -12,7 +12,7 @@ use crate::tegula::{Result, units};
 const COUNTED_STEPS: u32 = 4;
 /// The default number of hashes of an estimate.
 const HASHES: f64 = 64.0;
-/// Memory with room for all signatures at the scale of targets.
+/// Memory that holds all signatures at the scale of targets.
 const AMPLE_MEMORY: u64 = 8 << 30;
 /// Rounds of estimates, which take a minute each.
 const ROUNDS_MAX: usize = 3;

@@ -2,7 +2,7 @@
 //! once.
 
 use arrow_array::{Array, UInt64Array};
-use tegula_engine::{RunOptions, open_graph};
+use tegula_engine::{RunOptions, StatesWriter, open_graph};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::Silent;
@@ -29,11 +29,16 @@ fn path(scratch: &Scratch, order: VertexOrder) -> Graph {
 }
 
 /// Writes values to disk.
-fn on_disk(graph: &Graph, values: &[u32]) -> Values<u32> {
+fn written(graph: &Graph, values: &[u32]) -> StatesWriter<u32> {
     let options = RunOptions { memory: MEMORY, ..RunOptions::default() };
     let mut writer = StatesWriter::for_run(graph, &options).unwrap();
     writer.write(values).unwrap();
-    Values::by_rank(writer.finish().unwrap())
+    writer
+}
+
+/// Puts values on disk, by id position.
+fn on_disk(graph: &Graph, values: &[u32]) -> StatesByIdPosition<u32> {
+    written(graph, values).finish_by_id_position().unwrap()
 }
 
 /// Draws id positions, some of which are of no vertex.
@@ -75,11 +80,11 @@ fn ids_are_sorted_where_that_moves_fewer_bytes_than_passes() {
     let id_positions = id_positions();
     let expected: Vec<Option<u64>> =
         id_positions.iter().map(|&id_position| ids.get(id_position as usize).copied()).collect();
-    let bytes = on_disk(&graph, &id_positions).values.look_up_bytes::<u64>(&graph);
+    let bytes = on_disk(&graph, &id_positions).look_up_bytes::<u64>(&graph);
     let of_pass = (COUNT * size_of::<u64>()) as u64;
     let mut ways = [0; 2];
     for group in [1, 50, 99, 100, 125, 167, 200, 250, 333, 334, 500, 999, 1000] {
-        let values = on_disk(&graph, &id_positions);
+        let values = OrderedStates::ByIdPosition(on_disk(&graph, &id_positions)).into();
         let (found, is_sorted) = ids_in_groups(&graph, &values, group);
         assert_eq!(found, expected, "groups of {group}");
         // The first group is always looked through.
@@ -104,7 +109,7 @@ fn groups_on_disk_are_named_as_those_in_memory() {
             super::super::by_smallest(&graph, roots, cancel).unwrap().at(&rows).unwrap()
         };
         let expected = named(roots.clone().into());
-        assert_eq!(named(on_disk(&graph, &roots).values), expected, "{order:?}");
+        assert_eq!(named(written(&graph, &roots).finish().unwrap()), expected, "{order:?}");
         assert_eq!(expected.iter().collect::<std::collections::BTreeSet<_>>().len(), 7);
     }
 }

@@ -28,7 +28,7 @@ pub struct Split {
     pub count: usize,
 }
 
-/// A plan for values of `value_size` bytes in `room` bytes of memory.
+/// A plan to look up values of `value_size` bytes. It has `room` bytes of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookUpPlan {
     value_count: usize,

@@ -1,4 +1,4 @@
-//! The memory and disk to look up a value for each vertex of a graph.
+//! How much memory and disk it takes to look up a value for each vertex of a graph.
 
 use tegula_store::graph::Graph;
 

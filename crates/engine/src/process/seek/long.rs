@@ -2,8 +2,8 @@
 //!
 //! A row with very many edges is stored in pieces, each to its own range of vertices. So a worker
 //! that sends along a piece owns the accumulators of all its targets and reduces at once, without
-//! boxes. An unpacked row that ascends is cut at the same targets. In one sorted by weight, each
-//! worker looks through the whole row for its own targets.
+//! boxes. An unpacked row that ascends is cut at the same targets. If a row is sorted by weight,
+//! each worker looks through all of it for its own targets.
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
 //! Rows that copy from an earlier row, with gaps for the rest: *The WebGraph Framework I* (Boldi
-//! and Vigna, WWW 2004), with chains of length one and codes fitted to the chunk.
+//! and Vigna, WWW 2004). Here chains have length one, and codes are fitted to the chunk.
 //!
 //! A row may name an earlier row, its *reference*. Runs give in turn how many neighbours of the
 //! reference the row copies and how many it leaves out. The remaining neighbours, its *residuals*,

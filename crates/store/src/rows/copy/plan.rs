@@ -254,7 +254,7 @@ impl CopyPlan {
         }
     }
 
-    /// Distance in vertices from a row to the one `back` rows before.
+    /// Returns the distance in vertices from a row to the one `back` rows before.
     fn distance(&self, index: usize, back: usize) -> u32 {
         self.rows[index].source - self.rows[index - back].source
     }

@@ -156,7 +156,7 @@ const PLACES: [u8; 64] = {
     places
 };
 
-/// For each byte of 8 words, the position of its word's lowest byte within the same 16 bytes.
+/// Says for each byte of 8 words where its word's lowest byte lies within the same 16 bytes.
 #[cfg(target_arch = "x86_64")]
 const LOWEST: [u8; 64] = {
     let mut lowest = PLACES;

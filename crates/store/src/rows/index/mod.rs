@@ -135,7 +135,7 @@ impl RowIndex {
         })
     }
 
-    /// The positions of the edges of a chunk among those of all rows.
+    /// Returns the positions of the edges of a chunk among those of all rows.
     fn edges(&self, number: u32) -> Range<u64> {
         let chunk = self.chunk(number);
         chunk.edge_first..chunk.edge_first + chunk.edge_count

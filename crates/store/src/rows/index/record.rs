@@ -52,7 +52,7 @@ impl RowMeasure {
 /// The rows of a chunk while it is written.
 #[derive(Debug, Default)]
 pub(in crate::rows) struct ChunkRows {
-    /// For each vertex, bits and edges from the chunk's first row to the end of its own.
+    /// By vertex: the bits and edges that the chunk has up to the end of its row.
     pub ends: Vec<RowMeasure>,
     /// Vertices with a loop that the index stores, counted from the chunk's first, ascending.
     pub loops: Vec<u16>,
