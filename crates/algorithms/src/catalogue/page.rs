@@ -10,19 +10,7 @@ use crate::algorithm::{Column, Edges, Entry, Family, Weights};
 use crate::side_table::TableOptions;
 
 /// What stands above the first family.
-const INTRODUCTION: &str = "\
-# Algorithms
-
-<!-- `cargo xtask algorithms` writes this page from the catalogue in the code. -->
-
-`tegula run ALGORITHM GRAPH` runs an algorithm. An answer is a table; `-o FILE` writes it, and `--top K` prints a summary
-and its first or greatest K rows. `tegula run ALGORITHM --help` shows the options below and those that all runs have,
-such as `--memory` and `--threads`. The [guide](GUIDE.md) explains inputs, tables, budgets and checkpoints.
-
-*Memory* is what a run needs beside some 30 MiB for code and stacks, the index of the graph, and some MiB to read through;
-`--estimate` tells the sum for a graph. *Edges* says how a run reads them: tiles are scanned whole, rows are followed from
-vertex to vertex. Rows that a graph lacks are built once.
-";
+const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// The page: what each algorithm finds, its options, the columns of its answer, what it needs and where it comes from.
 ///

@@ -50,16 +50,16 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching());
         arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
-        let spread = Spread::over(cut.count());
+        let spread = &Spread::over(cut.count());
+        let is_held = |held| move |block| spread.residency_order(block) < held;
         let create = |blocks, held: usize| {
-            let is_held = |block: usize| held > 0 && spread.residency_order(block) < held;
-            BlockStore::create(folder, blocks, reader, &writer, is_held)
+            BlockStore::create(folder, blocks, reader, &writer, is_held(held))
         };
-        let is_held =
-            |block: usize| plan.states_held > 0 && spread.residency_order(block) < plan.states_held;
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = match &options.checkpoints {
-            Some(checkpoints) => Kept::open(checkpoints, graph, blocks, disk, is_held)?,
+            Some(checkpoints) => {
+                Kept::open(checkpoints, graph, blocks, disk, is_held(plan.states_held))?
+            }
             None => Kept { states: None, resumed: None },
         };
         let states = match kept.states {

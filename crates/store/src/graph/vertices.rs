@@ -358,7 +358,11 @@ impl OriginalIds {
         let (mut low, mut high) = (0, self.vertex_count);
         while high - low > searched {
             let middle = low + (high - low) / 2;
-            if Key::from(&self.by_id_position(middle)?) <= wanted { low = middle } else { high = middle }
+            if Key::from(&self.by_id_position(middle)?) <= wanted {
+                low = middle
+            } else {
+                high = middle
+            }
         }
         Ok(low..high)
     }
