@@ -83,8 +83,7 @@ impl Balance {
     }
 
     /// Returns one mention that the other list lacks, always the same one. `is_weighted` says
-    /// whether
-    /// weights were read. `None` if no cell holds a single such mention, which is rare.
+    /// whether weights were read. `None` if no cell holds a single such mention, which is rare.
     pub fn unmatched(&self, is_weighted: bool) -> Option<Unmatched> {
         let cells = self.0.iter().enumerate();
         cells

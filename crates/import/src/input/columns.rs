@@ -92,8 +92,7 @@ impl Columns {
     pub const FIRST: Columns = Columns { source: 0, target: 1, weight: None };
 
     /// Returns the columns of a table without names: those at the positions that the user gave,
-    /// else
-    /// the first ones. The error says which position is missing.
+    /// else the first ones. The error says which position is missing.
     pub fn by_position(options: &InputOptions) -> Result<Columns, Diagnostic> {
         let at = |choice: &Option<ColumnChoice>| match choice {
             Some(ColumnChoice::Position(position)) => Some(position - 1),
@@ -119,9 +118,8 @@ impl Columns {
     }
 
     /// Finds the columns that the user chose, else those with usual names. Ends that are not found
-    /// so
-    /// are the columns that are left besides weights, if their number fits. The error says what is
-    /// missing and which columns there are.
+    /// so are the columns that are left besides weights, if their number fits. The error says what
+    /// is missing and which columns there are.
     pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, Diagnostic> {
         let source = SOURCE.find(names, options.source_column.as_ref())?;
         let target = TARGET.find(names, options.target_column.as_ref())?;
@@ -327,8 +325,8 @@ pub(super) fn usual(name: &str) -> String {
     name.split(':').next().unwrap_or_default().trim().to_owned()
 }
 
-/// The same without what may follow the name of an end: `FromNodeId` and `from_id` become `from`.
-/// A rest of one letter does not count: `uid` is not `u`.
+/// The same without what may follow the name of an end: `FromNodeId` and `from_id` become `from`. A
+/// rest of one letter does not count: `uid` is not `u`.
 fn without_id(name: &str) -> String {
     const SUFFIXES: [&str; 4] = ["nodeid", "vertexid", "node", "id"];
     let name = usual(name).replace(['_', '-', ' ', '.'], "");

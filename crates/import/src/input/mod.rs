@@ -113,8 +113,7 @@ impl Input {
     }
 
     /// Adds the options to what the files say. Each edge leads both ways if `wanted`, or if all
-    /// files
-    /// say so.
+    /// files say so.
     ///
     /// # Errors
     /// [`BadInput`](tegula_machine::Error::BadInput), unless `wanted`, if only some files say so.
@@ -251,8 +250,7 @@ impl Input {
     }
 
     /// Reads all edges, and returns the lines that a user should know about. Several threads call
-    /// `sink` at once, in
-    /// no particular order; its first error ends the reading.
+    /// `sink` at once, in no particular order; its first error ends the reading.
     ///
     /// Reports the progress of the stage "reading edges" in stored bytes.
     pub fn read(

@@ -63,8 +63,7 @@ impl Sizes {
     }
 
     /// The longest line that is read: one sixteenth of the memory, so that the workers' lines fit
-    /// in
-    /// it. It does not depend on the number of workers, because a longer line is refused.
+    /// in it. It does not depend on the number of workers, because a longer line is refused.
     pub fn line_bytes_max(options: &InputOptions) -> usize {
         const MEMORY_SHARE: u64 = 16;
         const LINE_BYTES_MAX: u64 = 16 << 20;

@@ -23,8 +23,8 @@ pub struct VertexColumns {
     /// Whether the first line of a text always names the columns. Otherwise only known names make
     /// it a header.
     pub has_header: bool,
-    /// Whether a text may also be DIMACS: lines `v id x y` among comments `c` and a line
-    /// `p aux sp co`.
+    /// Whether a text may also be DIMACS: lines `v id x y` among comments `c` and a line `p aux sp
+    /// co`.
     pub may_be_dimacs: bool,
 }
 
@@ -127,8 +127,7 @@ impl Places {
     }
 
     /// Finds columns by the names in a first line or a schema. Known names come first; for the ids,
-    /// a
-    /// name like `customer_id` also counts.
+    /// a name like `customer_id` also counts.
     ///
     /// Columns without known names are taken only where there is no choice:
     ///
@@ -137,8 +136,7 @@ impl Places {
     /// * if no name is known at all, the first column has the ids.
     ///
     /// An unnamed first column, such as the index that pandas writes, is skipped, and then nothing
-    /// is
-    /// guessed. The error says what is missing and which columns there are.
+    /// is guessed. The error says what is missing and which columns there are.
     pub fn by_name(names: &[String], columns: &VertexColumns) -> Result<Places, String> {
         let mut values = [None; VALUES_MAX];
         for (place, value) in values.iter_mut().zip(columns.values) {
@@ -169,18 +167,15 @@ impl Places {
         Ok(Places { id, values })
     }
 
-    /// Whether the first line names the columns, if no option says so. That a line is no valid row
-    /// does not make it a header. A header needs known names:
+    /// Whether the first line names the columns, if no option says so. An invalid row is not yet a
+    /// header, which needs known names:
     ///
     /// * the names of the ids and of all other columns;
     /// * the name of the ids alone, unless the line begins with a vertex. It must be in the first
-    ///   cell
-    ///   if other columns hold names. A name like `customer_id` counts only if ids are integers, or
-    /// if
-    ///   all other columns have known names;
+    ///   cell if another column holds names. A name like `customer_id` counts only if ids are
+    ///   integers, or if all other columns have known names;
     /// * the names of all other columns, if one of them holds numbers: a row would have a number
-    ///   there.
-    ///   The line must not begin with a vertex.
+    ///   there. The line must not begin with a vertex.
     pub fn are_header(
         cells: &[String],
         columns: &VertexColumns,

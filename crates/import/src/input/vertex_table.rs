@@ -32,17 +32,14 @@ impl VertexTable {
     /// Usual names of the column of ids, in lower case.
     pub const ID_NAMES: &[&str] = vertex_columns::ID_NAMES;
     /// The most bytes that reading a text holds. The window of zstd is not included; the overhead
-    /// of
-    /// a process has room for it.
+    /// of a process has room for it.
     pub const TEXT_SIZE_MAX: u64 = VertexLines::SIZE_MAX;
 
     /// Opens a table and finds its columns by their names if it has any, else by their order. `-`
-    /// is
-    /// standard input.
+    /// is standard input.
     ///
     /// `is_vertex` says whether the graph has a vertex of a given name: a first line that begins
-    /// with
-    /// a vertex is a row rather than a header.
+    /// with a vertex is a row rather than a header.
     ///
     /// # Errors
     /// [`BadInput`](tegula_machine::Error::BadInput) if the format or the columns are not those of
@@ -114,8 +111,7 @@ impl VertexFile {
     ///
     /// # Errors
     /// [`BadInput`](tegula_machine::Error::BadInput) for a folder, or for a format that has no rows
-    /// of
-    /// vertices.
+    /// of vertices.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<VertexFile> {
         if path.is_dir() {
             return Err(bad_file(path, "this is a folder; name a file"));
