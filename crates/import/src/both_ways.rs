@@ -108,7 +108,7 @@ fn hash_of(source: u64, target: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The share of edges that are looked at in chunks.
+    /// Returns the share for edges that come in chunks.
     fn share(edges: &[(u64, u64)], chunk_edges: usize) -> Option<f64> {
         let both_ways = BothWays::new();
         for chunk in edges.chunks(chunk_edges) {

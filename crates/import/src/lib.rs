@@ -103,7 +103,8 @@ pub struct ImportConfig {
     pub allow_empty: bool,
     /// How neighbours are coded in the layout `rows`, if it is built.
     pub rows: Option<RowEncoding>,
-    /// The same for the layout `reverse`: rows by target. In an undirected graph, these are the rows.
+    /// The same for the layout `reverse`, rows by target. In an undirected graph, these are its
+    /// rows.
     pub reverse: Option<RowEncoding>,
     /// Which vertices there are, with or without an edge, besides those that inputs declare. If
     /// neither this nor an input declares any, the vertices are those with an edge.
