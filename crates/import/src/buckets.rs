@@ -11,8 +11,8 @@
 //!  [block][block][block] --full--> [segment][segment][  ] in memory --over budget--> an extent
 //! ```
 //!
-//! A writer has a small block for each bucket, so that all its blocks stay in the L2 cache. Segments
-//! are large, so that the system is seldom asked for memory and can give huge pages.
+//! A writer has a small block for each bucket, so that all its blocks stay in the L2 cache.
+//! Segments are large, so that the system is seldom asked for memory and can give huge pages.
 //!
 //! The spill files have no names: their disk space is free again, however the process ends.
 

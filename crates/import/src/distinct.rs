@@ -98,7 +98,8 @@ fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     splitters
 }
 
-/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below `splitters[b]`.
+/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below
+/// `splitters[b]`.
 fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result<()> {
     buckets.write(|writer| {
         while let Some(&first) = ids.first() {

@@ -1,8 +1,8 @@
 //! The depth-first order: vertices that are close in the graph get dense ids that are close.
 //!
-//! It is the enumeration of Roy, Nilakant, Dalibard and Yoneki (*Mitigating I/O latency in SSD-based
-//! graph traversal*, University of Cambridge, Technical Report 823, 2012), after which most offsets
-//! between neighbours are small:
+//! It is the enumeration of Roy, Nilakant, Dalibard and Yoneki (*Mitigating I/O latency in
+//! SSD-based graph traversal*, University of Cambridge, Technical Report 823, 2012), after which
+//! most offsets between neighbours are small:
 //!
 //! 1. `adjacency`: the edges are laid out as lists of neighbours, without their directions.
 //! 2. `spanning_trees`: a traversal with a stack finds a spanning tree of each component.
