@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!  column = 2^c targets
-//!    bin = its edges from segments that give few of them                  expected edges: BIN_EDGES at the most
+//!    bin = its edges from segments that give few               expected edges: at most BIN_EDGES
 //!    cell = its edges from a segment that gives many
-//!      bin = those into batches that take few of them                     the same
+//!      bin = its edges into batches that take few              the same
 //!      unit = the targets of a batch in one window
 //!        span = source slices that follow one another        expected edges: BIN_EDGES, or one slice
 //!          bin = the span, or of a heavy slice an aligned part of the unit's targets
@@ -99,7 +99,7 @@ pub(super) struct Bins {
     small_table: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// By the place of a segment, where its slices begin in `middle_of_slice`.
+    /// The index in `middle_of_slice` of the first slice of each segment, by the segment's place.
     first_slices: Vec<u32>,
     /// For each slice of a segment, the part of the edges of the segment whose sources lie before
     /// the middle of the slice, times 2^32.
@@ -314,7 +314,7 @@ impl Bins {
             let target_mask = (1 << target_bits) - 1;
             let first_bin = self.list.len() as u32;
             self.spans.push(Span { first_bin, target_mask, shift: bin_bits });
-            // A heavy slice may reach over several spans. Only the first of these has a bin.
+            // A heavy slice may reach over several spans. Only the one with its middle has a bin.
             if start < end {
                 let slices = start as u32..end as u32;
                 let bin = Region::Slices { cell, unit, slices, target_bits: bin_bits };

@@ -1,7 +1,7 @@
 //! From edges between dense ids to tiles: the last pass.
 //!
 //! ```text
-//!  group = bins whose tiles follow one another; where there is memory enough, all of them
+//!  group = bins whose tiles follow one another; all bins, if there is memory enough
 //!    bin = edges that are near each other by their targets and their sources: see `bins`
 //!      part = bins that follow one another, or a piece of a large one: what the encoder gets,
 //!             many at a time

@@ -9,7 +9,7 @@ use super::settings;
 
 /// Which ids are vertices.
 pub(super) enum Declared<'a> {
-    /// Those that have an edge.
+    /// Only ids with an edge.
     WithEdges,
     /// All ids below a number.
     Below(u64),

@@ -77,7 +77,7 @@ pub(super) fn listed_ids(
     collect(run, buckets.close()?)
 }
 
-/// Listed ids per sample.
+/// Listed ids between two samples.
 const IDS_PER_SAMPLE: usize = 512;
 
 /// Returns the number of buckets for `ids` ids, so that each can be sorted in memory.

@@ -77,7 +77,7 @@ impl<W> Intake<'_, W> {
     }
 }
 
-/// Edges per sampled edge.
+/// Edges between two samples.
 const EDGES_PER_SAMPLE: usize = 2048;
 
 /// Reads the input. Where vertices are `listed`, edges add no others.
@@ -311,7 +311,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         Ok((Scattered(buckets.close()?), passed_over))
     }
 
-    /// Passes on one of all arcs with the same ends, with their weights combined. Returns how many
+    /// Passes on one arc for each pair of ends, with the weights combined. Returns how many arcs
     /// were left out.
     fn distinct(
         mut self,
@@ -372,7 +372,7 @@ fn keep_distinct<K: Key, W: Weight>(
     })?;
     let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
     if W::IS_WEIGHTED && combine != Combine::Min {
-        // The first arc with the same ends stays.
+        // The first of the arcs with the same ends stays.
         for same in arcs.chunk_by_mut(|one, other| ends(one) == ends(other)) {
             let weights = same.iter().map(|arc| { arc.weight }.to_f32());
             same[0].weight = W::from_f32(combine.ascending(weights)?);

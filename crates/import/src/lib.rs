@@ -103,8 +103,8 @@ pub struct ImportConfig {
     pub allow_empty: bool,
     /// How neighbours are coded in the layout `rows`, if it is built.
     pub rows: Option<RowEncoding>,
-    /// The same for the layout `reverse`, rows by target. In an undirected graph, these are its
-    /// rows.
+    /// The same for the layout `reverse` (rows by target). In an undirected graph, this builds the
+    /// layout `rows`.
     pub reverse: Option<RowEncoding>,
     /// Which vertices there are, with or without an edge, besides those that inputs declare. If
     /// neither this nor an input declares any, the vertices are those with an edge.
@@ -124,8 +124,7 @@ pub struct ImportConfig {
     /// How the tiles are filed. The graph depends on it, so only tests change it: their graphs are
     /// small.
     pub grid: Grid,
-    /// The order of the tiles in a batch. Sums of floats depend on it, so only measurements change
-    /// it.
+    /// The order of the tiles in a batch. Sums of floats depend on it, so only benchmarks change it.
     pub tile_order: TileOrder,
     /// How rows are cut into chunks, and the longest rows into pieces. Only tests change it.
     pub row_cut: ChunkCut,

@@ -66,8 +66,7 @@ impl Passes<'_> {
     }
 }
 
-/// Passes over the edges if the table has several slices: to those of the sources, to those of the
-/// targets, to the sink.
+/// Passes over the edges if the table has several slices: by source, by target, into the sink.
 const PASSES_SLICED: u64 = 3;
 
 /// Replaces both ends of all edges and passes the edges on in chunks, from several threads.

@@ -230,7 +230,7 @@ struct Names {
     list: Vec<Name>,
 }
 
-/// Where a name lies, and its leading bytes, which order most names without a look at the others.
+/// Where a name lies, and its leading bytes, which order most names without a look at the rest.
 #[derive(Clone, Copy)]
 struct Name {
     hash: u128,

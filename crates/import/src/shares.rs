@@ -94,7 +94,7 @@ pub(super) const DECLARED_IDS: Share = share(1, 96);
 
 /// Degrees on their way to their dense ids.
 pub(super) const DENSE_ROWS: Share = share(1, 12);
-/// A slice of them.
+/// A slice of these degrees.
 pub(super) const DENSE_SLICE: Share = share(1, 12);
 /// The tables of the depth-first order.
 pub(super) const TREES: Share = share(9, 16);
@@ -116,7 +116,7 @@ pub(super) const PARTS: Share = share(1, 6);
 /// slice in cuts.
 pub(super) const CUTS: Share = share(1, 24);
 
-// A minimum is no larger than its share, nor an expectation than what holds it.
+// The first share of each pair lies within the second.
 const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
 
 /// Tiles that are read while rows are built. The building itself has the rest.

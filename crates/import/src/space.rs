@@ -49,7 +49,7 @@ impl Space {
     }
 }
 
-/// The least bytes of edges that are told: below, other files and the blocks of the disk count for
+/// Fewer bytes of edges are not reported: then other files, and the blocks of the disk, count for
 /// more.
 const EDGE_BYTES_TOLD_MIN: u64 = 1 << 20;
 

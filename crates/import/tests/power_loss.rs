@@ -141,7 +141,7 @@ fn a_graph_that_gets_rows_is_whole_with_them_or_without() {
         trace.assert_survived_by_each_sync(&|root, crash| {
             check(root, crash)?;
             let graph = root.join(GRAPH);
-            // Remains of the rows are in nobody's way.
+            // What is left of the rows does not get in the way.
             let has_none = fs::read(graph.join("manifest.json")).ok() == old;
             if has_none { add_rows(&graph, direction, &reader) } else { Ok(()) }
         });
