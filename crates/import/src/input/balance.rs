@@ -161,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn edges_in_both_lists_leave_nothing() {
+    fn edges_in_both_lists_sum_to_zero() {
         let even = balance(10_000, |_| false);
         assert!(even.is_even() && even.unmatched(true).is_none());
         assert!(Balance::default().is_even());
     }
 
     #[test]
-    fn one_of_any_number_of_mentions_is_found() {
+    fn an_unmatched_mention_is_found_among_any_number() {
         for step in [1, 2, 3, 17, 1000, 9_999] {
             let uneven = balance(20_000, |edge| edge % step == step - 1);
             let Unmatched { source, target, weight } = uneven.unmatched(true).unwrap();

@@ -7,7 +7,7 @@ use tegula_machine::{Diagnostic, Hint, Setting};
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
 
-/// Positions of the wanted columns, from 0.
+/// Positions of the columns to read, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Columns {
     pub source: usize,
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_known_by_usual_names_wherever_they_stand() {
+    fn ends_with_usual_names_are_found_in_any_column() {
         for (text, expected) in [
             ("src,dst", (0, 1)),
             ("id,u,v", (1, 2)),
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_given_matches_in_any_case_but_exactly_first() {
+    fn a_chosen_name_matches_exactly_or_else_in_any_case() {
         let with = |name: &str| InputOptions {
             source_column: Some(ColumnChoice::Name(name.to_owned())),
             target_column: Some(ColumnChoice::Name("to".to_owned())),
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_a_position_and_quotes_make_a_name_of_them() {
+    fn digits_are_a_position_unless_they_are_quoted() {
         assert_eq!("2".parse(), Ok(ColumnChoice::Position(2)));
         assert_eq!("\"2\"".parse(), Ok(ColumnChoice::Name("2".into())));
         assert_eq!("2nd".parse(), Ok(ColumnChoice::Name("2nd".into())));

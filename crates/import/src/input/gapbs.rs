@@ -1,5 +1,5 @@
-//! Serialized graphs of the GAP Benchmark Suite (Beamer, Asanović, Patterson, *The GAP Benchmark Suite*, 2015), `.sg`
-//! and `.wsg`, little-endian:
+//! Serialized graphs of the GAP Benchmark Suite (Beamer, Asanović, Patterson, *The GAP Benchmark
+//! Suite*, 2015), `.sg` and `.wsg`, little-endian:
 //!
 //! ```text
 //! | directed u8 | edges i64 | vertices i64 |

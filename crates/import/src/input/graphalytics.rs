@@ -2,8 +2,8 @@
 //! (Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, section 2.2).
 //!
 //! ```text
-//! graph.NAME.vertex-file = NAME.v      a vertex a line
-//! graph.NAME.edge-file = NAME.e        source, target and perhaps a weight a line
+//! graph.NAME.vertex-file = NAME.v      one vertex on each line
+//! graph.NAME.edge-file = NAME.e        source, target and perhaps a weight on each line
 //! graph.NAME.directed = true
 //! graph.NAME.meta.vertices = 4         the number of vertices; optional
 //! graph.NAME.meta.edges = 3            the number of edges; optional
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_direction_are_told() {
+    fn properties_give_files_and_direction() {
         let text = "# c\ngraph.a.b.vertex-file = a.v\r\n graph.a.b.edge-file: x/a.e\n\ngraph.a.b.directed=false\n\
                     graph.a.b.bfs.source-vertex = 1\ngraph.a.b.meta.edges = 7\n";
         let expected = Properties {

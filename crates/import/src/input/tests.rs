@@ -165,7 +165,7 @@ fn a_line_that_never_ends_is_refused_where_it_begins() {
 }
 
 #[test]
-fn edges_are_found_behind_any_number_of_comments() {
+fn edges_are_found_after_any_number_of_comments() {
     let comments = "# a long licence\n".repeat(300_000);
     let options = InputOptions { memory: 1 << 20, ..InputOptions::default() };
     for (text, line) in [("src,dst\n1,2\n3,4\n3,x\n", 300_004), ("1 2\n3 4\n3 x\n", 300_003)] {
@@ -184,7 +184,7 @@ fn edges_are_found_behind_any_number_of_comments() {
 }
 
 #[test]
-fn rows_that_are_passed_over_are_the_same_for_every_block_size_and_number_of_workers() {
+fn skipped_rows_are_the_same_for_every_block_size_and_number_of_workers() {
     let text = "# c\n1 2\n3\n4 5\nx y\n\n6 7\n8 -1\n9 10\n";
     for ids in [IdKind::Integer, IdKind::String] {
         let bad = if ids == IdKind::Integer { 3 } else { 1 };

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_will_do_where_there_is_no_choice() {
+    fn unknown_names_are_taken_if_there_is_no_choice() {
         let places = |id, values| Ok(Places { id, values });
         assert_eq!(by_name("east,vertex,north", &PLACE), places(1, [Some(0), Some(2)]));
         assert_eq!(by_name("vertex,rank", &SEED), places(0, [Some(1), None]));

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_as_usual() {
+    fn missing_properties_have_the_usual_values() {
         let usual = layout("").unwrap();
         assert_eq!((usual.vertices, usual.arcs, usual.window, usual.interval_min), (5, 7, 7, 4));
         assert_eq!((usual.codes.residual, usual.bits), (Code::Zeta(3), None));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_refused_by_name() {
+    fn unreadable_properties_are_refused_by_name() {
         for (more, says) in [
             ("nodes=6\n", "several lines are `nodes"),
             ("windowsize=x\n", "windowsize is `x`"),

@@ -138,8 +138,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Copies every second block of the reference, from the first on, or all of it if there are no
-    /// blocks.
+    /// Copies every second block of the reference, from the first on. The rest of the reference is
+    /// the last block.
     fn copy_blocks(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let Layout { window, codes, .. } = *self.layout;
         let distance = if window > 0 { self.bits.number(codes.reference)? } else { 0 };

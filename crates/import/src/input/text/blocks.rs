@@ -29,7 +29,7 @@ pub(super) struct Blocks {
     end: Option<Result<()>>,
 }
 
-/// A block in a worker's buffer. Its last line ends with a line feed.
+/// A block in a worker's buffer, which ends with a line feed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextBlock {
     pub bytes: usize,

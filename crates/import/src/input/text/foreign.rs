@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_of_another_kind_are_known() {
+    fn other_kinds_of_graphs_are_recognised() {
         for (name, head, kind) in [
             ("x", "{\"source\": 1, \"target\": 2}\n", "JSON"),
             ("x", "[\n  {\n", "JSON"),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_text_are_known() {
+    fn files_that_are_not_text_are_recognised() {
         for (name, head, kind) in [
             ("x", &b"PK\x03\x04\0\0"[..], "ZIP"),
             ("x", b"\x89HDF\r\n\x1a\n", "HDF5"),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn dimacs_is_known_by_its_line_of_sizes() {
+    fn dimacs_is_recognised_by_its_line_of_sizes() {
         for head in ["c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "p edge 3 2\r\ne 1 2\r\n"] {
             assert!(is_dimacs(head.as_bytes()), "{head}");
         }

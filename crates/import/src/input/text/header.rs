@@ -198,7 +198,7 @@ impl Head<'_> {
             let integers = |separator: &Separator| {
                 occurs(separator) && self.has_integers(line, *separator, columns)
             };
-            // Blanks before tabs: integers may be aligned with both.
+            // `Blanks` comes before tabs, because integers may be aligned with both.
             if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
                 return Ok(found);
             }

@@ -379,7 +379,7 @@ fn leading_number(word: u64) -> (u64, usize) {
     let digits = digit_count(word);
     // Moves the digits to the end of the word, which puts zeros before them.
     let values = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_shl(64 - 8 * digits as u32);
-    // Joins neighbours: 8 digits, 4 numbers of 2, 2 of 4, 1 of 8.
+    // Joins adjacent numbers: from 8 digits to 4 numbers of 2, 2 of 4, 1 of 8.
     let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
     let even = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
     let odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);

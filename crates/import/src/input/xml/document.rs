@@ -43,7 +43,7 @@ pub(super) struct Document {
 pub(super) enum Event<'a> {
     /// An element begins.
     Start(Element<'a>),
-    /// The last element that began ends.
+    /// The innermost open element ends.
     End,
     /// Characters, perhaps not all before the next element.
     Text(Cow<'a, str>),
@@ -137,7 +137,7 @@ impl Document {
         })
     }
 
-    /// Elements that are open.
+    /// The number of open elements.
     pub fn depth(&self) -> usize {
         self.depth
     }

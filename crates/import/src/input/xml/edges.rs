@@ -1,4 +1,4 @@
-//! The edges of a document.
+//! Reads the edges of a document.
 
 use tegula_machine::{Diagnostic, Hint, Result};
 

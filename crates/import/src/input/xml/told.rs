@@ -19,11 +19,11 @@ pub(super) fn told<'a>(form: XmlForm, element: &'a Element<'_>) -> Result<Told<'
 
 /// What one element says.
 pub(super) enum Told<'a> {
-    /// A graph begins. `direction` is that of edges which have none of their own.
+    /// A graph begins. `direction` applies to edges without their own.
     Graph { direction: Direction, counts: Counts },
     /// A list of nodes or of edges begins.
     List(Counts),
-    /// Whether the columns that follow are of edges.
+    /// Columns follow, of edges or of nodes.
     Columns { are_of_edges: bool },
     /// A column: the id by which values refer to it, and its name. Its default may be within.
     Column { id: Cow<'a, str>, name: Cow<'a, str> },
