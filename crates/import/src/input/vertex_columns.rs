@@ -23,8 +23,7 @@ pub struct VertexColumns {
     /// Whether the first line of a text always names the columns. Otherwise only known names make
     /// it a header.
     pub has_header: bool,
-    /// Whether a text may also be DIMACS: lines `v id x y` among comments `c` and a line `p aux sp
-    /// co`.
+    /// Whether a text may also be DIMACS: lines `v id x y`, comments `c`, and a line `p aux sp co`.
     pub may_be_dimacs: bool,
 }
 
@@ -168,7 +167,7 @@ impl Places {
     }
 
     /// Whether the first line names the columns, if no option says so. An invalid row is not yet a
-    /// header, which needs known names:
+    /// header; a header needs known names:
     ///
     /// * the names of the ids and of all other columns;
     /// * the name of the ids alone, unless the line begins with a vertex. It must be in the first

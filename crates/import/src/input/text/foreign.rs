@@ -141,7 +141,8 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 6] = [
     ),
 ];
 
-/// `%%MatrixMarket matrix coordinate real general`; <https://math.nist.gov/MatrixMarket/formats.html>.
+/// `%%MatrixMarket matrix coordinate real general`;
+/// <https://math.nist.gov/MatrixMarket/formats.html>.
 pub(super) fn is_matrix_market(head: &[u8]) -> bool {
     starts_with_word(head, b"%%matrixmarket")
 }
