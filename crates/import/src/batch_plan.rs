@@ -1,4 +1,4 @@
-//! Which batches there are, and the files with an entry for each vertex: all that follows from the
+//! The plan of the batches, and the files with an entry for each vertex: all that follows from the
 //! degrees and the order alone.
 
 use std::ops::Range;
@@ -17,20 +17,20 @@ use super::order::{NONE, Numbered};
 use super::shares;
 use super::vertex_files::{ArrayFile, VertexFile};
 
-/// Edges that are expected in a [bin](super::bins).
+/// The most edges that are expected in a [bin](super::bins).
 pub(super) const BIN_EDGES: u64 = 1 << 18;
 
-/// The degrees of a vertex, on their way to its dense id.
+/// The degrees of a vertex, on the way to its dense id.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct DenseRow {
-    /// Its place among the dense ids of a slice.
+    /// The place of its dense id in the slice.
     place: u32,
     degrees: Degrees,
 }
 
 /// Visits the degrees by ascending dense id, a slice at a time: its first dense id, a multiple of
-/// 2^16, and the degrees from there on. Slices in which no vertex has an edge may be left out.
+/// 2^16, and the degrees from there on. Slices without any edge may be left out.
 pub(super) fn for_each_dense_slice(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
@@ -39,7 +39,7 @@ pub(super) fn for_each_dense_slice(
     let affordable = (run.share(shares::DENSE_SLICE) / size_of::<Degrees>() as u64).max(1).ilog2();
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
     if numbered.order == VertexOrder::Given {
-        // Between the few vertices with edges there may be many without.
+        // There may be many vertices without edges between the few with edges.
         let slice_log2 = if numbered.declared.is_some() { WINDOW_LOG2 } else { slice_log2 };
         return for_each_given_slice(run, numbered, slice_log2, visit);
     }
@@ -75,7 +75,7 @@ pub(super) fn for_each_dense_slice(
     Ok(())
 }
 
-/// The same in the given order, in which they come.
+/// Does the same in the given order, in which the vertices already come.
 fn for_each_given_slice(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
@@ -112,7 +112,8 @@ fn for_each_given_slice(
     if slice.is_empty() { Ok(()) } else { close(first, &mut slice, visit) }
 }
 
-/// A batch, and how many edges end in each of its *units*: its target windows, or the part of one that it is.
+/// A batch, and the number of edges into each of its *units*. These are its target windows; a batch
+/// that is smaller than a window is one unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlannedBatch {
     pub batch: Batch,
@@ -122,7 +123,7 @@ pub(super) struct PlannedBatch {
 }
 
 impl PlannedBatch {
-    /// A batch with these in-degrees of its targets.
+    /// Returns a batch whose targets have these in-degrees.
     fn new(batch: Batch, index: usize, in_degrees: &[u32]) -> PlannedBatch {
         let mut unit_edges: Vec<u64> = in_degrees.chunks(1 << WINDOW_LOG2).map(sum_of).collect();
         // The last batch of a graph may reach beyond its vertices.
@@ -130,13 +131,13 @@ impl PlannedBatch {
         PlannedBatch { batch, index, unit_edges }
     }
 
-    /// How many edges end in the batch.
+    /// Returns the number of edges into the batch.
     pub fn edges(&self) -> u64 {
         self.unit_edges.iter().sum()
     }
 }
 
-/// The edges of vertices with these degrees.
+/// Returns the number of edges of vertices with these degrees.
 fn sum_of(degrees: &[u32]) -> u64 {
     degrees.iter().map(|&degree| u64::from(degree)).sum()
 }
@@ -145,22 +146,22 @@ fn sum_of(degrees: &[u32]) -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlannedSegment {
     pub segment: u32,
-    /// How many edges begin in it.
+    /// The number of edges that begin in it.
     pub edges: u64,
-    /// How many begin in each of its [slices](Grid::slice_log2). There may be many segments of few edges: of those that
-    /// go to one bin wherever they lead, nobody asks.
+    /// The number of edges that begin in each of its [slices](Grid::slice_log2). Empty if all edges
+    /// of the segment go to one bin wherever they lead: there may be many such segments.
     pub slice_edges: Vec<u64>,
 }
 
-/// The batches of a graph. Those in a range of 2^18 targets that no edge leads to are as large as batches may be, and
-/// not listed.
+/// The batches of a graph. A range of 2^18 targets without in-edges is not listed; its batches are
+/// as large as batches may be.
 pub(super) struct BatchPlan {
     pub grid: Grid,
     pub tile_order: TileOrder,
     /// Number of vertices.
     pub vertices: u64,
     pub batches: Vec<PlannedBatch>,
-    /// Those in which any edge begins.
+    /// The segments in which edges begin.
     pub segments: Vec<PlannedSegment>,
 }
 
@@ -169,7 +170,7 @@ impl BatchPlan {
         BatchPlan { grid, tile_order, vertices, batches: Vec::new(), segments: Vec::new() }
     }
 
-    /// Adds the batches of a range of targets that begins behind those before.
+    /// Adds the batches of a range of targets that begins behind all ranges before.
     fn add_batches(&mut self, first: u64, in_degrees: &[u32], batch_edges: u64) {
         let batches = Batch::plan(in_degrees, batch_edges, self.grid);
         for (index, batch) in (self.count_before(first)..).zip(batches) {
@@ -180,7 +181,7 @@ impl BatchPlan {
         }
     }
 
-    /// How many batches there are before a target, at which one begins that is not listed yet.
+    /// Returns the number of batches before `target`, where a batch begins that is not listed yet.
     fn count_before(&self, target: u64) -> usize {
         let (index, first) = self.batches.last().map_or((0, 0), |last| {
             (last.index + 1, last.batch.target_first + (1 << last.batch.log2))
@@ -188,7 +189,7 @@ impl BatchPlan {
         index + (target.saturating_sub(first) >> full_log2(self.grid)) as usize
     }
 
-    /// Adds edges that begin in the slices from one on.
+    /// Adds edges that begin in the slices from `first` on.
     fn add_slices(&mut self, first: u64, edges: impl Iterator<Item = u64>) {
         let each_log2 = self.grid.segment_log2 - self.grid.slice_log2();
         for (slice, edges) in (first..).zip(edges).filter(|&(_, edges)| edges > 0) {
@@ -206,8 +207,8 @@ impl BatchPlan {
         }
     }
 
-    /// Leaves out what nobody will ask for of a segment that others follow. That of the first is asked for if it stays
-    /// the only one.
+    /// Drops the slices of the last segment, which another one follows, unless bins need them.
+    /// Those of the first segment are needed if it stays the only one.
     fn forget_slices_of_last(&mut self) {
         if let [_, .., last] = &mut self.segments[..]
             && last.edges <= BIN_EDGES
@@ -216,7 +217,7 @@ impl BatchPlan {
         }
     }
 
-    /// All batches of the graph.
+    /// Returns all batches of the graph, also those that are not listed.
     pub fn all_batches(&self) -> impl Iterator<Item = Batch> {
         let log2 = full_log2(self.grid);
         let full = move |gap: Range<u64>| {
@@ -234,19 +235,20 @@ impl BatchPlan {
     }
 }
 
-/// In-degrees of targets, which come by ascending dense id, on their way into the plan: a range of 2^18 at a time.
+/// Brings the in-degrees of targets into the plan, by ascending dense id, a range of 2^18 at a
+/// time.
 struct Planning {
     plan: BatchPlan,
-    /// Edges of a batch at the most.
+    /// The most edges of a batch that can be halved.
     batch_edges: u64,
-    /// Number of the range that was reached.
+    /// Number of the current range.
     range: u64,
-    /// As many of its in-degrees as have come.
+    /// The in-degrees of its targets so far.
     in_degrees: Vec<u32>,
 }
 
 impl Planning {
-    /// Adds targets from one on; no edge leads to those that are left out.
+    /// Adds targets from `first` on. Targets that are left out have no in-edges.
     fn add_targets(&mut self, mut first: u64, mut in_degrees: &[u32]) {
         while !in_degrees.is_empty() {
             let range = first >> BATCH_LOG2_MAX;
@@ -279,12 +281,12 @@ impl Planning {
     }
 }
 
-/// log2 of the targets of a batch that no edge leads to.
+/// Returns log2 of the targets of a batch without in-edges.
 fn full_log2(grid: Grid) -> u32 {
     BATCH_LOG2_MAX.min(grid.column_log2)
 }
 
-/// Writes the degrees in their order; plans the batches, of up to `batch_edges` edges, on the way.
+/// Writes the degrees by dense id, and plans the batches, of up to `batch_edges` edges, on the way.
 pub(super) fn plan_and_write_degrees(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
@@ -294,7 +296,7 @@ pub(super) fn plan_and_write_degrees(
     batch_edges: u64,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
-    // In-degrees of an undirected graph are its out-degrees.
+    // In an undirected graph, the in-degrees are the out-degrees.
     let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
     let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
     let plan = BatchPlan::new(grid, tile_order, numbered.vertices());
@@ -327,7 +329,7 @@ pub(super) fn plan_and_write_degrees(
     Ok((plan, files))
 }
 
-/// Writes the dense id of each vertex by rank, unless the two are the same.
+/// Writes the dense id of each vertex by rank, unless dense ids and ranks are the same.
 pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
     if numbered.order == VertexOrder::Given {
         return Ok(None);
@@ -335,7 +337,7 @@ pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
     let coding = Permutation::new(numbered.runs());
     let mut file = ArrayFile::create(directory, file_names::ORDER, coding)?;
     let mut is_identity = true;
-    // Where vertices are declared, ranks are ids; those that were passed over have no edge.
+    // Where vertices are declared, ranks are ids; ids that are passed over have no edge.
     let (mut rank, mut isolated) = (0, numbered.isolated().start);
     let mut dense_ids = Vec::new();
     numbered.for_each(&mut |block| {
@@ -360,14 +362,14 @@ pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
 }
 
 impl BatchPlan {
-    /// From targets to the numbers of their units, counted through all batches.
+    /// Maps targets to the numbers of their units, counted through all batches.
     pub fn units(&self) -> UnitTable {
         let mut table = UnitTable { rows: Vec::new(), units: Vec::new() };
         let mut unit = 0;
         // All batches of one aligned range of 2^18 targets.
         let range = |planned: &PlannedBatch| planned.batch.target_first >> BATCH_LOG2_MAX;
         for here in self.batches.chunk_by(|a, b| range(a) == range(b)) {
-            // Of ranges between, which no edge leads to, nobody asks.
+            // Nobody asks for the ranges between, to which no edge leads.
             table.rows.resize(range(&here[0]) as usize, Row::default());
             let unit_log2 = |planned: &PlannedBatch| planned.batch.log2.min(WINDOW_LOG2);
             let shift = here.iter().map(unit_log2).min().unwrap_or(WINDOW_LOG2);
@@ -385,9 +387,9 @@ impl BatchPlan {
     }
 }
 
-/// From a target to its unit: two loads, of which the first is always in the cache.
+/// Maps a target to its unit with two loads. The first is always in the cache.
 pub(super) struct UnitTable {
-    /// One for each aligned range of 2^18 targets.
+    /// One row for each aligned range of 2^18 targets.
     rows: Vec<Row>,
     units: Vec<u32>,
 }
@@ -399,7 +401,7 @@ struct Row {
 }
 
 impl UnitTable {
-    /// The unit of a target, which must lie in one of the batches.
+    /// Returns the unit of a target, which must lie in one of the batches.
     #[inline]
     pub fn get(&self, target: u64) -> u32 {
         let row = self.rows[(target >> BATCH_LOG2_MAX) as usize];

@@ -1,19 +1,21 @@
-//! Bins: where edges go on their way to tiles, each about half of what is encoded at once.
+//! Bins, into which edges are sorted on their way to tiles. A bin has about half of what is encoded
+//! at once.
 //!
 //! ```text
 //!  column = 2^c targets
-//!    bin = its edges from segments that give few of them                  expected edges: BIN_EDGES at the most
+//!    bin = its edges from segments that give few               expected edges: at most BIN_EDGES
 //!    cell = its edges from a segment that gives many
-//!      bin = those into batches that take few of them                     the same
+//!      bin = its edges into batches that take few              the same
 //!      unit = the targets of a batch in one window
 //!        span = source slices that follow one another        expected edges: BIN_EDGES, or one slice
 //!          bin = the span, or of a heavy slice an aligned part of the unit's targets
 //! ```
 //!
-//! Bins follow from the degrees alone, as if each edge met its target by chance: of the edges into a unit a slice
-//! of sources is expected to have its part of all edges. So nothing is counted before edges are brought to
-//! their bins. Where edges do not meet by chance, bins differ from what was expected, and the
-//! [building](mod@super::build) joins small ones and divides large ones.
+//! Bins follow from the degrees alone, as if each edge met its target by chance: the share of a
+//! slice of sources in the edges into a unit is expected to be its share in all edges. So nothing
+//! is counted before edges are brought to their bins. Where edges do not meet by chance, bins
+//! differ from what was expected, and the [building](mod@super::build) joins small ones and divides
+//! large ones.
 
 mod sources;
 #[cfg(test)]
@@ -27,83 +29,84 @@ use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use super::edge::{Weight, slice_of, source_of, target_of};
 use sources::{SegmentSources, first_slices, middles, span_of};
 
-/// Units of which fewer edges are expected share bins with others, where a graph has many cells: bins are to be few
-/// beside their edges.
+/// In a graph with many cells, units with fewer expected edges share bins: there should be few
+/// bins, compared with their edges.
 const LIGHT_UNIT_EDGES: u64 = BIN_EDGES / 8;
 
-/// Cells of a graph up to which a table knows where the bins of each are: it is to stay in a cache.
+/// The most cells for which a table tells where the bins of each are. The table should stay in a
+/// cache.
 const SMALL_TABLE_CELLS: usize = 1 << 14;
 
-/// What the edges of a bin, or of a part of one, have in common.
+/// What the edges of a bin, or of a part of a bin, have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Region {
-    /// A column, and segments of sources, by their [places](Bins::segments).
+    /// A column, and segments of sources by their [places](Bins::segments).
     Segments { column: u32, segments: Range<u32> },
-    /// A cell, and units, by their places in the order in which the tiles of a cell are filed.
+    /// A cell, and units by their places in the order in which the tiles of a cell are filed.
     Units { cell: Cell, places: Range<u32> },
-    /// A cell, a unit, and these slices of sources, counted from the first of the segment; targets may differ in the
-    /// lowest `target_bits`.
+    /// A cell, a unit, and slices of sources, counted from the first slice of the segment. Targets
+    /// may differ in the lowest `target_bits` bits.
     Slices { cell: Cell, unit: u32, slices: Range<u32>, target_bits: u32 },
-    /// A cell, a unit, and a slice; targets, sources and weights, one behind the other, may differ in the lowest
-    /// `bits`.
+    /// A cell, a unit, and a slice. Target, source and weight, written one behind the other, may
+    /// differ in the lowest `bits` bits.
     Slice { cell: Cell, unit: u32, bits: u32 },
 }
 
 /// The targets of a batch in one window: a window of a large batch, or a small batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
-    /// Index of its batch among those that are planned.
+    /// Index of its batch among the planned batches.
     pub batch: u32,
     /// Its place in the order in which the tiles of a cell are filed, counted through all columns.
     pub place: u32,
 }
 
-/// Bins that follow one another, whose tiles are mixed with each other's and no others'.
+/// Consecutive bins. Their tiles are mixed with each other's, and with no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub bins: Range<usize>,
-    /// How many edges are expected in all of them.
+    /// Edges that are expected in all these bins.
     pub expected_edges: u64,
 }
 
-/// All bins of a graph, in the order of their cells, units, sources and targets.
+/// All bins of a graph, in the order of cells, units, sources and targets.
 pub(super) struct Bins {
     pub list: Vec<Region>,
-    /// The bins once more, by what stands together in the file.
+    /// The bins by what stands together in the file.
     pub stretches: Vec<Stretch>,
     pub units: Vec<Unit>,
-    /// The units by their places.
+    /// The unit at each place.
     pub unit_at: Vec<u32>,
-    /// The numbers of the segments from which any edge comes. Their places in this list follow one another, whatever
-    /// lies between them.
+    /// The numbers of the segments in which edges begin. The place of a segment is its index in
+    /// this list.
     pub segments: Vec<u32>,
     grid: Grid,
     tile_order: TileOrder,
     batches: Vec<Batch>,
-    /// Their indices among all batches of the graph.
+    /// The index of each of these batches among all batches of the graph.
     batch_indices: Vec<usize>,
     unit_table: UnitTable,
-    /// By its number, the place of each segment from which any edge comes.
+    /// The place of each segment in which edges begin, by its number.
     segment_places: Vec<u32>,
-    /// The same of the columns with a batch.
+    /// The place of each column with a batch, by its number.
     column_places: Vec<u32>,
-    /// For each column where its stretches of cells begin, and one more for the end.
+    /// For each column, where its entries in `cells` begin, and one more for the end.
     first_cells: Vec<u32>,
-    /// Column by column, cells from segments that follow one another and have their bins in the same place.
+    /// Column by column, cells from consecutive segments that have their bins in the same place.
     cells: Vec<Cells>,
-    /// The same once more, by the places of columns, then segments, where that is a small table: it spares a search for
-    /// each edge.
+    /// The bins of each cell, by the places of its column and segment, if this table is small. It
+    /// spares a search for each edge.
     small_table: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// By the place of its segment, where its slices begin in the list of their middles.
+    /// The index in `middle_of_slice` of the first slice of each segment, by the segment's place.
     first_slices: Vec<u32>,
-    /// For each slice of a segment the part of the edges of its segment whose sources lie before its middle, times
-    /// 2^32.
+    /// For each slice of a segment, the part of the edges of the segment whose sources lie before
+    /// the middle of the slice, times 2^32.
     middle_of_slice: Vec<u32>,
 }
 
-/// Cells of a column: from a segment, by its place, up to where the next ones begin.
+/// Cells of a column, from the segment at this place up to where the next ones begin.
 #[derive(Debug, Clone, Copy)]
 struct Cells {
     first_segment: u32,
@@ -115,18 +118,19 @@ struct Cells {
 enum CellBins {
     /// All their edges go to one bin.
     Bin(u32),
-    /// Those of the first unit of the column in the list of spans of units.
+    /// Each unit has bins. The spans of the column's first unit are at `first_spans` in
+    /// `spans_of_unit`.
     Units { first_spans: u32, first_unit: u32 },
 }
 
-/// The spans of a unit: `count` of them from `first` on, of about equally many edges each.
+/// The `count` spans of a unit, from `first` on, of about equally many edges each.
 #[derive(Debug, Clone, Copy)]
 struct UnitSpans {
     first: u32,
     count: u32,
 }
 
-/// From the targets of a span to its bins.
+/// Maps the targets of a span to its bins.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first_bin: u32,
@@ -135,13 +139,13 @@ struct Span {
     shift: u32,
 }
 
-/// Segments or units that follow one another whose edges go to one bin, and how many are expected there.
+/// Consecutive segments or units whose edges go to one bin, and the edges expected there.
 #[derive(Default)]
 struct Joined(Option<(Range<u32>, u64)>);
 
 impl Joined {
-    /// Adds those that follow; where they are too many for the bin they begin another, and what was joined before is
-    /// returned.
+    /// Adds the next segments or units. If they are too many for the bin they begin another, and
+    /// what was joined before is returned.
     fn add(&mut self, next: Range<u32>, expected: u64) -> Option<(Range<u32>, u64)> {
         match &mut self.0 {
             Some((range, before)) if *before + expected <= BIN_EDGES => {
@@ -155,7 +159,7 @@ impl Joined {
 }
 
 impl Bins {
-    /// The bins of a graph with these batches.
+    /// Returns the bins of a graph with the batches of `plan`.
     pub fn new(plan: &BatchPlan) -> Bins {
         let total = plan.segments.iter().map(|segment| segment.edges).sum();
         let sources_of = |segment| SegmentSources::new(segment, total);
@@ -208,13 +212,14 @@ impl Bins {
         bins
     }
 
-    /// Adds the bins of a column: cell by cell where many edges are expected, and where all come from one segment.
+    /// Adds the bins of a column: cell by cell where many edges are expected, and where the graph
+    /// has a single segment.
     fn add_column(&mut self, column: &Column, segments: &[SegmentSources]) {
         let edges: u64 = column.unit_edges.iter().sum();
         let mut joined = Joined::default();
         let region = |segments| Region::Segments { column: column.column, segments };
         if segments.len() > 1 && edges <= BIN_EDGES {
-            // Of many columns with few edges not each looks at all segments.
+            // There may be many columns with few edges, so not each of them looks at all segments.
             let all = 0..segments.len() as u32;
             let bins = CellBins::Bin(self.list.len() as u32);
             self.cells.push(Cells { first_segment: 0, bins });
@@ -242,9 +247,10 @@ impl Bins {
         self.push_joined(joined.0, region);
     }
 
-    /// Adds the bins of a cell: unit by unit, unless batches whose units expect few edges may share bins.
+    /// Adds the bins of a cell, unit by unit. If `may_share`, batches whose units expect few edges
+    /// share bins.
     fn add_cell(&mut self, cell: Cell, column: &Column, sources: &SegmentSources, may_share: bool) {
-        // By the places of their units, which ascend as batches do.
+        // By the places of units, which ascend as batches do.
         let mut joined = Joined::default();
         let region = |places| Region::Units { cell, places };
         let mut next_unit = column.first_unit;
@@ -273,7 +279,7 @@ impl Bins {
         self.push_joined(joined.0, region);
     }
 
-    /// Adds the bin of what was joined, if anything was. Its tiles stand by themselves.
+    /// Adds the bin of what was joined, if anything was. It makes a stretch by itself.
     fn push_joined(
         &mut self,
         joined: Option<(Range<u32>, u64)>,
@@ -286,7 +292,7 @@ impl Bins {
         }
     }
 
-    /// Adds the spans and bins of a unit, into which `edges` lead, for one segment of sources.
+    /// Adds the spans and bins of a unit with `edges` in-edges, for one segment of sources.
     fn add_unit(&mut self, cell: Cell, unit: u32, edges: u64, sources: &SegmentSources) {
         let target_bits = self.target_bits(unit);
         let expected = sources.expected_of_all(edges);
@@ -308,7 +314,7 @@ impl Bins {
             let target_mask = (1 << target_bits) - 1;
             let first_bin = self.list.len() as u32;
             self.spans.push(Span { first_bin, target_mask, shift: bin_bits });
-            // A heavy slice may reach over several spans, of which the others are empty.
+            // A heavy slice may reach over several spans. Only the one with its middle has a bin.
             if start < end {
                 let slices = start as u32..end as u32;
                 let bin = Region::Slices { cell, unit, slices, target_bits: bin_bits };
@@ -318,7 +324,7 @@ impl Bins {
         }
     }
 
-    /// The bin of an edge.
+    /// Returns the bin of an edge.
     #[inline]
     pub fn bin_of<N: VertexNumber, W: Weight>(&self, edge: &DenseEdge<N, W>) -> usize {
         let (source, target) = (source_of(edge), target_of(edge));
@@ -342,47 +348,47 @@ impl Bins {
         }
     }
 
-    /// Where the bins of a cell are, by the places of its column and segment.
+    /// Finds the bins of a cell by the places of its column and segment.
     fn find(&self, column: usize, segment: u32) -> CellBins {
         let cells = self.first_cells[column] as usize..self.first_cells[column + 1] as usize;
         let cells = &self.cells[cells];
         cells[cells.partition_point(|cells| cells.first_segment <= segment) - 1].bins
     }
 
-    /// The unit of a target, counted through all columns.
+    /// Returns the unit of a target, counted through all columns.
     pub fn unit_of(&self, target: u64) -> u32 {
         self.unit_table.get(target)
     }
 
-    /// The index of the batch of a unit among all batches of the graph.
+    /// Returns the index of the batch of a unit among all batches of the graph.
     pub fn batch_index(&self, unit: u32) -> usize {
         self.batch_indices[self.units[unit as usize].batch as usize]
     }
 
-    /// The place of the segment of a source.
+    /// Returns the place of the segment of a source.
     #[inline]
     pub fn segment_place(&self, source: u64) -> u32 {
         self.segment_places[(source >> self.grid.segment_log2) as usize]
     }
 
-    /// All edges from a segment into a unit.
+    /// Returns the region of all edges from a segment into a unit.
     pub fn whole_unit(&self, cell: Cell, unit: u32) -> Region {
         let slices_log2 = self.grid.segment_log2 - self.grid.slice_log2();
         let slices = 0..1 << slices_log2;
         Region::Slices { cell, unit, slices, target_bits: self.target_bits(unit) }
     }
 
-    /// In how many low bits the targets of a unit may differ.
+    /// Returns the number of low bits in which the targets of a unit may differ.
     fn target_bits(&self, unit: u32) -> u32 {
         self.batches[self.units[unit as usize].batch as usize].log2.min(WINDOW_LOG2)
     }
 
-    /// How the edges are filed.
+    /// The grid in which the edges are filed.
     pub fn grid(&self) -> Grid {
         self.grid
     }
 
-    /// The places of the units of a column.
+    /// Returns the places of the units of a column.
     pub fn places(&self, column: u32) -> Range<u32> {
         let first_of = |unit: &Unit| self.batches[unit.batch as usize].target_first;
         let column_of = |unit: &Unit| (first_of(unit) >> self.grid.column_log2) as u32;
@@ -391,7 +397,7 @@ impl Bins {
         start as u32..end as u32
     }
 
-    /// Where the tiles of a bin are filed: by cell, batch, and in the order of tiles.
+    /// Returns where the tiles of a bin are filed: by cell, batch, and in the order of tiles.
     pub fn file_order(&self, bin: &Region) -> (Cell, u32, u64) {
         match bin {
             Region::Segments { column, segments } => {
@@ -412,7 +418,7 @@ impl Bins {
         }
     }
 
-    /// The first target of a unit.
+    /// Returns the first target of a unit.
     fn target_first(&self, unit: u32) -> u64 {
         let batch = self.units[unit as usize].batch;
         let first_of_batch = self.units.partition_point(|unit| unit.batch < batch) as u32;
@@ -421,7 +427,7 @@ impl Bins {
     }
 }
 
-/// A column: its batches and units, and the edges into each of these.
+/// A column: its batches and units, and the edges into each unit.
 struct Column {
     column: u32,
     first_batch: usize,
@@ -430,7 +436,7 @@ struct Column {
     unit_edges: Vec<u64>,
 }
 
-/// The units of all batches, and the units by their places in the order of the file.
+/// Returns the units of all batches, and the units by their places in the order of the file.
 fn units(plan: &BatchPlan) -> (Vec<Unit>, Vec<u32>) {
     let (mut units, mut unit_at) = (Vec::new(), Vec::new());
     let mut order = Vec::new();
@@ -451,7 +457,7 @@ fn units(plan: &BatchPlan) -> (Vec<Unit>, Vec<u32>) {
     (units, unit_at)
 }
 
-/// From numbers, which ascend, to their places among each other.
+/// Maps ascending numbers to their places among each other.
 fn places_of(numbers: &[u32]) -> Vec<u32> {
     let mut places = vec![u32::MAX; numbers.last().map_or(0, |&last| last as usize + 1)];
     for (place, &number) in (0..).zip(numbers) {

@@ -1,14 +1,17 @@
 //! How many edges of a list stand both ways: `a b` in one line, and `b a` in another.
 //!
-//! Many lists, among them those of SNAP, have both lines for every edge. Imported as undirected, such a list becomes a
-//! graph with twice the edges. To find all such pairs would take a sort, so only a sample is looked at.
+//! Many lists, among them those of SNAP, have both lines for every edge. Imported as undirected,
+//! such a list becomes a graph with twice the edges. To find all such pairs would take a sort, so
+//! only a sample is looked at.
 //!
-//! An edge is in the sample if the hash of its two ends begins with enough zero bits. When the sample is full, one more
-//! zero bit is required. An edge and its reverse have the same hash, so both are in the sample or neither is. An edge that
-//! is listed several times counts once. The sample depends on the list alone, not on the order of reading.
+//! An edge is in the sample if the hash of its two ends begins with enough zero bits. When the
+//! sample is full, one more zero bit is required. An edge and its reverse have the same hash, so
+//! both are in the sample or neither is. An edge that is listed several times counts once. The
+//! sample depends on the list alone, not on the order of reading.
 //!
-//! A list of up to [`SAMPLE_EDGES`] distinct edges is sampled whole, and its share is exact. The share of a longer list is
-//! estimated from 65,536 to 131,072 edges, within about half a percentage point. An edge costs one hash.
+//! A list of up to [`SAMPLE_EDGES`] distinct edges is sampled whole, and its share is exact. The
+//! share of a longer list is estimated from 65,536 to 131,072 edges, within about half a percentage
+//! point. An edge costs one hash.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,7 +41,8 @@ impl BothWays {
         BothWays { zeros: AtomicU32::new(0), sample: Mutex::default() }
     }
 
-    /// Adds edges to the sample. `arcs` holds each edge as listed, followed by its reverse unless it is a loop.
+    /// Adds edges to the sample. `arcs` holds each edge as listed, followed by its reverse unless
+    /// it is a loop.
     pub fn look_at<K: Key, W: Weight>(&self, arcs: &[Edge<K, K, W>]) {
         let mut block = Vec::new();
         let mut zeros = self.zeros.load(Ordering::Relaxed);
@@ -62,7 +66,8 @@ impl BothWays {
         self.add(&block);
     }
 
-    /// Adds the hashes that begin with enough zero bits. Returns how many zero bits are required from now on.
+    /// Adds the hashes that begin with enough zero bits. Returns how many zero bits are required
+    /// from now on.
     fn add(&self, hashes: &[u64]) -> u32 {
         let mut sample = lock(&self.sample);
         let mut zeros = self.zeros.load(Ordering::Relaxed);
@@ -74,7 +79,8 @@ impl BothWays {
         zeros
     }
 
-    /// The share of the distinct edges that stand both ways, without loops; `None` if the sample is empty.
+    /// The share of the distinct edges that stand both ways, without loops; `None` if the sample is
+    /// empty.
     pub fn share(self) -> Option<f64> {
         let mut sample = unlocked(self.sample);
         thin(&mut sample, self.zeros.into_inner());
@@ -84,7 +90,8 @@ impl BothWays {
     }
 }
 
-/// Sorts a sample, drops repeated edges and leaves at most [`SAMPLE_EDGES`]. Returns how many zero bits are required then.
+/// Sorts a sample, drops repeated edges and leaves at most [`SAMPLE_EDGES`]. Returns how many zero
+/// bits are required then.
 fn thin(sample: &mut Vec<u64>, mut zeros: u32) -> u32 {
     sample.sort_unstable();
     sample.dedup();
@@ -108,7 +115,7 @@ fn hash_of(source: u64, target: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The share of edges that are looked at in chunks.
+    /// Returns the share for edges that come in chunks.
     fn share(edges: &[(u64, u64)], chunk_edges: usize) -> Option<f64> {
         let both_ways = BothWays::new();
         for chunk in edges.chunks(chunk_edges) {

@@ -1,19 +1,20 @@
-//! Records sorted roughly: into buckets, which stay in memory while they may and go to disk when
+//! Records sorted roughly into buckets, which stay in memory while they may and go to disk when
 //! they must.
 //!
-//! Every pass of the import that does not fit in memory is built from this one piece: write the
-//! records into buckets, then take bucket after bucket, each small enough to be worked on in memory.
-//! When all of them fit in memory, nothing is written, and the code that uses them is the same.
+//! Every pass of the import that may not fit in memory is built from this module. It writes its
+//! records into buckets, then takes bucket after bucket, each small enough to be worked on in
+//! memory. When all of them fit in memory, nothing is written, and the code that uses them is the
+//! same.
 //!
 //! ```text
 //!  writer (one per worker)           shelf (one per bucket)                  spill file
 //!  [block][block][block] --full--> [segment][segment][  ] in memory --over budget--> an extent
 //! ```
 //!
-//! A writer has a small block for each bucket, so that all of them together stay in the L2 cache; segments
-//! are large, so that the system is seldom asked for memory, and for huge pages of it.
+//! A writer has a small block for each bucket, so that all its blocks stay in the L2 cache.
+//! Segments are large, so that the system is seldom asked for memory and can give huge pages.
 //!
-//! The spill files have no names: whatever ends the process, the disk space is free again.
+//! The spill files have no names: their disk space is free again, however the process ends.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::space::Space;
 
-/// What can be written as it lies in memory, and read back.
+/// A type that can be written as it lies in memory, and read back.
 pub(super) trait Record:
     FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static
 {
@@ -46,13 +47,13 @@ impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + '
 /// Bytes that are written to disk at a time, so that buckets lie in few pieces.
 const SPILL_BYTES: u64 = 4 << 20;
 
-/// Bytes that are read from disk, or shown, at a time.
+/// Bytes that are read from disk, or passed on, at a time.
 const PART_BYTES: usize = 256 << 10;
 
-/// Files that share what is spilled: the system lets one thread at a time write to a file.
+/// Number of spill files: the system lets one thread at a time write to a file.
 const SPILL_FILES: usize = 8;
 
-/// A file without a name, created when it is first needed, and where it ends.
+/// A file without a name, created when it is first needed, and its length.
 #[derive(Default)]
 struct Spill {
     file: OnceLock<File>,
@@ -71,7 +72,7 @@ pub(super) struct Buckets<R> {
     writers: Stash<Vec<Vec<R>>>,
 }
 
-/// What one bucket holds: first what lies in the file, then what lies in memory.
+/// The content of one bucket: first what lies in the file, then what lies in memory.
 struct Shelf<R> {
     extents: Vec<Extent>,
     segments: Vec<Vec<R>>,
@@ -92,7 +93,7 @@ impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         let block_len = len_of(space.block_bytes(count));
-        // Whole blocks, so that they fill it.
+        // A segment holds whole blocks, so that they fill it.
         let blocks = (len_of(space.segment_bytes(count)) / block_len).max(1);
         Buckets {
             block_len,
@@ -111,7 +112,7 @@ impl<R: Record> Buckets<R> {
         self.shelves.len()
     }
 
-    /// Lends a writer. Records of one writer that go to one bucket stay in order.
+    /// Lends a writer. Records that one writer puts into one bucket stay in order.
     pub fn write(&self, fill: impl FnOnce(&mut Writer<'_, R>) -> Result<()>) -> Result<()> {
         let new = || std::iter::repeat_with(Vec::new).take(self.shelves.len()).collect();
         self.writers.with(new, |blocks| fill(&mut Writer { buckets: self, blocks }))
@@ -131,7 +132,7 @@ impl<R: Record> Buckets<R> {
         })
     }
 
-    /// Puts records on the shelf of a bucket, side by side.
+    /// Puts records on the shelf of a bucket, one behind the other.
     fn put_away(&self, bucket: usize, records: &[R]) -> Result<()> {
         if records.is_empty() {
             return Ok(());
@@ -149,9 +150,9 @@ impl<R: Record> Buckets<R> {
         if self.held.load(Ordering::Relaxed) <= self.space.held {
             return Ok(());
         }
-        // Whoever took the segment that is too many makes room for it. The oldest ones go, so that the order of
-        // the records stays, and that one only where it is alone. Others may use the shelf while they are
-        // written: their place in the file is taken.
+        // The writer whose segment exceeds the budget makes room for it. It spills the oldest
+        // segments, so that the records stay in order, and the new one only if there is no other.
+        // Others may use the shelf meanwhile: the place in the file is taken.
         let mut bytes = 0;
         let fits = |segment: &&Vec<R>| {
             bytes += size_of_val(&segment[..]) as u64;
@@ -168,7 +169,7 @@ impl<R: Record> Buckets<R> {
         self.write_out(segments, spill, offset)
     }
 
-    /// A segment with room for `len` records at the least; it is counted as held.
+    /// Returns a segment with room for at least `len` records, and counts it as held.
     fn new_segment(&self, len: usize) -> Vec<R> {
         let is_large_enough = |segment: &Vec<R>| segment.capacity() >= len;
         let idle = lock(&self.idle).pop().filter(is_large_enough);
@@ -177,7 +178,7 @@ impl<R: Record> Buckets<R> {
         segment
     }
 
-    /// Writes segments side by side.
+    /// Writes segments one behind the other.
     fn write_out(&self, segments: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
         let mut slices: Vec<IoSlice<'_>> =
             segments.iter().map(|segment| IoSlice::new(segment.as_bytes())).collect();
@@ -205,12 +206,12 @@ impl<R: Record> Buckets<R> {
     }
 }
 
-/// Bytes that records and what is free behind them take.
+/// Returns the bytes of records and of the free space behind them.
 fn bytes_of<R>(segment: &Vec<R>) -> u64 {
     (segment.capacity() * size_of::<R>()) as u64
 }
 
-/// Writes slices side by side, as many at a time as the system takes.
+/// Writes slices one behind the other, as many at a time as the system takes.
 fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
     const SLICES_MAX: usize = 1024;
     IoSlice::advance_slices(&mut slices, 0);
@@ -246,12 +247,12 @@ impl<R: Record> Writer<'_, R> {
         Ok(())
     }
 
-    /// Appends records that stay side by side.
+    /// Appends records that stay one behind the other.
     pub fn push_all(&mut self, bucket: usize, records: &[R]) -> Result<()> {
         self.push_joined(bucket, records, &[])
     }
 
-    /// Appends two runs of records that stay side by side.
+    /// Appends two runs of records that stay one behind the other.
     pub fn push_joined(&mut self, bucket: usize, first: &[R], second: &[R]) -> Result<()> {
         let block = &mut self.blocks[bucket];
         if block.capacity() - block.len() < first.len() + second.len() {
@@ -267,7 +268,7 @@ impl<R: Record> Writer<'_, R> {
         let block = &mut self.blocks[bucket];
         self.buckets.put_away(bucket, block)?;
         block.clear();
-        // At first it has none, and a long record may have made it larger.
+        // A block has no capacity at first, and a long record may have given it too much.
         block.shrink_to(self.buckets.block_len);
         block.reserve_exact(self.buckets.block_len);
         Ok(())
@@ -307,13 +308,13 @@ impl<R: Record> Filled<R> {
         parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
-    /// A bucket's records, to be read from the first to the last, some at a time.
+    /// Returns a cursor that reads a bucket's records from the first to the last, some at a time.
     pub fn cursor(&self, bucket: usize) -> Cursor<'_, R> {
         let parts = self.parts(bucket).into_iter();
         Cursor { filled: self, bucket, parts, space: Vec::new(), waiting: Vec::new() }
     }
 
-    /// A bucket's records, piece by piece, where all of them lie in memory.
+    /// Returns a bucket's records, piece by piece, if all of them lie in memory.
     pub fn held(&self, bucket: usize) -> Option<Vec<&[R]>> {
         let Shelf { extents, segments, .. } = &self.shelves[bucket];
         extents.is_empty().then(|| segments.iter().map(Vec::as_slice).collect())
@@ -338,7 +339,7 @@ impl<R: Record> Filled<R> {
         })
     }
 
-    /// A bucket's first record.
+    /// Returns a bucket's first record.
     pub fn first(&self, bucket: usize) -> Result<Option<R>> {
         let mut first = None;
         if let Some(part) = self.parts(bucket).first() {
@@ -350,12 +351,12 @@ impl<R: Record> Filled<R> {
         Ok(first)
     }
 
-    /// Lets go of a bucket's memory.
+    /// Frees a bucket's memory.
     pub fn clear(&mut self, bucket: usize) {
         self.shelves[bucket] = Shelf::EMPTY;
     }
 
-    /// All records of a bucket.
+    /// Returns all records of a bucket.
     pub fn read(&self, bucket: usize) -> Result<Vec<R>> {
         let mut records = Vec::with_capacity(self.len(bucket) as usize);
         self.for_each(bucket, &mut |part| {
@@ -365,12 +366,12 @@ impl<R: Record> Filled<R> {
         Ok(records)
     }
 
-    /// The file in which a bucket's extents lie.
+    /// Returns the file of a bucket's extents.
     fn spill(&self, bucket: usize) -> Option<&File> {
         self.spills[bucket % SPILL_FILES].as_ref()
     }
 
-    /// The parts, of a bounded size, in which a bucket is read.
+    /// Returns the parts, of a bounded size, in which a bucket is read.
     fn parts(&self, bucket: usize) -> Vec<Part<'_, R>> {
         let shelf = &self.shelves[bucket];
         let part_len = (PART_BYTES / size_of::<R>().max(1)).max(1);
@@ -407,18 +408,18 @@ impl<R: Record> Filled<R> {
     }
 }
 
-/// A place in a bucket, which moves on as it is read.
+/// A place in a bucket, which moves on with each read.
 pub(super) struct Cursor<'f, R> {
     filled: &'f Filled<R>,
     bucket: usize,
     parts: std::vec::IntoIter<Part<'f, R>>,
     space: Vec<R>,
-    /// Records of a part that were not wanted yet.
+    /// Records of a part that were not asked for yet.
     waiting: Vec<R>,
 }
 
 impl<R: Record> Cursor<'_, R> {
-    /// Puts the next `count` records into `records`, in the place of what was there; fewer at the end.
+    /// Replaces the content of `records` by the next `count` records; fewer at the end.
     pub fn read(&mut self, count: usize, records: &mut Vec<R>) -> Result<()> {
         let Cursor { filled, bucket, parts, space, waiting } = self;
         while waiting.len() < count

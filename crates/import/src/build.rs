@@ -1,15 +1,16 @@
 //! From edges between dense ids to tiles: the last pass.
 //!
 //! ```text
-//!  group = bins whose tiles follow one another; where there is memory enough, all of them
+//!  group = bins whose tiles follow one another; all bins, if there is memory enough
 //!    bin = edges that are near each other by their targets and their sources: see `bins`
 //!      part = bins that follow one another, or a piece of a large one: what the encoder gets,
 //!             many at a time
 //! ```
 //!
-//! A bin with too many edges for one part is divided by its segments, these by units of targets, and these by
-//! slices of sources; a slice with too many of them along its targets, then its sources, then its weights. How a
-//! graph is cut depends on the graph alone: the tiles are the same for every budget and every number of workers.
+//! A bin with too many edges for one part is divided by its segments, then by units of targets,
+//! then by slices of sources. A slice that is still too large is cut along its targets, then its
+//! sources, then its weights. The cuts depend on the graph alone, so the tiles are the same for
+//! every budget and every number of workers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,29 +28,29 @@ use super::edge::{Weight, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
-/// The memory for each bin that is collected by itself: about what is written to disk at a time.
+/// The least memory for a bin with a bucket of its own: about what is written to disk at a time.
 const BIN_BYTES_MIN: u64 = 64 << 10;
-/// Edges of a group for each worker that suffice: with more, parts would take more memory and workers would hardly
-/// wait less for each other.
+/// Edges per worker that suffice for a group. With more, parts would take more memory, and workers
+/// would hardly wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 
 /// Where the edges of a bin are collected.
 enum Placing {
     /// In a bucket of its own.
     Bins,
-    /// Where there are more bins than buckets, with those beside it: for each bucket its bins, and for each bin
-    /// its bucket.
+    /// In a bucket shared with adjacent bins, where there are more bins than buckets: `groups` has
+    /// the bins of each bucket, `bucket_of` the bucket of each bin.
     Groups { groups: Vec<Range<usize>>, bucket_of: Vec<u32> },
 }
 
-/// Edges by bins or groups of them.
+/// Edges sorted by bins or groups of bins.
 pub(super) struct Sorted<N, W> {
     bins: Bins,
     placing: Placing,
     edges: Filled<DenseEdge<N, W>>,
 }
 
-/// Collects edges by bins or groups of them.
+/// Collects edges by bins or groups of bins.
 pub(super) struct Sorter<N, W> {
     bins: Bins,
     placing: Placing,
@@ -57,7 +58,7 @@ pub(super) struct Sorter<N, W> {
 }
 
 impl<N: VertexNumber, W: Weight> Sorter<N, W> {
-    /// A sorter of which `held` bytes stay in memory.
+    /// Returns a sorter that keeps `held` bytes in memory.
     pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<N, W> {
         let space = run.space(held);
         let bins = Bins::new(plan);
@@ -66,7 +67,8 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
             let edges = Buckets::new(bins.list.len(), space);
             return Sorter { bins, placing: Placing::Bins, edges };
         }
-        // Fewer than stay in memory once they are scattered to bins, if there are as many as expected.
+        // The edges of a group are to stay in memory when they are scattered to bins. Their number
+        // is only an expectation.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<N, W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
         let limit = affordable
@@ -100,8 +102,8 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
     }
 }
 
-/// Cuts the bins into groups of stretches that follow one another: each of up to `edges_max` expected edges and
-/// `bins_max` bins, or of one stretch.
+/// Cuts the bins into groups of consecutive stretches. A group has up to `edges_max` expected edges
+/// and `bins_max` bins, or it is a single stretch.
 fn groups(stretches: &[Stretch], edges_max: u64, bins_max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut edges = 0;
@@ -149,17 +151,17 @@ pub(super) fn build<N: VertexNumber, W: Weight>(
     Ok(duplicates.into_inner())
 }
 
-/// Edges that are encoded at once, or divided once more.
+/// Edges that are encoded at once, or divided further.
 #[derive(Debug, Clone)]
 struct Part {
-    /// The buckets that they lie in: one, where they are too many.
+    /// The buckets of the edges; a single one, if the edges are too many.
     buckets: Range<usize>,
     edges: u64,
-    /// What those of the first bucket have in common.
+    /// What the edges of the first bucket have in common.
     region: Region,
 }
 
-/// Joins buckets that follow one another to parts, as many as one can hold.
+/// Joins consecutive buckets to parts, each as large as [`PART_EDGES_MAX`] and `may_join` allow.
 fn join_buckets<N: VertexNumber, W: Weight>(
     edges: &Filled<DenseEdge<N, W>>,
     region_of: &dyn Fn(usize) -> Region,
@@ -200,11 +202,11 @@ fn scatter<N: VertexNumber, W: Weight>(
     scattered.close()
 }
 
-/// What a worker encodes with.
+/// A worker's buffers for encoding.
 #[derive(Default)]
 struct EncoderSpace<N, W> {
     encoder: Encoder<W>,
-    /// The edges of a part that do not lie in memory.
+    /// Edges of a part that are not encoded where they lie.
     read: Vec<DenseEdge<N, W>>,
 }
 
@@ -217,7 +219,7 @@ struct Encoding<'a, N, W> {
 }
 
 impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
-    /// Encodes the edges of some bins, a bucket for each.
+    /// Encodes the edges of the bins in `range`, which have a bucket each.
     fn encode_bins(
         &self,
         edges: Filled<DenseEdge<N, W>>,
@@ -235,7 +237,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         self.encode_parts(edges, &parts, tiles)
     }
 
-    /// Encodes all parts in order; those that are too large once they have been divided.
+    /// Encodes all parts in order, and divides those that are too large.
     fn encode_parts(
         &self,
         mut edges: Filled<DenseEdge<N, W>>,
@@ -253,7 +255,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         Ok(())
     }
 
-    /// Divides the edges of a bucket, which are too many, and encodes them.
+    /// Divides the edges of a bucket that has too many, and encodes them.
     fn divide_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<N, W>>,
@@ -279,13 +281,14 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             (regions.first(), &region)
             && bits < weight_bits::<W>()
         {
-            // Edges between the same two ends come apart here; the encoder counts within each part.
+            // Edges with the same ends come into different parts here, but the encoder counts
+            // duplicates only within a part.
             self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
         }
         self.encode_parts(divided, &parts, tiles)
     }
 
-    /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time: which ones does not matter.
+    /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time, in any order.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
@@ -312,7 +315,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         Ok(())
     }
 
-    /// Encodes parts side by side; their tiles are written in order.
+    /// Encodes parts in parallel and writes their tiles in order.
     fn encode_side_by_side(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
@@ -368,7 +371,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         })
     }
 
-    /// Encodes the edges of several units and cells of a column, one after the other.
+    /// Encodes the edges of several units and cells of a column, one unit of a cell at a time.
     fn encode_units(
         &self,
         encoder: &mut Encoder<W>,
@@ -377,7 +380,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     ) -> Result<()> {
         let (bins, grid) = (self.bins, self.bins.grid());
         let unit_of = |edge: &DenseEdge<N, W>| bins.unit_of(target_of(edge));
-        // Its segment, then the place of its unit.
+        // The segment, then the place of the unit.
         let key = |edge: &DenseEdge<N, W>| {
             let place = bins.units[unit_of(edge) as usize].place;
             source_of(edge) >> grid.segment_log2 << u32::BITS | u64::from(place)
@@ -413,12 +416,12 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
 /// A tile, and where it is filed.
 struct PlacedTile {
     cell: Cell,
-    /// Index of its batch among all of the graph.
+    /// Index of its batch among all batches of the graph.
     batch: usize,
     tile: EncodedTile,
 }
 
-/// Writes tiles in their order.
+/// Writes tiles in order.
 struct TileSink<'a> {
     run: &'a ImportRun<'a>,
     writer: &'a mut GraphWriter,
@@ -438,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_hold_as_many_stretches_as_they_may() {
+    fn groups_are_as_large_as_allowed() {
         let sizes = [(4, 10), (4, 90), (2, 5), (2, 5), (4, 500), (4, 1)];
         let mut start = 0;
         let stretches = sizes.map(|(bins, expected_edges)| {

@@ -1,9 +1,9 @@
 //! The census of small integer ids: how often each is a source and a target.
 //!
-//! Counting straight into a large array would miss the cache twice an edge. So each worker has a short
-//! list for each range of ids, and what is to be counted waits there; a list that is full is counted
-//! under the lock of its range, with plain additions in 128 KiB of counters. A counter has 16 bits: few
-//! vertices need more, and theirs are carried over to a map.
+//! Counting straight into a large array would miss the cache twice an edge. So each worker has a
+//! short list for each range of ids, in which ends wait to be counted. A full list is counted under
+//! the lock of its range, with plain additions in 128 KiB of counters. A counter has 16 bits. Few
+//! vertices need more; their carries go to a map.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -18,11 +18,11 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 use super::buckets::Filled;
 use super::edge::{ArcRule, Weight, source_of, target_of};
 
-/// log2 of the ids in a range: the place of a counter in it has 16 bits.
+/// log2 of the ids in a range: the place of a counter in a range then fits 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
 const RANGE_SIZE: usize = 1 << RANGE_LOG2;
-/// log2 of what waits for a range, of one worker, at the most: a quarter of its counters. With less, counting misses
-/// the cache more often.
+/// log2 of the most ends of one worker that wait for a range: a quarter of its ids. With fewer,
+/// counting misses the cache more often.
 const WAITING_LOG2_MAX: u32 = RANGE_LOG2 - 2;
 
 /// Out-degree and in-degree of an id.
@@ -38,26 +38,27 @@ pub(super) struct Census<'a> {
     undirected: bool,
 }
 
-/// What a worker has not counted yet: places of counters in a list for each range.
+/// Ends that a worker has not counted yet: for each range, a list of places of counters.
 struct Waiting {
     lists: Vec<u16>,
     lens: Vec<u16>,
 }
 
-/// The counters of a census: out- and in-degree of each id in turn. Only what is counted takes memory.
+/// The counters of a census: out- and in-degree of each id in turn. Counters take memory once they
+/// are used.
 pub(super) struct Counters {
     low: Vec<u16>,
     carries: Mutex<Carries>,
-    /// log2 of what waits for a range at the most.
+    /// log2 of the most ends that wait for a range.
     waiting_log2: u32,
 }
 
-/// How often a counter, by its place, has passed 2^16. Each entry stands for 65,536 edges at least.
+/// How often the counter at a place has passed 2^16. Each entry stands for at least 65,536 edges.
 pub(super) type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
-    /// Counters that take up to `memory` bytes; what waits to be counted takes up to `waiting` bytes in the hands
-    /// of `workers`.
+    /// Returns counters of up to `memory` bytes. Ends that wait to be counted take up to `waiting`
+    /// bytes, all `workers` together.
     pub fn within(memory: u64, waiting: u64, workers: usize) -> Counters {
         let ranges = memory / (2 * RANGE_SIZE * size_of::<u16>()) as u64;
         let ranges = ranges.clamp(1, SHORT_COUNT_MAX >> RANGE_LOG2) as usize;
@@ -71,12 +72,12 @@ impl Counters {
         }
     }
 
-    /// The ids that can be counted are below this one.
+    /// Only ids below this one can be counted.
     pub fn id_limit(&self) -> u64 {
         self.low.len() as u64 / 2
     }
 
-    /// Counters that hold these counts, for tests of what comes after.
+    /// Returns counters with these counts, for tests of later passes.
     #[cfg(test)]
     pub fn of(counts: &[u32]) -> Counters {
         let bytes = counts.len().next_multiple_of(2 * RANGE_SIZE) * size_of::<u16>();
@@ -95,7 +96,7 @@ impl Counters {
         }
     }
 
-    /// The counts of the ids below `id_end`, for the rule of the census that made them.
+    /// Returns the counts of the ids below `id_end`; `rule` is that of the census.
     pub fn into_table(mut self, id_end: u64, rule: ArcRule) -> DegreeTable {
         self.low.truncate(2 * id_end as usize);
         let carries = unlocked(self.carries);
@@ -104,8 +105,8 @@ impl Counters {
 }
 
 impl<'a> Census<'a> {
-    /// A census that counts in `counters`. Each arc of an undirected graph has its opposite: the sources are
-    /// enough to count there.
+    /// Starts a census that counts in `counters`. Each arc of an undirected graph has its opposite,
+    /// so only the sources are counted there.
     pub fn new(counters: &'a mut Counters, rule: ArcRule) -> Census<'a> {
         Census {
             ranges: counters.low.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),
@@ -117,8 +118,8 @@ impl<'a> Census<'a> {
         }
     }
 
-    /// Counts what still waits. Tells whether all was counted: otherwise an id was too large, and the counts
-    /// are of no use.
+    /// Counts the ends that still wait. Returns whether all ends were counted; if not, an id was
+    /// too large, and the counts are of no use.
     pub fn finish(mut self) -> bool {
         if self.exceeded.load(Ordering::Relaxed) {
             return false;
@@ -132,12 +133,12 @@ impl<'a> Census<'a> {
         true
     }
 
-    /// Gives up: an id is too large.
+    /// Gives up, because an id is too large.
     pub fn exceed(&self) {
         self.exceeded.store(true, Ordering::Relaxed);
     }
 
-    /// Counts the ends of edges, of which `largest` is the largest.
+    /// Counts the ends of edges; `largest` is the largest end.
     pub fn add<N: VertexNumber, W: Weight>(&self, edges: &[DenseEdge<N, W>], largest: N) {
         if self.exceeded.load(Ordering::Relaxed) {
             return;
@@ -167,7 +168,7 @@ impl<'a> Census<'a> {
         });
     }
 
-    /// Counts in one range.
+    /// Counts the ends that wait for one range.
     fn count(&self, range: usize, places: &[u16]) {
         if places.is_empty() {
             return;
@@ -190,16 +191,17 @@ impl<'a> Census<'a> {
     }
 }
 
-/// The degrees of ids `0..`, of which those without any edge stand for no vertex.
+/// The degrees of the ids from 0 on. An id without any edge stands for no vertex.
 pub(super) enum DegreeTable {
-    /// As they were counted in memory; in-degrees of an undirected graph were not.
+    /// As counted in memory, without the in-degrees of an undirected graph.
     Counted { low: Vec<u16>, carries: Carries, undirected: bool },
-    /// Out- and in-degree of each id in turn, perhaps on disk.
+    /// Out- and in-degree of each id in turn, possibly on disk.
     Rows(Filled<Degrees>),
 }
 
 impl DegreeTable {
-    /// Visits the degrees by ascending id: the first id of a block and the degrees from there on.
+    /// Visits the degrees by ascending id, a block at a time: its first id, and the degrees from
+    /// there on.
     pub fn for_each(&self, visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>) -> Result<()> {
         match self {
             DegreeTable::Counted { low, carries, undirected } => {
@@ -230,7 +232,7 @@ impl DegreeTable {
         }
     }
 
-    /// What there is in all; refuses a degree that is too large to be counted.
+    /// Returns the totals; refuses a degree that is too large to be counted.
     pub fn summary(&self) -> Result<DegreeSummary> {
         let mut summary = DegreeSummary { vertices: 0, edges: 0, id_end: 0 };
         self.for_each(&mut |first, block| {
@@ -262,7 +264,7 @@ pub(super) struct DegreeSummary {
     pub vertices: u64,
     /// Arcs.
     pub edges: u64,
-    /// The largest id with an edge, and one.
+    /// The largest id with an edge, plus one.
     pub id_end: u64,
 }
 

@@ -1,23 +1,23 @@
-//! One weight in the place of several.
+//! How several weights become one.
 
 use tegula_machine::{At, Error, Place, Result};
 
-/// The weight of an edge that takes the place of several with the same ends.
+/// The weight of an edge that replaces several with the same ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
-    /// The least of theirs.
+    /// The least of their weights.
     Min,
-    /// The greatest of theirs.
+    /// The greatest of their weights.
     Max,
-    /// Their sum, rounded once. All edges with the same ends are in memory together for that.
+    /// Their sum, rounded once. All edges with the same ends are in memory together for it.
     Sum,
 }
 
 impl Combine {
-    /// Of weights that ascend.
+    /// Combines weights that ascend.
     ///
     /// # Errors
-    /// [`Error::BadInput`] where a sum is no 32-bit float.
+    /// [`Error::BadInput`] where a sum exceeds the greatest 32-bit float.
     pub(crate) fn ascending(
         self,
         mut weights: impl DoubleEndedIterator<Item = f32>,

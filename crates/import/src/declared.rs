@@ -1,4 +1,4 @@
-//! Vertices that are declared, with or without an edge: all ids below a number, or those that are listed.
+//! Declared vertices, with or without an edge: all ids below a number, or listed ids.
 
 use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, counted};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
@@ -9,16 +9,16 @@ use super::settings;
 
 /// Which ids are vertices.
 pub(super) enum Declared<'a> {
-    /// Those that have an edge.
+    /// Only ids with an edge.
     WithEdges,
-    /// All below a number.
+    /// All ids below a number.
     Below(u64),
-    /// Those that are listed.
+    /// Listed ids.
     Listed(&'a VertexSet),
 }
 
 impl<'a> Declared<'a> {
-    /// What is declared, if anything is.
+    /// Returns what the set declares.
     pub fn of(set: &'a VertexSet) -> Declared<'a> {
         match set.count_from_zero() {
             Some(count) => Declared::Below(count),
@@ -27,7 +27,7 @@ impl<'a> Declared<'a> {
         }
     }
 
-    /// How many there are, where that is known before they are read.
+    /// Returns the number of vertices, if it is known before they are read.
     pub fn count(&self) -> Option<u64> {
         match self {
             Declared::Below(count) => Some(*count),
@@ -35,7 +35,7 @@ impl<'a> Declared<'a> {
         }
     }
 
-    /// Those that are listed.
+    /// Returns the listed vertices, if vertices are listed.
     pub fn listed(&self) -> Option<&'a VertexSet> {
         match self {
             Declared::Listed(set) => Some(set),
@@ -44,18 +44,19 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// Bytes of memory for each batch: while arrays are written three of them keep 8 bytes for each of its windows; later
-/// it has a record in the table of tiles, and where edges lead to it places in the plan and in the tables of units.
+/// Bytes of memory for each batch. While arrays are written, three of them keep 8 bytes for each
+/// window of the batch. Later it has a record in the table of tiles; where edges lead to it, also
+/// places in the plan and in the tables of units.
 const BATCH_BYTES: u64 = 224;
 
-/// Bytes that are set aside for the batches of so many vertices; what 2^32 take is among what every process needs. All
-/// else is as large as the vertices with an edge make it.
+/// Returns the bytes to set aside for the batches of `vertices` vertices. Those for 2^32 vertices
+/// are among what every process needs. All other memory depends on the vertices with an edge.
 pub(super) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
     let more = vertices.saturating_sub(SHORT_COUNT_MAX);
     BATCH_BYTES * (more >> BATCH_LOG2_MAX.min(grid.column_log2))
 }
 
-/// Refuses more vertices than there may be, in a graph with or without rows, filed by a grid.
+/// Refuses more vertices than a graph may have, with or without rows, filed by `grid`.
 pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) -> Result<()> {
     let (what, limit) = match with_rows {
         false => ("the number of vertices", VERTEX_COUNT_MAX),
@@ -71,7 +72,7 @@ pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
     Ok(())
 }
 
-/// Refuses ids that are no declared vertices: strings, or one that is too large.
+/// Refuses ids that are no declared vertices: strings, or an id that is too large.
 pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
     let problem = match (kind, largest) {
         (IdKind::String, _) => {

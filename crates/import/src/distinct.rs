@@ -13,8 +13,8 @@ use super::shares;
 use super::source::EdgeSource;
 use super::space::Space;
 
-/// Finds the distinct ids at the ends of all edges. `samples` are some of these ids: they tell into
-/// which ranges the ids have to be divided for each to be sorted in memory.
+/// Finds the distinct ids at the ends of all edges. `samples` are some of these ids. They tell into
+/// which ranges to divide the ids, so that each range can be sorted in memory.
 pub(super) fn distinct_ids<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -40,7 +40,7 @@ pub(super) fn distinct_ids<W: Weight>(
     collect(run, buckets.close()?)
 }
 
-/// The distinct ids that are listed.
+/// Finds the distinct ids among listed ones.
 pub(super) fn listed_ids(
     run: &ImportRun<'_>,
     listed: &VertexSet,
@@ -77,19 +77,19 @@ pub(super) fn listed_ids(
     collect(run, buckets.close()?)
 }
 
-/// Of so many ids that are listed, one is a sample.
+/// Listed ids between two samples.
 const IDS_PER_SAMPLE: usize = 512;
 
-/// Into how many buckets so many ids are divided, so that each can be sorted in memory.
+/// Returns the number of buckets for `ids` ids, so that each can be sorted in memory.
 fn buckets_for(run: &ImportRun<'_>, space: &Space, ids: u64) -> usize {
-    // Samples mislead by a third at the most; two copies, for reading and sorting, may exist.
+    // Samples mislead by at most a third. Two copies may exist, for reading and sorting.
     let bytes = ids * size_of::<u64>() as u64;
     let wanted =
         3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
     wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize
 }
 
-/// At most `count - 1` distinct ids that divide the samples evenly.
+/// Returns at most `count - 1` distinct ids that divide the samples evenly.
 fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     samples.sort_unstable();
     let mut splitters: Vec<u64> =
@@ -98,7 +98,8 @@ fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     splitters
 }
 
-/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below `splitters[b]`.
+/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below
+/// `splitters[b]`.
 fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result<()> {
     buckets.write(|writer| {
         while let Some(&first) = ids.first() {

@@ -1,4 +1,4 @@
-//! How edges that are too many to be encoded at once are divided.
+//! Divides edges that are too many to be encoded at once.
 //!
 //! ```text
 //!  segments -> units -> slices -> a slice: along its targets, then its sources, then its weights
@@ -17,23 +17,21 @@ use super::edge::{Weight, slice_of, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares;
 
-/// Edges of a part at the most.
+/// The most edges of a part.
 pub(super) const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
-/// A slice that is too large is cut into up to 2 to the power of this number.
+/// log2 of the most pieces into which a slice that is too large is cut at once.
 const CUT_BITS: u32 = 2;
 
-/// What the edges of a part that is too large are divided into, and which of them takes an edge.
+/// The regions into which a part that is too large is divided, and the place of each edge among
+/// them.
 pub(super) struct Division<'d, N, W> {
     pub regions: Vec<Region>,
     pub place: Box<dyn Fn(&DenseEdge<N, W>) -> usize + Sync + 'd>,
 }
 
 impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
-    /// How the edges of a bucket are divided that have a region in common: by the next finer thing in which they
-    /// may differ.
-    ///
-    /// # Errors
-    /// Those of reading them.
+    /// Divides the edges of a bucket, which have `region` in common, by the next finer thing in
+    /// which they may differ.
     pub fn of(
         run: &ImportRun<'_>,
         bins: &'d Bins,
@@ -90,7 +88,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
                 }
             }
             Region::Slice { cell, unit, bits } => {
-                // Weights come apart only once the ends do not differ any more.
+                // Weights are divided only once the ends do not differ any more.
                 let bits_of_ends = bits.saturating_sub(weight_bits::<W>());
                 let cut_bits = CUT_BITS.min(if bits_of_ends > 0 { bits_of_ends } else { bits });
                 let bits = bits - cut_bits;
@@ -106,7 +104,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
     }
 }
 
-/// For each slice the part that it goes to: as many slices to each as it can hold.
+/// Returns for each slice the part that it goes to. A part takes as many slices as it can hold.
 fn join_slices<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     edges: &Filled<DenseEdge<N, W>>,
@@ -142,19 +140,19 @@ fn join_slices<N: VertexNumber, W: Weight>(
     Ok(counts.into_iter().map(place).collect())
 }
 
-/// A range, cut into pieces of `each`.
+/// Cuts a range into pieces of `each`.
 fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
     let end = range.end;
     let starts = range.clone().step_by(each as usize);
     starts.map(move |start| start..end.min(start.saturating_add(each)))
 }
 
-/// Bits in which the weights of edges between the same two ends may differ.
+/// Bits in which the weights of edges with the same ends may differ.
 pub(super) const fn weight_bits<W: Weight>() -> u32 {
     if W::IS_WEIGHTED { u32::BITS } else { 0 }
 }
 
-/// Where an edge belongs in a slice: by target, source and, the order of the bits will do, weight.
+/// Returns the place of an edge in a slice: by target, then source, then the bits of the weight.
 fn place_in_slice<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>, grid: Grid) -> u64 {
     let local = |id: u64, log2: u32| id & ((1 << log2) - 1);
     let slice_log2 = grid.slice_log2();

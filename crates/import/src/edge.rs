@@ -17,20 +17,20 @@ pub(super) fn source_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>) -> u
     { edge.source }.into()
 }
 
-/// The target of one.
+/// The target of an edge between dense ids.
 #[inline(always)]
 pub(super) fn target_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>) -> u64 {
     { edge.target }.into()
 }
 
-/// The slice of the source of one, counted from the first of its segment.
+/// The slice of the source of such an edge, counted from the first slice of its segment.
 #[inline(always)]
 pub(super) fn slice_of<N: VertexNumber, W: Weight>(edge: &DenseEdge<N, W>, grid: Grid) -> u32 {
     let local = source_of(edge) & ((1 << grid.segment_log2) - 1);
     (local >> grid.slice_log2()) as u32
 }
 
-/// By what a vertex is known while the graph is imported: a small integer, any integer, or the hash
+/// What identifies a vertex while the graph is imported: a small integer, any integer, or the hash
 /// of its name.
 pub(super) trait Key: Record + Ord + std::fmt::Debug {
     /// The key of a small integer.
@@ -39,7 +39,7 @@ pub(super) trait Key: Record + Ord + std::fmt::Debug {
     fn from_u64(id: u64) -> Option<Self>;
     /// The key from the hash of a name, if this kind of key can hold it.
     fn from_hash(hash: u128) -> Option<Self>;
-    /// An integer as it is, of the hash of a name half of the bits.
+    /// Returns an integer as it is, and half of the bits of a hash.
     fn folded(self) -> u64;
 }
 
@@ -88,8 +88,8 @@ impl Key for u128 {
     }
 }
 
-/// The key of a vertex that has a name. Two names with one hash are found out when the names are
-/// sorted, so the hash decides nothing about the graph.
+/// Returns the key of a vertex with a name. Two names with one hash are detected when names are
+/// gathered, so the hash decides nothing about the graph.
 pub(super) fn hash_of(name: &[u8]) -> u128 {
     SipHasher13::new_with_keys(0x7465_6775_6c61, 0x696d_706f_7274).hash(name).as_u128()
 }
@@ -104,8 +104,8 @@ pub(super) struct ArcRule {
 }
 
 impl ArcRule {
-    /// The arcs of a chunk, in `space` unless the chunk holds them as they are, and how many loops were
-    /// left out; `None` when a key does not fit.
+    /// Returns the arcs of a chunk and the number of loops left out; `None` if a key does not fit.
+    /// The arcs are in `space` unless the chunk holds them as they are.
     pub fn apply<'a, K: Key, W: Weight>(
         self,
         chunk: &EdgeChunk<'a>,
@@ -119,7 +119,7 @@ impl ArcRule {
         Some((space, if self.drop_loops { loops } else { 0 }))
     }
 
-    /// Raw pairs are arcs already, where each edge is one arc without a weight.
+    /// Returns raw pairs as arcs, if each edge is one arc without a weight.
     fn as_they_are<'a, K: Key, W: Weight>(
         self,
         chunk: &EdgeChunk<'a>,
@@ -135,7 +135,7 @@ impl ArcRule {
         <[Edge<K, K, W>]>::ref_from_bytes(bytes).ok()
     }
 
-    /// Appends the arcs of a chunk to `arcs`; returns how many loops the chunk has.
+    /// Appends the arcs of a chunk to `arcs`, and returns the number of loops in the chunk.
     fn fill<K: Key, W: Weight>(
         self,
         chunk: &EdgeChunk<'_>,
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_does_not_fit_is_told() {
+    fn a_key_that_does_not_fit_gives_no_arcs() {
         let rule = ArcRule { undirected: false, drop_loops: false };
         let chunk = EdgeChunk { ends: Ends::Pairs64(&[[1, 1 << 32]]), weights: None };
         assert!(rule.apply::<u32, ()>(&chunk, &mut Vec::new()).is_none());

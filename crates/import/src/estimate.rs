@@ -1,11 +1,11 @@
-//! Which vertex order suits a graph: all are tried on a sample of its targets, the order depth first
-//! where it is quickly found.
+//! Which vertex order suits a graph: all are tried on a sample of its targets, the depth-first
+//! order only where it is found quickly.
 //!
-//! The edges are divided into sixteen equal shares along the targets, in each order anew. Around the
-//! middle of each share a *unit* is taken, a range of targets with up to 2^15 in-edges, and all its
-//! in-edges are encoded as they would be in the graph. Units have to be whole, for what an edge takes
-//! depends on its neighbours; and they have to be chosen by edges, not by vertices, for it is edges
-//! that are paid for.
+//! In each order, the edges are divided into sixteen equal shares along the targets. Around the
+//! middle of each share a *unit* is taken, a range of targets with up to 2^15 in-edges. All its
+//! in-edges are encoded as they would be in the graph. Units are whole, because the bytes of an
+//! edge depend on its neighbours. They are chosen by edges, not by vertices, because each edge
+//! costs bytes.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -25,18 +25,18 @@ use super::order::{Declared, DenseIds, Numbered};
 use super::shares;
 use super::source::EdgeSource;
 
-/// Number of units, at most, of an order.
+/// The most units of an order.
 const UNITS: u64 = 16;
-/// Targets of a unit at the most.
+/// The most targets of a unit.
 const UNIT_TARGETS: usize = 1 << 12;
-/// In-edges of a unit at the most, where it has more than one target.
+/// The most in-edges of a unit with more than one target.
 const UNIT_EDGES: u64 = 1 << 15;
-/// Another order than the given one must save so much of the bytes that its effort pays.
+/// An order other than the given one must save this part of the bytes to be worth its effort.
 const GAIN_MIN: f64 = 0.03;
-/// Arcs of a graph, at most, for which the order depth first is tried: to find it may take as long as
-/// the rest of an import, half a second for this number of arcs.
+/// The most arcs of a graph for which the depth-first order is tried. Finding it may take as long
+/// as the rest of an import, half a second for this number of arcs.
 const DFS_EDGES_MAX: u64 = 1 << 23;
-/// What a tile takes in the table of tiles.
+/// Bytes of a tile in the table of tiles.
 const TABLE_BYTES: usize = 64;
 
 /// Targets whose in-edges are encoded on trial.
@@ -44,11 +44,11 @@ const TABLE_BYTES: usize = 64;
 struct TrialUnit {
     targets: Range<u64>,
     edges: u64,
-    /// Sixteenths of all edges that it stands for.
+    /// Number of sixteenths of all edges that the unit stands for.
     shares: u64,
 }
 
-/// Why the order depth first is not tried, if it is not.
+/// Returns why the depth-first order is not tried, if it is not.
 pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
         Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
@@ -59,7 +59,7 @@ pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<
     }
 }
 
-/// Estimates all orders and picks one.
+/// Estimates all orders and chooses one.
 pub(super) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -77,7 +77,7 @@ pub(super) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     let numbered = orders.iter().map(number).collect::<Result<Vec<_>>>()?;
     let mut trials = Vec::new();
     let plan = |index: usize| Trial::<N>::plan(run, numbered[index].clone());
-    // Two at a time, for that is how much memory there is.
+    // Two at a time, because memory suffices for no more.
     map_in_order(
         run.workers,
         run.workers.count().min(2),
@@ -110,7 +110,7 @@ pub(super) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     Ok((trials.swap_remove(chosen).numbered, OrderChoice { name, reason, estimates }))
 }
 
-/// The order of the fewest bytes, or the first one if it takes hardly more.
+/// Returns the order of the fewest bytes, or the first one if it takes hardly more.
 fn pick(bytes: &[f64]) -> usize {
     let least = (0..bytes.len()).min_by(|&a, &b| bytes[a].total_cmp(&bytes[b])).unwrap_or(0);
     if bytes[least] < bytes[0] * (1.0 - GAIN_MIN) { least } else { 0 }
@@ -137,11 +137,11 @@ fn reason(
     reason + &unweighed.map_or(String::new(), |why| format!("; {why}"))
 }
 
-/// The units of one order.
+/// An order on trial, and its units.
 struct Trial<'a, N> {
     numbered: Numbered<'a>,
     units: Vec<TrialUnit>,
-    /// The rows of their targets, ascending.
+    /// The rows of the targets of the units, ascending.
     rows: Vec<N>,
 }
 
@@ -171,7 +171,7 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
         Ok(Trial { numbered, units, rows })
     }
 
-    /// Bytes per edge, the mean over the shares.
+    /// Returns the bytes per edge, the mean over the shares.
     fn bytes_per_edge(&self, run: &ImportRun<'_>, sample: &[[N; 2]]) -> Result<f64> {
         let is_here = |[_, target]: &&[N; 2]| self.rows.binary_search(target).is_ok();
         let ends: Vec<[N; 2]> = sample.iter().filter(is_here).copied().collect();
@@ -191,7 +191,7 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
         Ok(sum / shares.max(1) as f64)
     }
 
-    /// The dense ids of the ends of some edges.
+    /// Returns the dense ids of the ends of some edges.
     fn dense_ids(&self, run: &ImportRun<'_>, ends: &[[N; 2]]) -> Result<Vec<[u64; 2]>> {
         let mut dense = vec![[0; 2]; ends.len()];
         let mapping = DenseIds::<N>::new(&self.numbered, run.share(shares::DENSE_IDS));
@@ -208,7 +208,7 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
 }
 
 impl TrialUnit {
-    /// Whether it is one target with too many in-edges for a trial.
+    /// Whether the unit is one target with too many in-edges for a trial.
     fn is_heavy(&self) -> bool {
         self.edges > UNIT_EDGES
     }
@@ -220,7 +220,7 @@ impl TrialUnit {
         vertices: u64,
     ) -> Result<f64> {
         if self.is_heavy() {
-            // A row: a byte for each edge, and one for each 255 sources that are passed over.
+            // A byte for each edge, and one for each 255 sources that are passed over.
             return Ok((1.0 + vertices as f64 / 255.0 / self.edges as f64).min(2.0));
         }
         let mut edges: Vec<DenseEdge<u64, ()>> = edges
@@ -228,7 +228,7 @@ impl TrialUnit {
             .map(|&[source, target]| DenseEdge { source, target, weight: () })
             .collect();
         let count = edges.len().max(1);
-        // Cell by cell, of the grid that graphs have.
+        // Cell by cell, in the default grid.
         let grid = Grid::default();
         let cell_of = |edge: &DenseEdge<u64, ()>| grid.cell(edge.source, edge.target);
         edges.sort_unstable_by_key(cell_of);
@@ -243,7 +243,7 @@ impl TrialUnit {
     }
 }
 
-/// The largest range of targets, by halving `rows`, that holds in-edge number `middle` and has few
+/// Halves `rows` to find the largest range of targets that has in-edge number `middle` and few
 /// enough in-edges.
 fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
     let mut targets = 0..rows.len();
@@ -268,7 +268,7 @@ fn unit_around(rows: &[[u32; 2]], mut middle: u64) -> TrialUnit {
     }
 }
 
-/// The rows of the targets of units, ascending.
+/// Returns the rows of the targets of units, ascending, without heavy units.
 fn rows_of<N: VertexNumber>(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Result<Vec<N>> {
     let mut rows = Vec::new();
     numbered.for_each(&mut |block| {
@@ -284,7 +284,7 @@ fn rows_of<N: VertexNumber>(numbered: &Numbered<'_>, units: &[TrialUnit]) -> Res
     Ok(rows)
 }
 
-/// The edges whose targets are in a unit of any trial.
+/// Returns the edges whose targets are in a unit of any trial.
 fn gather<N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -310,7 +310,7 @@ fn gather<N: VertexNumber + Key, W: Weight>(
     Ok(unlocked(sample))
 }
 
-/// Tells quickly, from 256 KiB, that a row is not among some.
+/// A filter of 256 KiB that tells quickly that a row is not in a set.
 struct Filter(Vec<u64>);
 
 impl Filter {

@@ -1,4 +1,4 @@
-//! What all passes of one import have in common: its memory, its threads, its folder.
+//! What all passes of one import share: memory, threads and a folder.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,18 @@ use super::edge::ArcRule;
 use super::shares::{self, Share};
 use super::space::Space;
 
-/// Memory that the process needs besides the tables, buckets and buffers that are counted.
+/// Memory that the process needs besides the counted tables, buckets and buffers.
 const PROCESS_BYTES: u64 = 16 << 20;
-/// Memory that a worker needs for what passes through its hands: a part of a graph, most of all, takes
-/// room for its edges three times while it is encoded.
+/// Memory that a worker needs for the data in its hands. A part of a graph needs most: its edges
+/// take room three times while it is encoded.
 const WORKER_BYTES: u64 = 16 << 20;
-/// As [`WORKER_BYTES`], where edges have weights.
+/// The same, where edges have weights.
 const WORKER_BYTES_WEIGHTED: u64 = 24 << 20;
-/// What it needs in addition where numbers of vertices have 64 bits: a part is encoded from a copy with such ends.
+/// Memory that a worker needs in addition where numbers of vertices have 64 bits: a part is encoded
+/// from a copy with such ends.
 const WORKER_BYTES_WIDE: u64 = 4 << 20;
 
-/// What memory is needed for besides what is shared out.
+/// What an import needs memory for, besides the shares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needs {
     /// Whether edges have weights.
@@ -33,39 +34,40 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Bytes of each worker that are not shared out: whatever comes behind the tiles may have them.
+    /// Bytes of each worker that are not shared out. Steps after the tiles may use them.
     pub fn worker_bytes(&self) -> u64 {
         let plain = if self.weighted { WORKER_BYTES_WEIGHTED } else { WORKER_BYTES };
         plain + if self.wide { WORKER_BYTES_WIDE } else { 0 }
     }
 }
 
-/// What an import may take of the machine.
+/// The memory and threads that an import may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resources {
-    /// Bytes that may be shared out: those of the workers themselves are taken off.
+    /// Bytes that may be shared out; those of the workers are already taken off.
     pub memory: u64,
     /// Workers for which the budget suffices.
     pub threads: usize,
-    /// Vertices, at the most, whose numbers have 32 bits; 0 where there is memory set aside for numbers of 64 bits.
+    /// The most vertices whose numbers have 32 bits; 0 where memory is set aside for 64-bit
+    /// numbers.
     pub short_max: u64,
 }
 
-/// One import at work.
+/// A running import.
 pub(super) struct ImportRun<'a> {
     /// Bytes that may be shared out.
     pub memory: u64,
-    /// Who works.
+    /// The workers.
     pub workers: &'a Workers,
     /// Where temporary files go.
     pub folder: PathBuf,
     /// Which arcs are made of the input's edges.
     pub rule: ArcRule,
-    /// Who watches.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Who may end it.
+    /// Can end the import early.
     pub cancel: &'a Cancel,
-    /// As of [`Resources`].
+    /// See [`Resources::short_max`].
     pub short_max: u64,
 }
 
@@ -73,8 +75,8 @@ impl ImportRun<'_> {
     /// The least budget of an import.
     pub const MEMORY_MIN: u64 = 64 << 20;
 
-    /// How a budget for the whole process is divided: what may be shared out, and for how many
-    /// workers that is enough.
+    /// Divides a budget for the whole process: returns the bytes to share out, and the number of
+    /// workers for which the budget suffices.
     pub fn divide(budget: u64, threads: usize, needs: Needs) -> Result<Resources> {
         let needed = ImportRun::MEMORY_MIN + needs.batches;
         if budget < needed {
@@ -91,16 +93,17 @@ impl ImportRun<'_> {
         Ok(Resources { memory: free - threads as u64 * worker, threads, short_max })
     }
 
-    /// Whether numbers of so many vertices have 64 bits.
+    /// Whether the numbers of `count` vertices have 64 bits.
     pub fn is_wide(&self, count: u64) -> bool {
         count > self.short_max
     }
 
-    /// The same run with memory set aside for numbers of 64 bits, and `batches` bytes for batches, once it is found
-    /// that there are so many vertices.
+    /// Returns the same run with memory set aside for 64-bit numbers, and `batches` bytes for
+    /// batches. It is needed when an input turns out to have more vertices than 32-bit numbers
+    /// allow.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] where that leaves too little.
+    /// [`Error::OverBudget`] where that takes more than half of the memory.
     pub fn widened(&self, batches: u64) -> Result<ImportRun<'_>> {
         let needed = self.workers.count() as u64 * WORKER_BYTES_WIDE + batches;
         if needed > self.memory / 2 {
@@ -118,17 +121,18 @@ impl ImportRun<'_> {
         })
     }
 
-    /// The bytes of a share.
+    /// Returns the bytes of a share.
     pub fn share(&self, share: Share) -> u64 {
         share.of(self.memory)
     }
 
-    /// Counters of degrees that take one share, and another one for what waits to be counted.
+    /// Returns counters of degrees within one share, while the ends that wait to be counted have
+    /// another.
     pub fn counters(&self, counters: Share, waiting: Share) -> Counters {
         Counters::within(self.share(counters), self.share(waiting), self.workers.count())
     }
 
-    /// Space for buckets of which `held` bytes stay in memory.
+    /// Returns the space for buckets that keep `held` bytes in memory.
     pub fn space(&self, held: u64) -> Space {
         Space {
             folder: self.folder.clone(),

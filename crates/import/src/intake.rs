@@ -1,5 +1,5 @@
-//! The first pass: reads the input once, counts what can be counted and keeps what could not be read
-//! again as quickly.
+//! The first pass: reads the input once, counts what it can, and keeps the edges unless the input
+//! is as quick to read again.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,44 +20,45 @@ use super::shares;
 use super::sort::sort;
 use super::source::{EdgeSource, SpoolWriter, changed};
 
-/// What was counted in the first pass.
+/// Counts of the first pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct ArcCounts {
     /// Arcs that are kept.
     pub arcs: u64,
-    /// Of these, loops.
+    /// Loops among these arcs.
     pub loops: u64,
     /// Loops of the input that were left out.
     pub dropped_loops: u64,
-    /// Arcs left out because they repeat another one.
+    /// Arcs left out because they repeat the ends of another one.
     pub dropped_duplicates: u64,
-    /// The share of the edges that stand both ways, where each becomes two arcs.
+    /// The share of the edges that stand both ways, where each edge becomes two arcs.
     pub both_ways_share: Option<f64>,
 }
 
 /// What is known after the first pass.
 pub(super) struct Intake<'a, W> {
-    /// The arcs, to be visited again.
+    /// The arcs, which can be visited again.
     pub edges: EdgeSource<'a, W>,
-    /// How many they are.
+    /// The number of arcs of each kind.
     pub counts: ArcCounts,
     /// The largest integer id, if there is an edge.
     pub largest_id: Option<u64>,
-    /// The degrees by id, where the ids are integers small enough to be counted at once.
+    /// The degrees by id, where the ids are integers small enough for the counters.
     pub degrees: Option<DegreeTable>,
-    /// Some of the keys, evenly spread over the edges, where the ids are other integers.
+    /// A sample of the keys, evenly spread over the edges, where the ids are other integers.
     pub samples: Vec<u64>,
-    /// What of the input was passed over.
+    /// What was passed over in the input.
     pub passed_over: PassedOver,
     /// The names of the vertices, where the ids are strings.
     pub names: Option<NameCollector>,
 }
 
-/// Passes whose edges may be on disk beside those that were read: ranked, by source, and in bins.
+/// Passes whose edges may lie on disk beside the edges that were read: ranked, by source, and in
+/// bins.
 const LATER_PASSES: u64 = 3;
 
 impl<W> Intake<'_, W> {
-    /// Bytes of temporary files that hold edges, at the most.
+    /// Returns the most bytes that edges take in temporary files.
     pub fn room_needed(&self, run: &ImportRun<'_>) -> u64 {
         let width = |is_wide| if is_wide { size_of::<u64>() } else { size_of::<u32>() };
         let read = match (&self.edges, &self.names) {
@@ -70,16 +71,16 @@ impl<W> Intake<'_, W> {
         self.counts.arcs * (of_keys(read) + LATER_PASSES * of_keys(later))
     }
 
-    /// The largest integer id, and one.
+    /// Returns the largest integer id plus one.
     pub fn id_end(&self) -> u64 {
         self.largest_id.map_or(0, |largest| largest.saturating_add(1))
     }
 }
 
-/// An edge in this many gives a sample.
+/// Edges between two samples.
 const EDGES_PER_SAMPLE: usize = 2048;
 
-/// Reads the input, whose vertices may be listed: then no others are.
+/// Reads the input. Where vertices are `listed`, edges add no others.
 pub(super) fn read<'a, W: Weight>(
     run: &ImportRun<'_>,
     input: &'a Input,
@@ -133,14 +134,14 @@ pub(super) fn read<'a, W: Weight>(
     Ok(intake)
 }
 
-/// Takes in chunks from several readers at once.
+/// Takes in chunks from several readers in parallel.
 struct Reading<'r, W> {
     run: &'r ImportRun<'r>,
     census: Census<'r>,
     largest: AtomicU64,
     spool: Option<SpoolWriter<W>>,
     names: Option<NameCollector>,
-    /// Whether it is known which vertices there are, so that edges tell of no others.
+    /// Whether the vertices are listed, so that edges add no others.
     are_listed: bool,
     samples: Mutex<Vec<u64>>,
     arc_count: AtomicU64,
@@ -154,7 +155,7 @@ struct Reading<'r, W> {
 }
 
 impl<W: Weight> Reading<'_, W> {
-    /// Takes in a chunk as it comes from the readers.
+    /// Takes in a chunk from a reader.
     fn take(&self, chunk: &EdgeChunk<'_>) -> Result<()> {
         if let Ends::Strings { .. } = chunk.ends {
             self.names(chunk)?;
@@ -181,7 +182,8 @@ impl<W: Weight> Reading<'_, W> {
         take(self.made_of(chunk, space).ok_or_else(changed)?)
     }
 
-    /// The arcs of a chunk, or none where a key does not fit; counts loops and looks which edges stand both ways.
+    /// Returns the arcs of a chunk, or `None` where a key does not fit. Counts dropped loops, and
+    /// samples which edges stand both ways.
     fn made_of<'a, K: Key>(
         &self,
         chunk: &EdgeChunk<'a>,
@@ -218,7 +220,7 @@ impl<W: Weight> Reading<'_, W> {
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push(arcs))
     }
 
-    /// Takes in arcs of which it is not known whether their keys fit 32 bits.
+    /// Takes in arcs whose keys may need more than 32 bits.
     fn take_as_narrow_as_fits(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
         let narrow = self.narrow.with(Vec::new, |narrow| {
             narrow.clear();
@@ -231,7 +233,7 @@ impl<W: Weight> Reading<'_, W> {
         narrow.unwrap_or_else(|| self.take_wide(arcs))
     }
 
-    /// Takes in arcs of which some key needs more than 32 bits.
+    /// Takes in arcs with a key that needs more than 32 bits.
     fn take_wide(&self, arcs: &[Edge<u64, u64, W>]) -> Result<()> {
         self.count(arcs);
         self.sample(arcs.iter().map(|arc| arc.source), arcs.len());
@@ -248,12 +250,12 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn sample(&self, keys: impl Iterator<Item = u64>, count: usize) {
-        // From the middle of each stretch, for chunks are often sorted.
+        // Samples come from the middle of each stretch, since chunks are often sorted.
         let first = (EDGES_PER_SAMPLE / 2).min(count.saturating_sub(1));
         lock(&self.samples).extend(keys.skip(first).step_by(EDGES_PER_SAMPLE));
     }
 
-    /// What was taken in, yet without degrees, and whether they are counted.
+    /// Returns what was taken in, without degrees, and whether these are counted.
     fn finish(self, input: &Input, dropped: u64) -> Result<(Intake<'_, W>, bool)> {
         let edges = match self.spool {
             Some(spool) => EdgeSource::Spool(Box::new(spool.close()?)),
@@ -287,7 +289,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, PassedOver)> {
         let run = reading.run;
         let space = run.space(run.share(shares::ARCS));
-        // A bucket is sorted in memory; the input's size tells how many that takes.
+        // A bucket is sorted in memory; the size of the input tells how many buckets that takes.
         let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
         let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
         let wanted = bytes / run.share(shares::ARCS_SORTED).max(1);
@@ -309,7 +311,8 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         Ok((Scattered(buckets.close()?), passed_over))
     }
 
-    /// Passes on one of equal arcs each, with a weight that is combined from theirs; returns how many were left out.
+    /// Passes on one arc for each pair of ends, with the weights combined. Returns how many arcs
+    /// were left out.
     fn distinct(
         mut self,
         run: &ImportRun<'_>,
@@ -328,9 +331,9 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     }
 }
 
-/// The distinct arcs of a bucket. Whenever the arcs read so far exceed the share, those that repeat
-/// others are thrown out, so that one arc given a million times needs no room. Not so for sums: a sum of sums would be
-/// rounded more than once.
+/// Returns the distinct arcs of a bucket. Whenever the arcs read so far exceed the share, repeats
+/// are thrown out, so that one arc given a million times needs no room. Sums are an exception: a
+/// sum of sums would be rounded more than once.
 fn distinct_of<K: Key, W: Weight>(
     run: &ImportRun<'_>,
     combine: Combine,
@@ -369,7 +372,7 @@ fn keep_distinct<K: Key, W: Weight>(
     })?;
     let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
     if W::IS_WEIGHTED && combine != Combine::Min {
-        // The first of those with the same ends stays.
+        // The first of the arcs with the same ends stays.
         for same in arcs.chunk_by_mut(|one, other| ends(one) == ends(other)) {
             let weights = same.iter().map(|arc| { arc.weight }.to_f32());
             same[0].weight = W::from_f32(combine.ascending(weights)?);
@@ -379,7 +382,7 @@ fn keep_distinct<K: Key, W: Weight>(
     Ok(())
 }
 
-/// A bucket for a pair of keys; any spread of both does.
+/// Returns a bucket for a pair of keys; any function that spreads both will do.
 fn bucket_of<K: Key>(source: K, target: K, count: usize) -> usize {
     let fold = |key: K| {
         let words = key.as_bytes().chunks(4).map(|word| {

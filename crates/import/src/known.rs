@@ -1,5 +1,5 @@
-//! What is known of a graph before its vertices are ordered: edges between small integers, their degrees, and the
-//! files that hold the original ids.
+//! What is known of a graph before its vertices are ordered: edges between small integers, their
+//! degrees, and the files with the original ids.
 
 use std::path::Path;
 
@@ -22,24 +22,26 @@ use super::relabel::{self, Ranked, count_degrees};
 use super::source::{EdgeSource, changed};
 use super::vertex_files::{VertexFile, write_ids};
 
-/// Ids are sorted and replaced by ranks where there are more of them, with or without edges, than this
-/// number of times the arcs.
+/// Ids are sorted and replaced by ranks where their range, used or not, exceeds this number times
+/// the arcs.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or ranks.
 pub(super) struct Known<'a, W> {
     pub edges: EdgeSource<'a, W>,
     pub degrees: DegreeTable,
-    /// How many vertices are declared, if any are.
+    /// The number of declared vertices, if any are declared.
     pub declared: Option<u64>,
-    /// The id of each row of the degrees, where all below a number are declared and ranks have taken the place of ids.
+    /// The id of each row of the degrees, where ranks replace ids although all below a number are
+    /// declared.
     pub ids_by_row: Option<Filled<u64>>,
-    /// What the ids are and the files that hold them, where ranks have taken their place.
+    /// The type of the ids and the files that hold them, where ranks replace the ids or a range is
+    /// declared.
     original: Option<(IdType, Vec<VertexFile>)>,
 }
 
 impl<'a, W: Weight> Known<'a, W> {
-    /// Replaces ids by ranks where they are no small integers.
+    /// Replaces ids by ranks unless they are small integers.
     pub fn of(
         run: &ImportRun<'_>,
         input: &Input,
@@ -49,7 +51,8 @@ impl<'a, W: Weight> Known<'a, W> {
         directory: &Path,
     ) -> Result<Known<'a, W>> {
         let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
-        // The tables of that order have an entry for each id, used or not: ranks may need fewer.
+        // The tables of the depth-first order have an entry for each id, used or not. Ranks may
+        // need fewer.
         let has_room = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
         let is_range = matches!(vertices, Declared::Below(_));
         let may_stay = has_room && vertices.listed().is_none();
@@ -80,14 +83,14 @@ impl<'a, W: Weight> Known<'a, W> {
 }
 
 impl<W> Known<'_, W> {
-    /// What the degrees say, if it is what the input said.
+    /// Returns the totals of the degrees. Fails if the input has changed since it was read.
     pub fn summary(&self, arcs: u64) -> Result<DegreeSummary> {
         let summary = self.degrees.summary()?;
         check_vertex_count(summary.vertices)?;
         if summary.edges == arcs { Ok(summary) } else { Err(changed()) }
     }
 
-    /// Writes what ids and order need; returns what the ids are, and the files.
+    /// Writes the files for ids and order. Returns the type of the ids, and the files.
     pub fn write_ids_and_order(
         &self,
         numbered: &Numbered<'_>,
@@ -98,7 +101,7 @@ impl<W> Known<'_, W> {
         Ok((ids, files))
     }
 
-    /// What the ids are, and the files that hold them.
+    /// Returns the type of the ids and the files that hold them, writing them if need be.
     fn id_files(
         &self,
         summary: &DegreeSummary,

@@ -10,18 +10,21 @@
 //!                               parts --encode--> tiles --> graph directory
 //! ```
 //!
-//! 1. `intake`: the input is read once. Degrees are counted by id while the ids are small integers;
-//!    edges are kept unless the input is as quick to read again.
-//! 2. `relabel`: ids that are no small integers are sorted (`distinct`, `names`) and replaced by
+//! 1. `intake` reads the input once. It counts degrees by id while the ids are small integers, and
+//!    keeps the edges unless the input is as quick to read again.
+//! 2. `relabel` sorts ids that are no small integers (`distinct`, `names`) and replaces them by
 //!    their ranks.
-//! 3. `order`, `estimate`: the vertex order is chosen; from the degrees follow the dense ids (but for
-//!    `dfs`, which takes the edges), the plan of the batches (`batch_plan`) and the files with an entry per vertex.
-//! 4. `mapping`: the edges get their dense ids and are brought to `bins`, which follow from the degrees.
-//! 5. [`mod@build`]: bins are joined to parts or cut into them, and these are encoded.
+//! 3. `order` and `estimate` choose the vertex order. The degrees give the dense ids (only `dfs`
+//!    needs the edges too), the plan of the batches (`batch_plan`) and the files with an entry per
+//!    vertex.
+//! 4. `mapping` gives the edges their dense ids and brings them to `bins`, which the degrees
+//!    determine.
+//! 5. [`mod@build`] joins bins to parts, or cuts them into parts, and encodes these.
 //!
-//! Memory is a promise. Each pass has shares of the budget, tables beyond theirs are worked on slice
-//! by slice, and edges beyond theirs go through `buckets` on disk: more passes, the same graph, byte
-//! for byte. (One thing depends on it: where the tables of `dfs` do not fit, that order is not weighed.)
+//! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
+//! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
+//! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
+//! that order is not weighed.)
 
 pub mod input;
 pub mod settings;
@@ -86,49 +89,52 @@ use space::with_room_needed;
 /// How a graph is imported.
 #[derive(Debug, Clone)]
 pub struct ImportConfig {
-    /// How the input is read, and whether edges have weights. Its threads, memory and switch are not
-    /// looked at: they are those of the import, or shares of them.
+    /// How the input is read, and whether edges have weights. Its `threads`, `memory` and `cancel`
+    /// are ignored: the import sets its own.
     pub input: InputOptions,
     /// Whether each edge is stored in both directions (a loop once).
     pub undirected: bool,
-    /// Whether of edges with the same ends only one is stored, and with which weight.
+    /// How the weights of edges with the same ends are combined, if only one of them is stored;
+    /// `None` stores all.
     pub drop_duplicates: Option<Combine>,
     /// Whether edges from a vertex to itself are left out.
     pub drop_loops: bool,
-    /// Whether inputs that have no edge at all become a graph without edges. By default they are refused.
+    /// Whether inputs without any edge become a graph. By default they are refused.
     pub allow_empty: bool,
-    /// How neighbours are coded in the layout `rows`; none where that is not built.
+    /// How neighbours are coded in the layout `rows`, if it is built.
     pub rows: Option<RowEncoding>,
-    /// The same of the layout `reverse`, rows by target. Those of an undirected graph are its rows.
+    /// The same for the layout `reverse` (rows by target). In an undirected graph, this builds the
+    /// layout `rows`.
     pub reverse: Option<RowEncoding>,
-    /// Which vertices there are, with or without an edge, besides those of which inputs tell. By default, and where no
-    /// input tells of any, those are vertices that have an edge.
+    /// Which vertices there are, with or without an edge, besides those that inputs declare. If
+    /// neither this nor an input declares any, the vertices are those with an edge.
     pub vertices: Option<Vertices>,
-    /// The vertex order; by default the one that is estimated to take the fewest bytes, where another than the given
-    /// one has to save 3 %.
+    /// The vertex order. By default it is the one estimated to take the fewest bytes; an order
+    /// other than the given one has to save 3 %.
     pub order: Option<VertexOrder>,
-    /// Bytes that the process may use, 64 MiB at the least, and more beyond 2^32 vertices: 960 MiB for 2^40.
+    /// Bytes that the process may use: at least 64 MiB, and more beyond 2^32 vertices (960 MiB for
+    /// 2^40).
     pub memory: u64,
-    /// Workers.
+    /// Number of workers.
     pub threads: usize,
     /// Whether a graph that exists is replaced.
     pub force: bool,
     /// Where temporary files go; by default beside the graph.
     pub spill_directory: Option<PathBuf>,
-    /// How the tiles are filed. The graph depends on it, so it is for tests, whose graphs are small, and for nobody
-    /// else.
+    /// How the tiles are filed. The graph depends on it, so only tests change it: their graphs are
+    /// small.
     pub grid: Grid,
-    /// How the tiles of a batch follow one another. Sums of floats depend on it, so it is for measurements.
+    /// The order of the tiles in a batch. Sums of floats depend on it, so only benchmarks change it.
     pub tile_order: TileOrder,
-    /// How rows are cut into chunks, and the longest of them into pieces: for tests too.
+    /// How rows are cut into chunks, and the longest rows into pieces. Only tests change it.
     pub row_cut: ChunkCut,
-    /// Edges above which a batch of targets is halved. The graph depends on it, and so do sums of floats, so
-    /// it is for tests, whose graphs are small, and for nobody else.
+    /// A batch of targets with more edges is halved. The graph depends on it, and so do sums of
+    /// floats, so only tests change it: their graphs are small.
     pub batch_edges: u64,
 }
 
 impl ImportConfig {
-    /// The least memory with which an import works, of up to 2^32 vertices.
+    /// The least memory for an import of up to 2^32 vertices.
     pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
 
     fn has_rows(&self) -> bool {
@@ -160,8 +166,8 @@ impl Default for ImportConfig {
     }
 }
 
-/// Imports files, or the files of folders, as one graph into the new directory `output`, which appears
-/// when it is complete and not before.
+/// Imports files, or the files of folders, as one graph into the new directory `output`, which
+/// appears only once it is complete.
 ///
 /// ```
 /// use tegula_import::{ImportConfig, import};
@@ -178,14 +184,16 @@ impl Default for ImportConfig {
 /// ```
 ///
 /// # Errors
-/// All that reading and writing can do; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
-/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) below the least memory, or where even passes over the disk
-/// do not help; [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than there may be;
-/// [`Error::BadInput`](tegula_machine::Error::BadInput) for what cannot be read, and for ids that are not among the
-/// vertices that were declared. After an error nothing is left.
+/// Errors of reading and writing; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) if
+/// `output` exists and is not to be replaced;
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if the memory is below the minimum, or
+/// too little even with passes over the disk; [`Error::Limit`](tegula_machine::Error::Limit) for
+/// more vertices than there may be; [`Error::BadInput`](tegula_machine::Error::BadInput) for input
+/// that cannot be read, and for ids that are not among the declared vertices. An error leaves
+/// nothing behind.
 ///
 /// # Panics
-/// When the grid is none that there may be.
+/// When `config.grid` is not sound.
 pub fn import(
     inputs: &[PathBuf],
     output: &Path,
@@ -265,7 +273,7 @@ fn build_rows(
     report: &mut ImportReport,
 ) -> Result<()> {
     let mut clock = Clock(Instant::now());
-    // What the tiles are read into comes out of the same budget.
+    // The memory for reading tiles comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
     let needs = Needs { weighted: graph.is_weighted(), wide: false, batches: 0 };
@@ -278,7 +286,7 @@ fn build_rows(
     Ok(())
 }
 
-/// Seconds since the last call.
+/// Measures the seconds since its last lap.
 struct Clock(Instant);
 
 impl Clock {
@@ -316,7 +324,7 @@ fn import_weighted<W: Weight>(
     Ok(report(manifest, input, &counts, &passed_over, seconds))
 }
 
-/// Orders the vertices of what was read, and writes the graph.
+/// Orders the vertices that were read, and writes the graph.
 fn arrange<W: Weight>(
     run: &ImportRun<'_>,
     input: &Input,
@@ -344,7 +352,7 @@ fn arrange<W: Weight>(
     }
 }
 
-/// An import whose vertices are known, yet without their dense ids.
+/// An import whose vertices are known, but not their dense ids.
 struct Arranging<'a> {
     run: &'a ImportRun<'a>,
     directory: &'a Path,
@@ -355,7 +363,7 @@ struct Arranging<'a> {
 }
 
 impl Arranging<'_> {
-    /// Gives the vertices their dense ids, which are numbers `N`, and writes the graph.
+    /// Gives the vertices their dense ids, of type `N`, and writes the graph.
     fn import<N: VertexNumber + Key, W: Weight>(
         mut self,
         known: Known<'_, W>,
@@ -419,7 +427,7 @@ impl Arranging<'_> {
     }
 }
 
-/// How often the edges are read until they have their dense ids.
+/// Returns how often the edges are read before they have their dense ids.
 fn ordering_passes(
     run: &ImportRun<'_>,
     summary: &DegreeSummary,
@@ -438,7 +446,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
     numbered: &Numbered<'_>,
     plan: &BatchPlan,
 ) -> Result<Sorted<N, W>> {
-    // What the edges are read from takes memory only where they were kept.
+    // Where the edges are read from the input again, no kept edges take memory.
     let dense_ids = DenseIds::<N>::new(numbered, run.share(shares::DENSE_IDS));
     let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
@@ -457,5 +465,5 @@ fn asked_for(order: VertexOrder) -> OrderChoice {
     }
 }
 
-/// Memory that the building of tiles needs whatever the budget, besides its shares.
+/// Bytes that the building of tiles needs with any budget, besides its shares.
 const TILE_BYTES: u64 = 16 << 20;

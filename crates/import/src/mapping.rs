@@ -1,7 +1,8 @@
-//! Replacing the ends of edges: each key by a number, through a table that may be larger than memory.
+//! Replaces the ends of edges: each key by a number, through a table that may be larger than
+//! memory.
 //!
-//! Where the table does not fit, it is cut into slices by ranges of keys, and the edges are brought
-//! to the slices: first by their sources, then by their targets. With one slice nothing is moved.
+//! A table that does not fit is cut into slices by ranges of keys, and the edges are brought to the
+//! slices: first by their sources, then by their targets. With one slice nothing is moved.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,28 +19,28 @@ use super::names::{NameRank, bucket_of};
 use super::shares;
 use super::source::{EdgeSource, changed};
 
-/// The table is asked this many edges ahead for what the look-ups of an edge need.
+/// How many edges ahead the table is asked for what look-ups will need.
 const AHEAD: usize = 16;
 
 /// A table from keys to numbers, in slices.
 pub(super) trait Mapping<K>: Sync {
-    /// What the numbers are.
+    /// The type of the numbers.
     type Number: VertexNumber;
     /// A slice in memory.
     type Slice: Sync;
     /// Number of slices.
     fn slices(&self) -> usize;
-    /// The slice that a key is in.
+    /// Returns the slice that holds a key.
     fn slice_of(&self, key: K) -> usize;
-    /// Asks for what [`get`](Mapping::get) of a key will need, where that is known at once.
+    /// Prefetches what [`get`](Mapping::get) of a key will need, if it can be told at once.
     fn prefetch(_slice: &Self::Slice, _key: K) {}
-    /// Why a key of an edge has no number.
+    /// Returns the error for a key of an edge that has no number.
     fn missing(&self, _key: K) -> Error {
         changed()
     }
-    /// The number of a key in a slice; `None` if the key has none.
+    /// Returns the number of a key in its slice; `None` if it has none.
     fn get(slice: &Self::Slice, key: K) -> Option<Self::Number>;
-    /// Loads slice after slice.
+    /// Loads and visits slice after slice.
     fn for_each_slice(
         &self,
         visit: &mut dyn FnMut(usize, &Self::Slice) -> Result<()>,
@@ -49,7 +50,8 @@ pub(super) trait Mapping<K>: Sync {
 /// Takes edges whose ends are replaced, from several threads.
 type Sink<'s, N, W> = dyn Fn(&[DenseEdge<N, W>]) -> Result<()> + Sync + 's;
 
-/// Tells the progress of edges that are passed over several times: each counts as one once the last pass is done.
+/// Reports the progress of edges that are passed over `count` times: they count once, all passes
+/// together.
 struct Passes<'p> {
     progress: &'p dyn Progress,
     count: u64,
@@ -64,11 +66,11 @@ impl Passes<'_> {
     }
 }
 
-/// Passes over the edges where the table has several slices: to their sources, to their targets, to the sink.
+/// Passes over the edges if the table has several slices: by source, by target, into the sink.
 const PASSES_SLICED: u64 = 3;
 
-/// Replaces both ends of all edges and passes the edges on, in chunks, from several threads. Advances the current stage
-/// by one for each edge.
+/// Replaces both ends of all edges and passes the edges on in chunks, from several threads.
+/// Advances the current stage by one for each edge.
 pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -112,7 +114,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     replace_targets::<K, W, M>(run, by_target.close()?, mapping, &sink)
 }
 
-/// Replaces both ends at once: two look-ups an edge, whose cache misses overlap.
+/// Replaces both ends at once with two look-ups an edge, whose cache misses overlap.
 fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -164,8 +166,8 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
     })
 }
 
-/// Ascending keys with a number each, and an index over their leading bits: a look-up in keys that
-/// are spread evenly costs about two cache misses, in any others a binary search.
+/// Ascending keys with a number each, and an index over their leading bits. A look-up costs about
+/// two cache misses if the keys are spread evenly, and a binary search otherwise.
 pub(super) struct SortedSlice<K, N> {
     keys: Vec<K>,
     numbers: Numbers<N>,
@@ -179,7 +181,7 @@ enum Numbers<N> {
     Each(Vec<N>),
 }
 
-/// Keys of a slice at the most: places in it have 32 bits.
+/// The most keys of a slice: places in it have 32 bits.
 const SLICE_LEN_MAX: u64 = u32::MAX as u64;
 
 impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
@@ -213,7 +215,7 @@ impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
     }
 }
 
-/// The leading bits of a key: greater keys have no lesser prefix.
+/// The leading bits of a key. A greater key never has a smaller prefix.
 pub(super) trait Prefix: Key {
     fn prefix(self) -> u64;
 }
@@ -230,12 +232,12 @@ impl Prefix for u128 {
     }
 }
 
-/// That an edge ends at a vertex, which may be known, that is not among those that are listed.
+/// Returns the error for an edge that ends at an unlisted vertex. Its `id` may be known.
 fn unlisted(listed: &VertexSet, id: Option<u64>) -> Error {
     Error::bad_input(Place { file: "the input".into(), at: At::File }, listed.missing(id))
 }
 
-/// From an integer id to its rank.
+/// Maps integer ids to their ranks.
 pub(super) struct IdRanks<'a, N> {
     ids: &'a Filled<u64>,
     listed: Option<&'a VertexSet>,
@@ -246,7 +248,7 @@ pub(super) struct IdRanks<'a, N> {
 }
 
 impl<'a, N: VertexNumber> IdRanks<'a, N> {
-    /// The ranks of ascending ids, which may be those that are listed, in slices that take up to `memory` bytes.
+    /// Maps ascending ids, those in `listed` if it is given, in slices of up to `memory` bytes.
     pub fn new(
         ids: &'a Filled<u64>,
         listed: Option<&'a VertexSet>,
@@ -317,16 +319,16 @@ impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
     }
 }
 
-/// From the hash of a name to its rank.
+/// Maps the hashes of names to the ranks of the names.
 pub(super) struct NameRanks<'a, N> {
     ranks: &'a Filled<NameRank<N>>,
     listed: Option<&'a VertexSet>,
-    /// Buckets that make a slice.
+    /// Buckets per slice.
     group: usize,
 }
 
 impl<'a, N: VertexNumber> NameRanks<'a, N> {
-    /// The ranks of `count` names, which may be those that are listed, in slices that take up to `memory` bytes.
+    /// Maps `count` names, those in `listed` if it is given, in slices of up to `memory` bytes.
     pub fn new(
         ranks: &'a Filled<NameRank<N>>,
         listed: Option<&'a VertexSet>,

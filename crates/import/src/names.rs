@@ -1,8 +1,8 @@
-//! Vertices that have names: which names there are, and their order.
+//! The names of vertices, and their order.
 //!
 //! While the edges are read, a name is known by its 128-bit hash. The names themselves are put into
-//! buckets by their hash, where equal ones meet; what is left of them is put into buckets by their
-//! first bytes, and these, sorted one after the other, are all names in byte order.
+//! buckets by hash, where equal ones meet. The distinct names are put into buckets by their first
+//! bytes. These buckets, sorted one after the other, give all names in byte order.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -24,15 +24,15 @@ use super::input::{EdgeChunk, Ends};
 use super::shares;
 use super::vertex_files::{ArrayFile, VertexFile};
 
-/// Buckets by hash, for a dictionary whose size nobody knows beforehand.
+/// Buckets by hash, for a dictionary whose size is not known beforehand.
 const BUCKETS: usize = 256;
 
-/// Names that a worker remembers to have passed on, so that names of many edges are not stored for
-/// each of them: 512 KiB.
+/// Names that a worker remembers, so that a name with many edges is not stored for each of them:
+/// 512 KiB.
 const REMEMBERED: usize = 1 << 15;
 
-/// The most bytes of names that are sorted together, whatever the memory: comparing two names looks at bytes anywhere
-/// among them, which should be in the cache.
+/// The most bytes of names that are sorted together, with any memory. Comparing two names looks at
+/// bytes anywhere among them, which should be in the cache.
 const SORTED_TOGETHER_MAX: u64 = 4 << 20;
 
 /// Collects names while the edges are read.
@@ -50,7 +50,7 @@ impl NameCollector {
         }
     }
 
-    /// Collects the names of a chunk, but for those of edges that are left out.
+    /// Collects the names of a chunk, except those of edges that are left out.
     pub fn add(&self, chunk: &EdgeChunk<'_>, rule: ArcRule) -> Result<()> {
         let Ends::Strings { sources, targets } = chunk.ends else { return Ok(()) };
         let edges = sources.iter().zip(targets.iter());
@@ -83,7 +83,7 @@ impl NameCollector {
         )
     }
 
-    /// Each name once, in buckets such that all names of a bucket are below those of the next.
+    /// Returns each name once, in buckets. All names of a bucket are below those of the next.
     pub fn distinct(self, run: &ImportRun<'_>) -> Result<DistinctNames> {
         let by_hash = self.buckets.close()?;
         let bytes = (0..by_hash.count()).map(|bucket| by_hash.len(bucket)).sum();
@@ -177,7 +177,7 @@ impl DistinctNames {
     }
 }
 
-/// All names in byte order, and how to find a name's rank by its hash.
+/// All names in byte order, and the rank of each name by its hash.
 pub(super) struct SortedNames<N> {
     /// Number of names.
     pub count: u64,
@@ -195,12 +195,12 @@ pub(super) struct NameRank<N> {
     pub rank: N,
 }
 
-/// The bucket, of `count`, of a hash: higher hashes lie in higher buckets.
+/// Returns the bucket, of `count`, of a hash. Higher hashes lie in higher buckets.
 pub(super) fn bucket_of(hash: u128, count: usize) -> usize {
     (((hash >> 64) * count as u128) >> 64) as usize
 }
 
-/// A name as it is spilled: its hash, its length, its bytes.
+/// Bytes of the hash and the length, which precede a name where it is spilled.
 const HEAD: usize = size_of::<u128>() + size_of::<u32>();
 
 fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
@@ -210,7 +210,8 @@ fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
     head
 }
 
-/// Splits the first record off; also tells its hash. `None` where it is not complete.
+/// Splits off the first record; returns it, its hash and the rest. `None` if the record is not
+/// complete.
 fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
     let (hash, rest) = bytes.split_first_chunk::<16>()?;
     let (len, _) = rest.split_first_chunk::<4>()?;
@@ -218,7 +219,7 @@ fn split_record(bytes: &[u8]) -> Option<(&[u8], u128, &[u8])> {
     Some((record, u128::from_le_bytes(*hash), after))
 }
 
-/// Bytes of names that a worker may have in memory; to sort them takes as much again, twice.
+/// Bytes of names that a worker may have in memory. Sorting takes twice as much besides.
 fn names_share(run: &ImportRun<'_>) -> u64 {
     (run.share(shares::NAMES_SORTED) / run.workers.count() as u64).max(1)
 }
@@ -229,7 +230,7 @@ struct Names {
     list: Vec<Name>,
 }
 
-/// Where a name lies, with what orders most names without a look at their bytes.
+/// Where a name lies, and its leading bytes, which order most names without a look at the rest.
 #[derive(Clone, Copy)]
 struct Name {
     hash: u128,
@@ -239,7 +240,8 @@ struct Name {
 }
 
 impl Names {
-    /// Reads those names of a bucket that `keep` (of the names before, a hash and a text) chooses.
+    /// Reads those names of a bucket that `keep` accepts, given the names before, a hash and a
+    /// text.
     fn read(
         run: &ImportRun<'_>,
         buckets: &Filled<u8>,
@@ -248,7 +250,7 @@ impl Names {
     ) -> Result<Names> {
         let share = names_share(run);
         let mut names = Names { bytes: Vec::new(), list: Vec::new() };
-        // The part read last, behind what was left of a record that it cuts in two.
+        // The part read last, behind the rest of a record that it cuts in two.
         let mut part: Vec<u8> = Vec::new();
         buckets.for_each(bucket, &mut |bytes| {
             part.extend_from_slice(bytes);
@@ -286,7 +288,7 @@ impl Names {
         &self.bytes[name.start as usize..name.end as usize]
     }
 
-    /// The name as it is spilled.
+    /// Returns the name as it is spilled.
     fn record(&self, name: &Name) -> &[u8] {
         &self.bytes[name.start as usize - HEAD..name.end as usize]
     }
@@ -309,7 +311,7 @@ impl Names {
         Err(Error::bad_input(place, detail))
     }
 
-    /// At most `count - 1` names, of sorted ones, that divide them evenly.
+    /// Returns at most `count - 1` names that divide the sorted names evenly.
     fn splitters(&self, count: usize) -> Vec<Vec<u8>> {
         let at = |part: usize| self.list.get(part * self.list.len() / count);
         let mut splitters: Vec<Vec<u8>> =

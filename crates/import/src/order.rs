@@ -1,7 +1,7 @@
 //! The vertex order: which dense id each vertex gets.
 //!
-//! By id and by degree, it can be told off in one pass over the degrees by rank, so that permutation is
-//! never stored whole unless it is looked up at random. Depth first, it is a list.
+//! The orders by id and by degree need one pass over the degrees by rank, so the permutation is
+//! stored whole only if it is looked up at random. The depth-first order is a list.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -22,26 +22,26 @@ use super::import_run::ImportRun;
 use super::mapping::Mapping;
 use super::source::EdgeSource;
 
-/// Hands out the dense ids of vertices that come by ascending id.
+/// Hands out dense ids to vertices that come by ascending id.
 #[derive(Debug, Clone)]
 enum Numbering {
-    /// One after the other; where vertices are declared, the ids themselves.
+    /// Consecutive numbers; the ids themselves, where vertices are declared.
     Given { next: u64 },
-    /// The next of those for vertices of the same degree: a counting sort.
+    /// The next number for vertices of the same degree: a counting sort.
     Degree { next: Vec<u64>, next_of_heavy: BTreeMap<u64, u64> },
-    /// As listed by row.
+    /// The entry of a list, by row.
     Listed(Arc<Vec<u32>>),
 }
 
-/// The dense id of a row that has no edge. Where vertices are declared, it stands for one that is numbered behind
-/// those with edges, or by its id: see [`Numbered::isolated`].
+/// The dense id of a row without edges. A declared vertex without edges is numbered behind those
+/// with edges, or by its id: see [`Numbered::isolated`].
 pub(super) const NONE: u64 = <u64 as VertexNumber>::NONE;
 
-/// Vertices of lesser degree are counted in an array, the few others in a map.
+/// Vertices of lower degree are counted in an array, the few others in a map.
 const HEAVY_DEGREE: u64 = 1 << 14;
 
 impl Numbering {
-    /// The numbering of all vertices by descending degree.
+    /// Numbers all vertices by descending degree.
     fn by_degree(degrees: &DegreeTable) -> Result<Numbering> {
         let mut counts = vec![0; HEAVY_DEGREE as usize];
         let mut heavy = BTreeMap::new();
@@ -62,8 +62,8 @@ impl Numbering {
         Ok(Numbering::Degree { next: counts, next_of_heavy: heavy })
     }
 
-    /// Ranges of dense ids that ascend with the ids, before any was handed out: in the order by degree
-    /// the vertices of each degree, elsewhere none.
+    /// Returns ranges of dense ids that ascend with the ids, before any is handed out: in the order
+    /// by degree the vertices of each degree, in other orders none.
     fn runs(&self, connected: u64) -> Vec<Range<u64>> {
         let Numbering::Degree { next, next_of_heavy } = self else { return Vec::new() };
         let starts = next_of_heavy.values().rev().chain(next.iter().rev()).copied();
@@ -71,7 +71,7 @@ impl Numbering {
         starts.zip(ends).map(|(start, end)| start..end).filter(|run| !run.is_empty()).collect()
     }
 
-    /// The dense id of the next row; [`NONE`] when it has no edge.
+    /// Returns the dense id of the next row, or [`NONE`] if it has no edge.
     #[inline]
     fn assign(&mut self, row: u64, degrees: Degrees) -> u64 {
         let degree = total(degrees);
@@ -97,27 +97,27 @@ fn total([out, into]: Degrees) -> u64 {
     u64::from(out) + u64::from(into)
 }
 
-/// The vertices that a user has declared: all ids below a number, with or without an edge.
+/// The declared vertices, with or without an edge: all ids below a number, or listed ids.
 #[derive(Clone, Copy)]
 pub(super) struct Declared<'a> {
     pub count: u64,
-    /// The id of each row of the degrees, where that is not its number.
+    /// The id of each row of the degrees, where it differs from the number of the row.
     pub ids: Option<&'a Filled<u64>>,
 }
 
-/// Rows of the degrees that follow one another.
+/// Consecutive rows of the degrees.
 pub(super) struct Block<'b> {
-    /// The first of them.
+    /// The number of the first row.
     pub first: u64,
     pub degrees: &'b [Degrees],
-    /// Their dense ids, [`NONE`] where they have no edge.
+    /// The dense ids of the rows, [`NONE`] for those without edges.
     pub dense: &'b [u64],
     ids: Option<&'b [u64]>,
 }
 
 impl Block<'_> {
-    /// The id of a row, by its place in the block. Where vertices are not declared, their ids do not matter, and it is
-    /// the row.
+    /// Returns the id of the row at `place` in the block. Where vertices are not declared, ids do
+    /// not matter, and it returns the number of the row.
     #[inline]
     pub fn id(&self, place: usize) -> u64 {
         self.ids.map_or(self.first + place as u64, |ids| ids[place])
@@ -135,7 +135,7 @@ pub(super) struct Numbered<'a> {
 }
 
 impl<'a> Numbered<'a> {
-    /// Numbers the vertices of a graph; only the order depth first looks at the edges.
+    /// Numbers the vertices of a graph. Only the depth-first order looks at the edges.
     pub fn new<W: Weight>(
         run: &ImportRun<'_>,
         edges: &EdgeSource<'_, W>,
@@ -159,8 +159,8 @@ impl<'a> Numbered<'a> {
         self.declared.map_or(self.summary.vertices, |declared| declared.count)
     }
 
-    /// The dense ids of the vertices without edges, which ascend with their ids: those behind all others. In the given
-    /// order they stand among them, and the range is empty.
+    /// Returns the dense ids of the vertices without edges: behind all others, ascending with the
+    /// ids. In the given order these vertices stand among the others, and the range is empty.
     pub fn isolated(&self) -> Range<u64> {
         match self.order {
             VertexOrder::Given => 0..0,
@@ -168,14 +168,14 @@ impl<'a> Numbered<'a> {
         }
     }
 
-    /// Ranges of dense ids that ascend with the ids, as far as the order makes sure of any.
+    /// Returns ranges of dense ids that ascend with the ids, where the order guarantees any.
     pub fn runs(&self) -> Vec<Range<u64>> {
         let mut runs = self.numbering.runs(self.summary.vertices);
         runs.extend(Some(self.isolated()).filter(|isolated| !isolated.is_empty()));
         runs
     }
 
-    /// Visits all rows, ascending.
+    /// Visits all rows in ascending order, a block at a time.
     pub fn for_each(&self, visit: &mut dyn FnMut(&Block<'_>) -> Result<()>) -> Result<()> {
         let mut numbering = self.numbering.clone();
         let mut all_ids = self.declared.and_then(|declared| declared.ids).map(|ids| ids.cursor(0));
@@ -199,7 +199,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// From rows to dense ids; both are numbers `N`.
+/// Maps rows to dense ids; both are numbers `N`.
 pub(super) struct DenseIds<'a, N> {
     numbered: &'a Numbered<'a>,
     id_end: u64,
@@ -208,7 +208,7 @@ pub(super) struct DenseIds<'a, N> {
 }
 
 impl<'a, N: VertexNumber> DenseIds<'a, N> {
-    /// The dense ids of numbered vertices, in slices that take up to `memory` bytes.
+    /// Maps the rows of `numbered`, in slices of up to `memory` bytes.
     pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a, N> {
         let id_end = numbered.summary.id_end;
         let ids = (memory / size_of::<N>() as u64).max(1 << 12);
@@ -264,7 +264,7 @@ impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
         let mut slice = empty(index);
         self.numbered.for_each(&mut |block| {
             let (mut first, mut dense) = (block.first, block.dense);
-            // Ids beyond the last one with an edge only fill up its block.
+            // Rows beyond the last one with an edge only fill up its block.
             dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
             while !dense.is_empty() {
                 while first >= end_of(index) {
@@ -304,7 +304,7 @@ mod tests {
         (counters.into_table(u64::from(ids), ArcRule::default()), rows)
     }
 
-    /// The dense ids by sorting.
+    /// Returns the dense ids that sorting gives.
     fn expected(rows: &[Degrees], order: VertexOrder) -> Vec<u32> {
         let mut ids: Vec<usize> = (0..rows.len()).filter(|&id| rows[id] != [0, 0]).collect();
         match order {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_ids_are_those_of_a_sort_in_slices_of_every_size() {
+    fn dense_ids_match_a_sort_for_slices_of_every_size() {
         let (table, rows) = table(1 << 17);
         let degrees = &table;
         let summary = table.summary().unwrap();

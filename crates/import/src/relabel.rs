@@ -1,4 +1,4 @@
-//! Ids that are no small integers: replaced by their ranks, after which the import goes on as if the
+//! Replaces ids that are no small integers by their ranks. Afterwards the import goes on as if the
 //! input had been numbered `0..V` from the start.
 
 use std::path::Path;
@@ -29,13 +29,14 @@ pub(super) struct Ranked<W> {
     pub degrees: DegreeTable,
     /// Number of ranks.
     pub count: u64,
-    /// The files, complete, that hold the original ids.
+    /// The complete files that hold the original ids.
     pub files: Vec<VertexFile>,
-    /// The id of each rank, where vertices are declared.
+    /// The id of each rank, where all ids below a number are declared.
     pub ids: Option<Filled<u64>>,
 }
 
-/// Numbers integer ids by rank, and writes them into `directory` unless all ids up to a declared one are vertices.
+/// Replaces integer ids by ranks, and writes the ids into `directory` unless all below a number are
+/// declared.
 pub(super) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
@@ -64,7 +65,7 @@ pub(super) fn by_id<W: Weight>(
     Ok(Ranked { edges, degrees, count, files, ids })
 }
 
-/// Numbers names by rank and writes them into `directory`.
+/// Replaces names by ranks, and writes the names into `directory`.
 pub(super) fn by_name<W: Weight>(
     run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
@@ -95,7 +96,7 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     Ok(Ranked { edges, degrees, count, files, ids: None })
 }
 
-/// A copy of the ids in little memory: it is held to the end.
+/// Copies the ids into little memory, where they are held to the end.
 fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
     let copy = Buckets::new(1, run.space(run.share(shares::DECLARED_IDS)));
     ids.for_each(0, &mut |part| copy.write(|writer| writer.push_all(0, part)))?;
@@ -138,7 +139,8 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     Ok((EdgeSource::Spool(Box::new(spool.close()?)), census.finish(run)?))
 }
 
-/// Counts the degrees of ids below `id_end` that are too many to be counted while the input is read.
+/// Counts the degrees of ids below `id_end`, which are too many to be counted while the input is
+/// read.
 pub(super) fn count_degrees<W: Weight>(
     run: &ImportRun<'_>,
     (edges, arcs): (&EdgeSource<'_, W>, u64),
@@ -160,8 +162,8 @@ pub(super) fn count_degrees<W: Weight>(
     census.finish(run)
 }
 
-/// Counts degrees range by range, on disk: 4 bytes for each end that is counted, in an undirected graph the sources
-/// alone.
+/// Counts degrees range by range, on disk: 4 bytes for each end that is counted. In an undirected
+/// graph, only sources are counted.
 struct RankCensus {
     ends: Buckets<u32>,
     range_log2: u32,
@@ -172,7 +174,8 @@ struct RankCensus {
 impl RankCensus {
     fn of(run: &ImportRun<'_>, count: u64) -> Result<RankCensus> {
         let space = run.space(run.share(shares::ENDS));
-        // An end in a bucket is its local rank and one bit that tells source from target.
+        // An end in a bucket is its rank within the range and one bit that tells source from
+        // target.
         let mut range_log2 = 12;
         while (count >> range_log2) as usize >= space.buckets_max() {
             range_log2 += 1;

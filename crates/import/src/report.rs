@@ -1,4 +1,4 @@
-//! What an import tells when it is done.
+//! The report of an import.
 
 use tegula_machine::{Diagnostic, Hint};
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
@@ -14,29 +14,30 @@ pub struct ImportReport {
     pub vertices: u64,
     /// Stored arcs: an edge of an undirected input is two, its loop one.
     pub edges: u64,
-    /// Whether each edge leads both ways, as was asked for or told by the input.
+    /// Whether each edge leads both ways, because the user or the input says so.
     pub undirected: bool,
-    /// Of an undirected graph the share of the listed edges that stand both ways, as `a b` and `b a`, loops left aside;
-    /// `None` of a directed graph and of a list without other edges than loops. It is exact for up to 131,072 edges,
-    /// and estimated within about half a percentage point for more.
+    /// The share of the listed edges of an undirected graph that stand both ways, as `a b` and `b
+    /// a`; loops do not count. `None` for a directed graph, and for a list that has only loops. It
+    /// is exact for up to 131,072 edges, and estimated within about half a percentage point for
+    /// more.
     pub both_ways_share: Option<f64>,
     /// Whether edges have weights.
     pub weighted: bool,
     /// Stored arcs that are loops.
     pub loops: u64,
-    /// Stored arcs that repeat another one's ends.
+    /// Stored arcs that repeat the ends of another one.
     pub duplicates: u64,
     /// Loops of the input that were left out.
     pub dropped_loops: u64,
-    /// Arcs that were left out because they repeat another one's ends.
+    /// Arcs that were left out because they repeat the ends of another one.
     pub dropped_duplicates: u64,
-    /// What the ids are.
+    /// The type of the ids.
     pub ids: IdType,
-    /// Which columns were read of each file that has any.
+    /// The columns that were read, for each file that has columns.
     pub columns: Vec<ColumnsTaken>,
-    /// What a user should know of how the input was read.
+    /// What a user should know about how the input was read.
     pub warnings: Vec<Diagnostic>,
-    /// Rows that could not be understood and were passed over.
+    /// Rows that could not be parsed and were passed over.
     pub bad_rows: u64,
     /// The vertex order, and why it was chosen.
     pub order: OrderChoice,
@@ -46,27 +47,27 @@ pub struct ImportReport {
     pub seconds: StageSeconds,
 }
 
-/// Where the time went.
+/// Seconds that each stage took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StageSeconds {
     /// Reading the input, counting degrees.
     pub reading: f64,
     /// Sorting ids and replacing them by ranks, where they are no small integers.
     pub relabeling: f64,
-    /// Choosing the vertex order, writing what has an entry per vertex.
+    /// Choosing the vertex order and writing the files with an entry per vertex.
     pub ordering: f64,
-    /// Giving edges their dense ids and sorting them roughly.
+    /// Giving edges their dense ids and sorting them into bins.
     pub sorting: f64,
     /// Encoding and writing tiles.
     pub building: f64,
-    /// Building the layouts `rows` and `reverse` from them.
+    /// Building the layouts `rows` and `reverse` from the tiles.
     pub rows: f64,
 }
 
-/// From this share of edges both ways on, the report warns.
+/// The report warns if at least this share of the edges stands both ways.
 const BOTH_WAYS_SHARE_TOLD: f64 = 1.0 / 3.0;
 
-/// The report of an import that has written this manifest.
+/// Returns the report of the import that has written `manifest`.
 pub(super) fn report(
     manifest: Manifest,
     input: &Input,

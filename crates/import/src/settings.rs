@@ -1,6 +1,6 @@
-//! Options of an import that hints name: these, and no others. Each is a field of
-//! [`ImportConfig`](crate::ImportConfig) or [`InputOptions`](crate::input::InputOptions); who words hints can
-//! check that there are words for [`ALL`].
+//! The options of an import that hints may name. Each is a field of
+//! [`ImportConfig`](crate::ImportConfig) or [`InputOptions`](crate::input::InputOptions). Code that
+//! words hints can check that it has words for [`ALL`].
 
 use tegula_machine::Setting;
 use tegula_machine::SettingValue::{Any, On, OneOf};
@@ -11,45 +11,45 @@ macro_rules! settings {
         pub const $name: Setting =
             Setting { option: stringify!($option), value: $value };)*
 
-        /// All of them.
+        /// All these options.
         pub const ALL: &[Setting] = &[$($name),*];
     };
 }
 
 settings! {
-    /// What is in the files.
+    /// The format of the files.
     FORMAT = format: Any;
-    /// A Parquet table, whatever the file is called.
+    /// A Parquet table, under any file name.
     FORMAT_PARQUET = format: OneOf(&["parquet"]);
-    /// GraphML, whatever the file is called.
+    /// GraphML, under any file name.
     FORMAT_GRAPHML = format: OneOf(&["graphml"]);
-    /// GEXF, whatever the file is called.
+    /// GEXF, under any file name.
     FORMAT_GEXF = format: OneOf(&["gexf"]);
-    /// Ids are integers, also where several spellings are one.
+    /// Ids are integers, even where several spellings stand for one.
     IDS_INTEGER = ids: OneOf(&["integer"]);
-    /// Ids are strings, also where they are spelled as integers.
+    /// Ids are strings, even where they are spelled as integers.
     IDS_STRING = ids: OneOf(&["string"]);
-    /// The weights are wanted.
+    /// Weights are read.
     WEIGHTED = weighted: On;
-    /// Where the sources are.
+    /// The column of the sources.
     SOURCE_COLUMN = source_column: Any;
-    /// Where the targets are.
+    /// The column of the targets.
     TARGET_COLUMN = target_column: Any;
-    /// Where the weights are.
+    /// The column of the weights.
     WEIGHT_COLUMN = weight_column: Any;
     /// The first line is an edge.
     NO_HEADER = no_header: On;
     /// What separates columns.
     DELIMITER = delimiter: Any;
-    /// How many rows may be passed over.
+    /// The number of bad rows that may be passed over.
     SKIP_BAD_ROWS = skip_bad_rows: Any;
     /// Each edge leads both ways.
     UNDIRECTED = undirected: On;
-    /// How many vertices there are.
+    /// The number of vertices.
     VERTICES = vertices: Any;
-    /// Of edges with the same ends one is kept.
+    /// Only one of the edges with the same ends is kept.
     DROP_DUPLICATES = drop_duplicates: On;
-    /// A graph may have no edge.
+    /// The graph may have no edge.
     ALLOW_EMPTY = allow_empty: On;
 }
 

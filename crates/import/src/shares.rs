@@ -1,14 +1,14 @@
-//! How the memory of an import is shared out: the one table from which every pass takes what it may hold.
+//! How the memory of an import is shared out. Every pass takes its limits from this table.
 //!
-//! A pass that needs more than its share works slice by slice or through the disk. What is held at the same
-//! time is listed in the phases of the test below, which proves that no phase adds up to more than the
-//! whole. Beside the shares a process needs what [`import_run`](super::import_run) sets aside: its own, and what passes
-//! through the hands of its workers.
+//! A pass that needs more than its share works slice by slice or through the disk. The test below
+//! lists for each phase what is held at the same time, and proves that no phase adds up to more
+//! than the whole. Besides the shares, a process needs what [`import_run`](super::import_run) sets
+//! aside: memory of its own, and of its workers.
 
 /// A share of the memory of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Of [`WHOLE`].
+    /// In parts of [`WHOLE`].
     parts: u64,
 }
 
@@ -21,49 +21,52 @@ const fn share(numerator: u64, denominator: u64) -> Share {
 }
 
 impl Share {
-    /// The bytes that the share is of `memory`.
+    /// Returns the bytes of the share, out of `memory`.
     pub const fn of(self, memory: u64) -> u64 {
         (memory as u128 * self.parts as u128 / WHOLE as u128) as u64
     }
 
-    /// The memory of which `needed` bytes are the share.
+    /// Returns the memory whose share is `needed` bytes.
     pub fn whole_of(self, needed: u64) -> u64 {
         (u128::from(needed) * u128::from(WHOLE)).div_ceil(u128::from(self.parts)) as u64
     }
 }
 
-/// The blocks that the writers of one set of buckets fill; every set has them while it is written.
+/// The blocks that the writers of one set of buckets fill. Every set takes this share while it is
+/// written.
 pub(super) const WRITING: Share = share(1, 24);
 
-/// What the readers of the input hold.
+/// The buffers of the readers of the input.
 pub(super) const INPUT: Share = share(1, 8);
-/// Counters of the degrees by id, and a slice of the table from ids to dense ids: 8 and 4 bytes an id. They are a
-/// little more than a quarter and an eighth, so that a budget of 32 bytes an id holds both whole, beside what the
-/// process takes by itself: 2^27 ids within 4 GiB. Slice by slice an import takes 1.7 times as long.
+/// Counters of the degrees by id, and a slice of the table from ids to dense ids: each takes 4
+/// bytes an id. The shares are a little more than a quarter and an eighth, so that a budget of 32
+/// bytes an id holds both whole, beside what the process itself takes: 2^27 ids within 4 GiB. Slice
+/// by slice, an import takes 1.7 times as long.
 pub(super) const COUNTERS: Share = share(4, 15);
 pub(super) const DENSE_IDS: Share = share(2, 15);
-/// What waits to be counted there.
+/// Ends that wait to be counted in [`COUNTERS`].
 pub(super) const COUNTS_WAITING: Share = share(1, 16);
-/// Edges that are kept: half of it for each width of keys, of which an input has two at most. Once ids
-/// are small integers, only one of them is left.
+/// Edges that are kept: half of the share for each width of keys, of which an input has at most
+/// two. Once ids are small integers, only one width is left.
 pub(super) const SPOOL: Share = share(1, 4);
-/// Names as they are collected.
+/// Names, while they are collected.
 pub(super) const NAMES: Share = share(1, 6);
 /// Arcs by both ends, where duplicates are dropped.
 pub(super) const ARCS: Share = share(1, 12);
-/// Those of them that are sorted at a time.
+/// The arcs that are sorted at a time.
 pub(super) const ARCS_SORTED: Share = share(1, 6);
 
 /// Ids at the ends of edges, in buckets.
 pub(super) const ID_BUCKETS: Share = share(1, 6);
-/// The buckets of them that are sorted at a time, on all threads together.
+/// The buckets of ids that are sorted at a time, on all threads together.
 pub(super) const IDS_SORTED: Share = share(1, 3);
-/// All ids once, in order.
+/// Each id once, in order.
 pub(super) const IDS: Share = share(1, 8);
 
-/// Names once, in buckets by their first bytes.
+/// Each name once, in buckets by first bytes.
 pub(super) const DISTINCT_NAMES: Share = share(1, 6);
-/// The names that are sorted at a time, on all threads together; to sort them takes as much again, twice.
+/// The names that are sorted at a time, on all threads together. Sorting takes two more of these
+/// shares.
 pub(super) const NAMES_SORTED: Share = share(1, 10);
 /// The rank of each name.
 pub(super) const NAME_RANKS: Share = share(1, 12);
@@ -74,54 +77,56 @@ pub(super) const RANKS: Share = share(1, 6);
 pub(super) const RANKED_SPOOL: Share = share(1, 5);
 /// Counters of the degrees by rank.
 pub(super) const RANK_COUNTERS: Share = share(2, 15);
-/// What waits to be counted there.
+/// Ends that wait to be counted in [`RANK_COUNTERS`].
 pub(super) const RANK_COUNTS_WAITING: Share = share(1, 30);
 /// Ends of edges by ranges of vertices, where the counters do not suffice.
 pub(super) const ENDS: Share = share(1, 8);
-/// The degrees of one of these ranges.
+/// The degrees of one such range.
 pub(super) const RANGE_DEGREES: Share = share(1, 6);
-/// All degrees, counted so.
+/// All degrees, where they are counted by ranges.
 pub(super) const DEGREE_ROWS: Share = share(1, 16);
-/// Edges that wait for a slice of a table, by their source; and again by their target.
+/// Edges that wait for the slice of a table with their source, and again for that with their
+/// target.
 pub(super) const WAITING: Share = share(1, 32);
 
-/// Ids by rank, where vertices are declared: they are held from then on.
+/// Ids by rank, where vertices are declared. They are held to the end.
 pub(super) const DECLARED_IDS: Share = share(1, 96);
 
 /// Degrees on their way to their dense ids.
 pub(super) const DENSE_ROWS: Share = share(1, 12);
-/// A slice of them.
+/// A slice of these degrees.
 pub(super) const DENSE_SLICE: Share = share(1, 12);
-/// The tables of the order depth first.
+/// The tables of the depth-first order.
 pub(super) const TREES: Share = share(9, 16);
-/// These tables, the degrees, and lists of neighbours.
+/// [`TREES`], the degrees, and lists of neighbours.
 pub(super) const TREES_AND_LISTS: Share = share(3, 4);
 
 /// Edges by bins, where the input is read again and the table of dense ids is one slice.
 pub(super) const SORTED_ALONE: Share = share(13, 30);
-/// Edges by bins, where other edges are held meanwhile.
+/// Edges by bins, where other edges are held at the same time.
 pub(super) const SORTED: Share = share(7, 48);
-/// What is left of either at the least, when the building of tiles has taken what it needs.
+/// The least that is left of either once the building of tiles has taken what it needs.
 pub(super) const SORTED_MIN: Share = share(1, 8);
 
-/// The edges that are expected in a group of bins, as long as it has more than one stretch of them.
+/// The expected edges of a group of bins, unless it is a single stretch.
 pub(super) const GROUP: Share = share(1, 8);
 /// The edges of a group, scattered to bins.
 pub(super) const PARTS: Share = share(1, 6);
-/// The edges of a bin that is too large, divided: by segments, by units, by slices, and those of a slice in cuts.
+/// The edges of a bin that is too large, divided: by segments, by units, by slices, and those of a
+/// slice in cuts.
 pub(super) const CUTS: Share = share(1, 24);
 
-// A minimum lies within what it is a minimum of.
+// The first share of each pair lies within the second.
 const _: () = assert!(SORTED_MIN.parts <= SORTED.parts && GROUP.parts <= PARTS.parts);
 
-/// What tiles are read into while rows are built; the building itself has the rest.
+/// Tiles that are read while rows are built. The building itself has the rest.
 pub(super) const TILES_READ: Share = share(1, 4);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The list of dense ids in the order depth first: a quarter of the tables from which it was made.
+    /// The list of dense ids in depth-first order: a quarter of the tables from which it is made.
     const LISTED: Share = Share { parts: TREES.parts / 4 };
     /// Edges that are kept, once only one width of keys is left.
     const KEPT: Share = Share { parts: SPOOL.parts / 2 };
@@ -224,7 +229,7 @@ mod tests {
             ],
         ),
         ("weighing three orders", &[(1, COUNTERS), (1, KEPT), (1, LISTED), (3, DENSE_IDS)]),
-        // One slice of dense ids holds all of them: counters and list are no larger.
+        // One slice holds all dense ids. Counters and list are no larger.
         (
             "sorting what is read again",
             &[(1, INPUT), (3, DENSE_IDS), (1, SORTED_ALONE), (1, WRITING)],
@@ -253,7 +258,7 @@ mod tests {
                 (3, WRITING),
             ],
         ),
-        // Ranks are counted in half the memory of ids, so there is room for the ids beside them.
+        // Counters by rank take half the memory of counters by id, which leaves room for the ids.
         (
             "sorting what was kept of declared vertices",
             &[

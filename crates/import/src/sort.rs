@@ -8,11 +8,11 @@ use tegula_machine::threads::lock;
 
 use super::import_run::ImportRun;
 
-/// Fewer items are sorted by one thread.
+/// Items are not divided below twice this number.
 const PIECE_LEN_MIN: usize = 1 << 12;
 
-/// Sorts in place. The items are divided at as many medians as there are threads, less one, and the pieces
-/// are sorted side by side. Items that compare as equal may come in any order.
+/// Sorts in place. Medians divide the items into one piece per thread, and the pieces are sorted in
+/// parallel. Items that compare as equal may come in any order.
 pub(super) fn sort<T: Send>(
     run: &ImportRun<'_>,
     items: &mut [T],
@@ -26,7 +26,8 @@ pub(super) fn sort<T: Send>(
     })
 }
 
-/// Divides items into `count` pieces of about the same length: none of a piece is above one of the next.
+/// Divides items into `count` pieces of about the same length. No item is above one of the next
+/// piece.
 fn divide<'a, T>(
     items: &'a mut [T],
     count: usize,

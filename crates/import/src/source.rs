@@ -1,4 +1,4 @@
-//! Where a pass gets its edges from: the input once more, or what was kept of it.
+//! Where a pass gets its edges from: the input again, or edges that were kept.
 
 use tegula_machine::threads::{Silent, Stash};
 use tegula_machine::{At, Error, Place, Result};
@@ -10,15 +10,15 @@ use super::import_run::ImportRun;
 use super::input::Input;
 use super::shares::Share;
 
-/// Edges that can be visited again and again, in no particular order.
+/// Edges that can be visited repeatedly, in no particular order.
 pub(super) enum EdgeSource<'a, W> {
-    /// The input: raw pairs are as quick to read again as anything kept of them.
+    /// The input, if it has raw pairs: these are as quick to read again as kept edges.
     Input(&'a Input),
-    /// What was kept.
+    /// Kept edges.
     Spool(Box<Spool<W>>),
 }
 
-/// Edges by the width of their keys; most inputs have one.
+/// Edges by the width of their keys. Most inputs have one width.
 pub(super) struct Spool<W> {
     narrow: Filled<Edge<u32, u32, W>>,
     wide: Filled<Edge<u64, u64, W>>,
@@ -33,10 +33,10 @@ pub(super) struct SpoolWriter<W> {
 }
 
 impl<W: Weight> SpoolWriter<W> {
-    /// A spool of which the share `held` stays in memory.
+    /// Returns a spool that keeps the share `held` in memory.
     pub fn new(run: &ImportRun<'_>, held: Share) -> SpoolWriter<W> {
         let held = run.share(held);
-        // Keys of several widths occur together only where a few ids are far larger than the rest.
+        // Keys of several widths occur together only if a few ids are far larger than the rest.
         SpoolWriter {
             narrow: Buckets::new(1, run.space(held / 2)),
             wide: Buckets::new(1, run.space(held / 2)),
@@ -59,9 +59,9 @@ impl<W: Weight> SpoolWriter<W> {
     }
 }
 
-/// A width of keys that has a log in a spool.
+/// A width of keys, which has a log in a spool.
 pub(super) trait SpoolKey: Key {
-    /// That log.
+    /// Returns the log of this width.
     fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<Self, Self, W>>;
 }
 
@@ -87,8 +87,8 @@ impl<W: Weight> EdgeSource<'_, W> {
     /// Visits all arcs, in chunks, on several threads.
     ///
     /// # Errors
-    /// Those of reading and of `visit`; [`Error::BadInput`] when a key does not fit, which happens
-    /// only if the input was changed since it was read before.
+    /// Errors of reading and of `visit`; [`Error::BadInput`] if a key does not fit, which happens
+    /// only if the input has changed since it was first read.
     pub fn for_each<K: Key>(
         &self,
         run: &ImportRun<'_>,
@@ -133,7 +133,7 @@ fn convert<F: Key, K: Key, W: Weight>(
     })
 }
 
-/// The input is not what it was when it was read first.
+/// Returns the error for an input that has changed since it was first read.
 pub(super) fn changed() -> Error {
     let place = Place { file: "the input".into(), at: At::File };
     Error::bad_input(place, "it was changed while it was imported; import it again")

@@ -22,25 +22,26 @@ impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 512;
     const WRITER_BYTES: u64 = 512 << 10;
-    /// While one is spilled a worker holds another: no more than is set aside for what passes through its hands.
+    /// While a worker spills one segment it holds another, within the memory set aside for it.
     const SEGMENT_BYTES_MAX: u64 = 16 << 20;
-    /// The part of its share of memory that a bucket takes at a time.
+    /// A bucket takes one in `SEGMENT_SHARE` of its share of memory at a time.
     const SEGMENT_SHARE: u64 = 8;
 
-    /// The most buckets for which the writers' blocks have a useful size.
+    /// Returns the most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
         let blocks = self.writing / self.writers.max(1) as u64 / Space::BLOCK_BYTES_MIN;
         blocks.clamp(2, 1 << 14) as usize
     }
 
-    /// The blocks of one writer together fit the L2 cache, up to a thousand of them, where the budget allows them that
-    /// much.
+    /// Returns the size of a block. The blocks of one writer together fit the L2 cache, up to a
+    /// thousand of them, if the budget allows.
     pub fn block_bytes(&self, buckets: usize) -> u64 {
         let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
         (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
     }
 
-    /// The memory that a bucket takes at a time: a part of its share, one block at the least.
+    /// Returns the memory that a bucket takes at a time: a part of its share, but at least one
+    /// block.
     pub fn segment_bytes(&self, buckets: usize) -> u64 {
         let takers = buckets.max(self.writers).max(1) as u64;
         let share = self.held / (Space::SEGMENT_SHARE * takers);
@@ -48,10 +49,11 @@ impl Space {
     }
 }
 
-/// Fewer bytes of edges are not told: then other files, and the blocks of the disk, count for more.
+/// Fewer bytes of edges are not reported: then other files, and the blocks of the disk, count for
+/// more.
 const EDGE_BYTES_TOLD_MIN: u64 = 1 << 20;
 
-/// The error of a disk that is full, told with the bytes that edges in temporary files take there at the most.
+/// Adds to the error of a full disk the most bytes that edges take in temporary files.
 pub(super) fn with_room_needed(error: Error, needed: u64) -> Error {
     match error {
         Error::Io { action, path, source }

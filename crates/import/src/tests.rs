@@ -1,4 +1,4 @@
-//! Whole imports: what comes out is the graph that went in, whatever the budget and the workers.
+//! Whole imports: the result is the graph of the input, for every budget and number of workers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ use super::*;
 /// An edge by the names of its ends, and the bits of its weight.
 type NamedEdge = (String, String, u32);
 
-/// Memory that holds a small graph, and so little that each pass goes over the disk.
+/// Memory that holds a small graph, and memory so small that each pass goes through the disk.
 const PLENTY: u64 = 1 << 30;
 const SCARCE: u64 = 6 << 20;
 
@@ -74,7 +74,7 @@ fn edges_of(graph: &Graph) -> Vec<NamedEdge> {
     edges
 }
 
-/// The lines of a text as the edges that a graph of it has, sorted.
+/// Returns the edges of the graph that a text describes, sorted.
 fn edges_in(text: &str, config: &ImportConfig) -> Vec<NamedEdge> {
     let mut edges = Vec::new();
     for line in text.lines() {
@@ -94,7 +94,7 @@ fn edges_in(text: &str, config: &ImportConfig) -> Vec<NamedEdge> {
     }
     edges.sort();
     if let Some(combine) = config.drop_duplicates {
-        // Weights are small whole numbers, of which sums are exact.
+        // Weights are small whole numbers, so their sums are exact.
         edges.dedup_by(|b, a| {
             let is_same = (&a.0, &a.1) == (&b.0, &b.1);
             if is_same {
@@ -123,7 +123,7 @@ fn skewed(random: &mut XorShift, limit: u64) -> u64 {
     random.below(most)
 }
 
-/// Lines of edges whose ends `name` makes of small numbers.
+/// Returns lines of edges. `name` makes their ends from small numbers.
 fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String {
     let mut random = XorShift::new(count as u64);
     let mut line = || {
@@ -134,8 +134,9 @@ fn text_of(count: usize, vertices: u64, name: impl Fn(u64) -> String) -> String 
     (0..count).map(|_| line()).collect()
 }
 
-/// Imports with several budgets, numbers of workers and widths of the numbers of vertices, known beforehand or found on
-/// the way; the graphs must be the same to the byte and hold the text's edges.
+/// Imports with several budgets, numbers of workers and widths of vertex numbers, which are known
+/// beforehand or found on the way. The graphs must be the same to the byte and hold the text's
+/// edges.
 fn check(text: &str, config: &ImportConfig) -> ImportReport {
     let folder = tempfile::tempdir().unwrap();
     let mut first: Option<(ImportReport, BTreeSet<(String, Vec<u8>)>)> = None;
@@ -199,7 +200,7 @@ fn small_integers_in_every_order() {
 
 #[test]
 fn more_small_integers_than_scarce_memory_counts() {
-    // So many that scarce memory does not find the order depth first.
+    // Too many for the depth-first order in scarce memory.
     let text = text_of(400_000, 700_000, |number| number.to_string());
     for undirected in [false, true] {
         let report = check(&text, &config(undirected, true, Some(VertexOrder::Degree)));
@@ -221,7 +222,8 @@ fn sparse_integers() {
 #[test]
 fn declared_vertices_are_counted_by_id_or_by_rank() {
     let ids = 1_000_000;
-    // So many that scarce memory does not count them, and so few with an edge that ranks take their place there.
+    // Too many ids to be counted in scarce memory, and so few with an edge that ranks replace them
+    // there.
     let counted = |memory| Counters::within(shares::COUNTERS.of(memory), 0, 1).id_limit();
     assert!(counted(SCARCE) < ids - 100_000 && ids < counted(PLENTY));
     let text = text_of(30_000, 5_000, |number| (number * 1_999 % 900_000 + 50_000).to_string());
@@ -311,7 +313,7 @@ fn an_edge_given_a_million_times() {
 
 #[test]
 fn two_edges_given_half_a_million_times_with_weights() {
-    // Of the ends one bit tells them apart, and what is cut there is no duplicate.
+    // One bit tells the ends apart. What is cut there is no duplicate.
     let text: String = (0..1_100_000)
         .map(|number| format!("{} 0 {}\n", number % 2, (number / 2) % 5 - 2))
         .collect();

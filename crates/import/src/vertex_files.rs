@@ -42,7 +42,7 @@ impl<C: Coding> ArrayFile<C> {
     }
 }
 
-/// Writes the file of integer ids; `fill` passes on the ids in ascending order.
+/// Writes the file of integer ids, which `fill` passes on in ascending order.
 pub(super) fn write_ids(
     directory: &Path,
     fill: &mut dyn FnMut(&mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>,

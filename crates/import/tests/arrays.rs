@@ -1,4 +1,4 @@
-//! The numbers of vertices: what they take, and that no damage to them leads anywhere.
+//! The arrays with a number per vertex: their size, and damage, which never leads out of bounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use resealed::{payload, reseal};
 
 mod resealed;
 
-/// Bytes that are checked together, as a power of two.
+/// log2 of the bytes that are checked together.
 const BLOCK_LOG2: u32 = 16;
 
-/// A graph of hubs and others, with gaps between its ids.
+/// Imports a graph of hubs and others, with gaps between its ids.
 fn imported(scratch: &Scratch, edges: u64, vertices: u64, config: ImportConfig) -> PathBuf {
     let (input, output) = (scratch.join("g.el"), scratch.join("g.tegula"));
     let mut random = XorShift::new(7);
@@ -39,7 +39,7 @@ fn open(directory: &Path) -> Result<Graph> {
     Graph::open(directory, &reader, Caching::PageCache)
 }
 
-/// All numbers that a graph has of its vertices.
+/// All numbers that a graph stores about its vertices.
 #[derive(Debug, PartialEq)]
 struct Numbers {
     out_degrees: Vec<u32>,
@@ -65,7 +65,7 @@ fn is_permutation(mut numbers: Vec<u64>) -> bool {
 }
 
 #[test]
-fn every_flipped_bit_under_checksums_that_fit_is_found_or_tells_other_ids() {
+fn a_flipped_bit_under_right_checksums_is_found_or_gives_other_ids() {
     let scratch = Scratch::new();
     let config = ImportConfig { order: Some(VertexOrder::Degree), ..ImportConfig::default() };
     let directory = imported(&scratch, 250, 90, config);
@@ -80,14 +80,14 @@ fn every_flipped_bit_under_checksums_that_fit_is_found_or_tells_other_ids() {
             let graph = open(&directory).unwrap();
             let verified = graph.verify(&Silent, &Cancel::default());
             match numbers(&graph) {
-                // What fills up the last words of a block.
+                // The bit only fills up the last words of a block.
                 Ok(numbers) if numbers == right => {
                     verified.unwrap();
                     idle += 1;
                 }
                 Ok(numbers) => {
                     assert!(numbers.dense.iter().all(|&dense| dense < graph.vertex_count()));
-                    // Ids that ascend are as good as others, and so is a permutation.
+                    // Any ascending ids are plausible, and so is any permutation.
                     let is_believed = match name {
                         "vertices.ids" => numbers.ids.is_sorted(),
                         "vertices.order" => is_permutation(numbers.dense),

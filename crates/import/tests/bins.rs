@@ -1,5 +1,6 @@
-//! Edges that lie elsewhere than chance would have them: bins that follow from degrees are then far too large or
-//! nearly empty, and the graph is the right one all the same, for every budget and number of workers.
+//! Edges that lie elsewhere than chance would have them. Bins that follow from degrees are then far
+//! too large or nearly empty, and the graph is right all the same, for every budget and number of
+//! workers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +13,11 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, WINDOW_LOG2};
 use tegula_testkit::{Scratch, XorShift};
 
-/// A budget for which there are more bins than buckets where batches are small, and one that holds everything.
+/// A budget with more bins than buckets where batches are small, and one that holds everything.
 const BUDGETS: [u64; 2] = [64 << 20, 1 << 30];
 
-/// Two communities, of one window of targets each and nothing between them: of the slices that a bin is
-/// expected to take a little from, half give nothing, and the others twice as much.
+/// Two communities of one window of targets each, with nothing between them. Of the slices of which
+/// a bin expects a little, half give nothing, and the others twice as much.
 fn communities(edges: u64) -> Vec<[u32; 2]> {
     let mut random = XorShift::new(edges);
     let mut end =
@@ -28,9 +29,9 @@ fn communities(edges: u64) -> Vec<[u32; 2]> {
     pairs
 }
 
-/// Five blocks of edges, from 64 sources into 128 targets each and no others: more than are encoded at once, where
-/// chance would have a fifth as many in each cell, so that bins of several segments are divided by these, and then by
-/// the batches of a column.
+/// Five blocks of edges, each from 64 sources into 128 targets, and no other edges. A block has
+/// more edges than are encoded at once; by chance, each cell would have a fifth of them. So bins of
+/// several segments are divided by segments, and then by the batches of a column.
 fn blocks() -> Vec<[u32; 2]> {
     let mut random = XorShift::new(5);
     let mut below = |count| random.below(count) as u32;
@@ -99,7 +100,7 @@ fn check(mut pairs: Vec<[u32; 2]>, cuts: &[(u64, Grid)]) {
 
 #[test]
 fn communities_are_imported_whole() {
-    // Batches of some thousand edges have more bins than the lesser budget has buckets.
+    // Batches of some thousand edges have more bins than the smaller budget has buckets.
     let half = Grid { segment_log2: WINDOW_LOG2, column_log2: WINDOW_LOG2 };
     let cuts = [(BATCH_EDGES_MAX, Grid::default()), (1 << 12, Grid::default()), (1 << 12, half)];
     check(communities(2_400_000), &cuts);
@@ -112,7 +113,7 @@ fn blocks_in_the_midst_of_empty_cells_are_imported_whole() {
 }
 
 #[test]
-fn tiles_of_a_batch_follow_one_another_as_is_asked_for() {
+fn tiles_of_a_batch_have_the_order_that_is_asked_for() {
     let scratch = Scratch::new();
     let mut random = XorShift::new(6);
     let mut pairs: Vec<[u32; 2]> =
@@ -123,7 +124,8 @@ fn tiles_of_a_batch_follow_one_another_as_is_asked_for() {
     let bytes = pairs.as_flattened().iter().flat_map(|id| id.to_le_bytes());
     fs::write(&input, bytes.collect::<Vec<u8>>()).unwrap();
     pairs.sort_unstable();
-    // Runs of tiles to one window of targets: the window, and the window of sources with which the run begins.
+    // Runs of tiles to one window of targets: this window, and the window of sources that begins
+    // the run.
     for (tile_order, expected) in [
         (TileOrder::Hilbert, &[(0, 0), (1, 1)][..]),
         (TileOrder::Source, &[(0, 0), (1, 0), (0, 1), (1, 1)]),

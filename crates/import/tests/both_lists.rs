@@ -1,4 +1,5 @@
-//! Undirected graphs as lists of neighbours: an edge has to be in the lists of both of its ends, with one weight.
+//! Undirected graphs as lists of neighbours: an edge must be in the lists of both its ends, with
+//! the same weight.
 
 mod input_support;
 
@@ -72,7 +73,7 @@ fn an_edge_with_two_weights_is_refused() {
     assert_refused("z.graph", b"2 1 1\n2 0\n1 5\n", true, "with the weight ");
 }
 
-/// A ring of `count` vertices with chords, as METIS, without the arcs that `is_left_out` says.
+/// A METIS ring of `count` vertices with chords, without the arcs for which `is_left_out` is true.
 fn ring(count: u64, is_left_out: impl Fn(u64, u64) -> bool) -> String {
     let mut text = format!("{count} {}\n", 2 * count);
     for vertex in 0..count {
@@ -97,7 +98,7 @@ fn one_of_many_mentions_that_is_missing_is_found() {
 }
 
 #[test]
-fn two_ends_are_named_however_many_mentions_are_missing() {
+fn an_error_names_two_ends_for_any_number_of_missing_mentions() {
     for share in [2, 3, 10, 1000, 50_000] {
         let text = ring(100_000, |source, target| source > target && target % share == 1);
         let folder = folder();

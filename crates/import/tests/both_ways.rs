@@ -1,4 +1,4 @@
-//! How many edges of a list stand both ways, which matters where the graph is to be undirected.
+//! How many edges of a list stand both ways, which matters if the graph is to be undirected.
 
 mod input_support;
 
@@ -31,7 +31,7 @@ fn the_share_of_edges_that_stand_both_ways_is_told() {
         ("1 2\n2 1\n2 3\n3 2\n", Some(1.0)),
         ("1 2\n2 1\n2 3\n3 4\n", Some(0.5)),
         ("1 2\n2 3\n3 1\n", Some(0.0)),
-        // Loops are left aside, and so is an edge that is there twice, but one way.
+        // Loops do not count, and neither does the repeat of an edge in one direction.
         ("1 2\n1 2\n1 2\n3 3\n", Some(0.0)),
         ("1 2\n1 2\n2 1\n4 5\n", Some(2.0 / 3.0)),
         ("ann bob\nbob ann\ncy dan\ncy eve\n", Some(0.5)),
@@ -56,8 +56,8 @@ fn the_share_of_edges_that_stand_both_ways_is_told() {
 }
 
 #[test]
-fn the_share_of_a_large_list_is_estimated_alike_for_any_number_of_threads() {
-    // Of each ten pairs of vertices nine have edges both ways: 18 of 19 edges.
+fn the_estimated_share_does_not_depend_on_threads() {
+    // Nine of ten pairs of vertices have edges both ways: 18 of 19 edges.
     let mut text = String::new();
     for number in 0..200_000u64 {
         let (a, b) = (number % 1000, 1000 + number / 1000 + number % 7 * 300);

@@ -1,5 +1,5 @@
-//! BVGraphs of WebGraph: lists that a plain encoder writes, and files of the library, give their arcs; what is damaged
-//! is refused.
+//! BVGraphs of WebGraph: lists from a plain encoder and files of the library give their arcs, and
+//! damaged files are refused.
 
 mod input_support;
 
@@ -16,7 +16,7 @@ use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
 use tempfile::TempDir;
 
-/// How a number is written: by the names of the codes in the properties.
+/// How a number is written, by the names of the codes in the properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     Unary,
@@ -25,7 +25,7 @@ enum Code {
     Zeta(u32),
 }
 
-/// What an encoder may choose.
+/// The choices of an encoder.
 #[derive(Debug, Clone)]
 struct Choice {
     window: usize,
@@ -34,7 +34,7 @@ struct Choice {
     reference: Code,
     interval: Code,
     residual: Code,
-    /// Which of the lists in the window is referred to, over and over.
+    /// How far back in the window the referenced list is, repeated in turn.
     distances: Vec<usize>,
 }
 
@@ -94,12 +94,12 @@ impl Digits {
     }
 }
 
-/// What tells a number beside another one.
+/// Returns the natural number that encodes `number` relative to `other`.
 fn folded(number: u64, other: u64) -> u64 {
     if number >= other { 2 * (number - other) } else { 2 * (other - number) - 1 }
 }
 
-/// Encodes lists of neighbours, ascending and none twice.
+/// Encodes ascending lists of neighbours without repeats.
 fn encoded(lists: &[Vec<u64>], choice: &Choice) -> Digits {
     let mut out = Digits::default();
     for (vertex, list) in lists.iter().enumerate() {
@@ -147,7 +147,8 @@ fn encoded(lists: &[Vec<u64>], choice: &Choice) -> Digits {
     out
 }
 
-/// Which neighbours of a list are copied: blocks of them, in turn copied and left out, the last one untold.
+/// Writes which neighbours of a list are copied: blocks of neighbours, in turn copied and left out.
+/// The last block is implicit.
 fn copy_blocks(out: &mut Digits, model: &[u64], list: &[u64]) {
     let mut blocks: Vec<u64> = vec![0];
     let mut is_copied = true;
@@ -159,7 +160,7 @@ fn copy_blocks(out: &mut Digits, model: &[u64], list: &[u64]) {
         *blocks.last_mut().unwrap() += 1;
     }
     blocks.pop();
-    // Where nothing is left of the list behind the last block, it is told if it is one that is copied.
+    // The number of blocks tells whether the last one is copied.
     out.number(Code::Gamma, blocks.len() as u64);
     for (index, block) in blocks.iter().enumerate() {
         out.number(Code::Gamma, block - u64::from(index > 0));
@@ -271,7 +272,7 @@ proptest! {
         let folder = folder();
         let path = written(&folder, &lists, &choice);
         prop_assert_eq!(edges(&path, &options(threads)).unwrap(), arcs(&lists));
-        // By both of its files, or with its folder, it is read once.
+        // Given both of its files, or its folder, it is read once.
         put(&folder, "g.offsets", b"where each list begins");
         let of_folder = InputOptions { format: Format::BvGraph, ..options(threads) };
         for (paths, options) in [
@@ -360,7 +361,7 @@ fn a_list_that_is_longer_than_a_chunk_comes_whole() {
 }
 
 #[test]
-fn files_that_are_not_what_they_tell_are_refused() {
+fn files_that_contradict_their_properties_are_refused() {
     let refused = |graph: &[u8], properties: Option<&str>, options: &InputOptions, says: &str| {
         let folder = folder();
         let path = put(&folder, "x.graph", graph);
@@ -375,7 +376,7 @@ fn files_that_are_not_what_they_tell_are_refused() {
     let given = InputOptions { format: Format::BvGraph, ..options(1) };
     refused(&bytes, None, &usual, "its properties have to be beside it");
     refused(&bytes, None, &given, "has its properties beside it");
-    // Behind the lists there are bits that fill a word.
+    // The bits after the last list only fill a word.
     for cut in [0, 10, bytes.len() / 2, bytes.len() - 8] {
         refused(&bytes[..cut], Some(&told), &usual, "cut off");
         let unknown_length = told.replace("length=", "were=").replace("interval_length", "");

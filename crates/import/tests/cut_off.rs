@@ -1,4 +1,5 @@
-//! Texts that are cut off: a row that lacks columns is a bad row, and a last line without its end is told.
+//! Texts that are cut off: a row that lacks columns is a bad row, and a last line without its end
+//! gives a warning.
 
 mod input_support;
 
@@ -10,7 +11,7 @@ use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{At, Error, Hint, Place, Result};
 
-/// The edges of files, in no order, and what of them was passed over.
+/// Returns the edges of files, in no order, and what was passed over in the files.
 fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, PassedOver)> {
     let edges = std::sync::Mutex::new(Vec::new());
     let input = Input::resolve(paths, options)?;
@@ -21,7 +22,7 @@ fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, PassedO
     Ok((edges.into_inner().unwrap(), passed_over))
 }
 
-/// Asserts that a text is refused in a line, in words that include the last ones.
+/// Asserts that a text is refused in a line, in words that include `says`.
 #[track_caller]
 fn assert_refused(name: &str, text: &str, options: &InputOptions, line: u64, says: &str) {
     let folder = folder();
@@ -39,7 +40,7 @@ fn assert_refused(name: &str, text: &str, options: &InputOptions, line: u64, say
     }
 }
 
-/// The number of edges of a text.
+/// Returns the number of edges of a text.
 #[track_caller]
 fn count(name: &str, text: &str, options: &InputOptions) -> usize {
     let folder = folder();
@@ -86,7 +87,7 @@ fn empty_cells_and_further_columns_are_no_fault() {
         // A separator at the end of the first line makes no column.
         ("x.csv", "src,dst,\n1,2\n3,4,\n", &plain, 2),
         ("x.csv", "1,2,,\n3,4\n", &plain, 2),
-        // Where blanks separate, what stands behind an edge may be left out, and may be several words.
+        // Where blanks separate, the text behind an edge may be left out, and may be several words.
         ("x.txt", "1 2 0.5\n3 4\n", &plain, 2),
         ("x.txt", "1 2 {'weight': 3}\n3 4 {}\n", &plain, 2),
         ("x.txt", "ann bob old friends\ncy dan\n", &no_header, 2),

@@ -1,4 +1,4 @@
-//! Vertices that are declared, with or without an edge: a handful of edges among up to 2^40 - 1 of them.
+//! Declared vertices, with or without an edge: a handful of edges among up to 2^40 - 1 vertices.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tegula_store::tiles::Grid;
 use tegula_store::{OriginalId, VERTEX_COUNT_MAX};
 use tegula_testkit::{Scratch, XorShift};
 
-/// The vertices of the largest graphs whose ids are short, and of the smallest whose ids are not.
+/// The vertex counts of the largest graphs with short ids, and of the smallest without.
 const COUNTS_NEAR_32_BITS: [u64; 3] = [(1 << 32) - 1, 1 << 32, (1 << 32) + 1];
 
 fn config(vertices: u64, order: Option<VertexOrder>) -> ImportConfig {
@@ -31,7 +31,7 @@ fn config(vertices: u64, order: Option<VertexOrder>) -> ImportConfig {
     }
 }
 
-/// Imports pairs of ids, or triples with a weight.
+/// Imports pairs of ids, with a weight if the config asks for it.
 fn imported(
     scratch: &Scratch,
     edges: &[(u64, u64, f32)],
@@ -52,12 +52,12 @@ fn open(directory: &Path) -> Graph {
     Graph::open(directory, &reader, Caching::PageCache).unwrap()
 }
 
-/// The dense id of an original one.
+/// Returns the dense id of an original id.
 fn dense(graph: &Graph, id: u64) -> u64 {
     graph.original_ids().unwrap().find(&OriginalId::Integer(id)).unwrap().unwrap().0
 }
 
-/// All edges between dense ids, sorted, with the bits of their weights.
+/// Returns all edges between dense ids, sorted, with the bits of their weights.
 fn edges_of(graph: &Graph) -> Vec<(u64, u64, u32)> {
     let mut edges = Vec::new();
     for index in 0..graph.tiles().len() {
@@ -73,7 +73,7 @@ fn edges_of(graph: &Graph) -> Vec<(u64, u64, u32)> {
     edges
 }
 
-/// That a graph has the vertices that were declared and these edges, in an order that it may have.
+/// Asserts that a graph has the declared vertices and these edges, in an order that it may have.
 fn check(graph: &Graph, edges: &[(u64, u64, f32)], config: &ImportConfig) {
     let Some(Vertices::Count(vertices)) = config.vertices else { panic!("none are declared") };
     assert_eq!(graph.vertex_count(), vertices);
@@ -113,7 +113,7 @@ fn check(graph: &Graph, edges: &[(u64, u64, f32)], config: &ImportConfig) {
         let dense = dense(graph, id);
         assert!(if is_given { dense == id } else { dense < expected.len() as u64 });
     }
-    // Nobody has the place of another one.
+    // No other vertex has one of these places.
     for stranger in [1, 2, vertices / 3, vertices - 2] {
         if !expected.is_empty() && !found.contains_key(&dense(graph, stranger)) && !is_given {
             assert!(dense(graph, stranger) >= expected.len() as u64);
@@ -121,7 +121,7 @@ fn check(graph: &Graph, edges: &[(u64, u64, f32)], config: &ImportConfig) {
     }
 }
 
-/// Edges at both ends of the ids and in the middle: some repeat others, one is a loop.
+/// Edges at both ends of the ids and in the middle; some repeat others, one is a loop.
 fn extreme(vertices: u64) -> Vec<(u64, u64, f32)> {
     let last = vertices - 1;
     vec![
@@ -140,7 +140,7 @@ fn ids_may_have_up_to_40_bits() {
     let orders =
         [Some(VertexOrder::Given), Some(VertexOrder::Degree), Some(VertexOrder::Dfs), None];
     for vertices in COUNTS_NEAR_32_BITS.into_iter().chain([VERTEX_COUNT_MAX]) {
-        // The largest take seconds each.
+        // The largest graphs take seconds each.
         let orders = if vertices == VERTEX_COUNT_MAX { &orders[..2] } else { &orders[..] };
         for &order in orders {
             for (undirected, weighted) in [(false, true), (true, false)] {
@@ -171,7 +171,7 @@ fn edges_may_be_spread_over_all_vertices() {
 }
 
 #[test]
-fn no_graph_depends_on_how_much_memory_there_was() {
+fn the_graph_does_not_depend_on_the_memory() {
     let vertices = (1 << 32) + 1;
     let files = |memory, threads, order| {
         let scratch = Scratch::new();
@@ -187,7 +187,7 @@ fn no_graph_depends_on_how_much_memory_there_was() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_nothing_is_left() {
+fn impossible_vertices_are_refused_and_nothing_is_left() {
     let scratch = Scratch::new();
     let refused = |edges: &[(u64, u64, f32)], config: &ImportConfig| {
         let error = imported(&scratch, edges, config).unwrap_err();
@@ -228,7 +228,7 @@ fn what_cannot_be_is_refused_and_nothing_is_left() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn small_graphs_have_the_edges_and_vertices_that_they_should(
+    fn small_graphs_have_their_edges_and_vertices(
         vertices in prop_oneof![Just(7u64), Just(64), Just(300), Just(5000)],
         ends in prop::collection::vec((any::<u64>(), any::<u64>(), 0u8..4), 0..200),
         order in prop_oneof![
@@ -239,7 +239,7 @@ proptest! {
         undirected: bool,
     ) {
         let scratch = Scratch::new();
-        // Where they are spread over few ids, most vertices have no edge.
+        // If the edges have few distinct ids, most vertices have no edge.
         let id = |number: u64| number % vertices / spread * spread;
         let edges: Vec<(u64, u64, f32)> = ends
             .into_iter()

@@ -1,4 +1,4 @@
-//! Whichever threads the system refuses, an import writes the same bytes.
+//! An import writes the same bytes, whichever threads the system refuses.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use tegula_machine::threads::{Cancel, Silent, refuse_each};
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::Scratch;
 
-/// The files of a folder and what is in them.
+/// Returns the files of a folder with their content.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();

@@ -1,5 +1,5 @@
-//! The formats of other programs: all give the same edges, tell which vertices there are, and are refused where they
-//! are not what they tell.
+//! The formats of other programs: all give the same edges, tell which vertices there are, and are
+//! refused where they contradict themselves.
 
 mod input_support;
 
@@ -17,7 +17,7 @@ use tegula_machine::{At, Error, Result};
 use tegula_store::OriginalId;
 use tegula_store::graph::Graph;
 
-/// Edges among the vertices `1..=vertices`, with weights that are integers.
+/// Edges among the vertices `1..=vertices`, with integer weights.
 #[derive(Debug, Clone)]
 struct Sample {
     vertices: u64,
@@ -58,7 +58,7 @@ impl Sample {
         text
     }
 
-    /// Lists of neighbours with some weights of vertices before them.
+    /// Returns lists of neighbours, with `vertex_weights` weights of the vertex before each.
     fn metis(&self, weighted: bool, vertex_weights: usize) -> String {
         let format =
             [u8::from(vertex_weights > 0), u8::from(weighted)].map(|digit| digit.to_string());
@@ -79,7 +79,7 @@ impl Sample {
         text
     }
 
-    /// A serialized graph, whose vertices count from 0.
+    /// Returns a serialized graph, whose vertices count from 0.
     fn gapbs(&self, weighted: bool, directed: bool) -> Vec<u8> {
         let mut bytes = vec![u8::from(directed)];
         bytes.extend([self.edges.len() as u64, self.vertices].map(u64::to_le_bytes).as_flattened());
@@ -104,7 +104,7 @@ impl Sample {
         bytes
     }
 
-    /// The edges as the readers give them, with ids from `first` on.
+    /// Returns the edges as the readers give them, with ids from `first` on.
     fn expected(&self, weighted: bool, first: u64) -> Vec<Edge> {
         let id = |vertex: u64| (vertex - 1 + first).to_string();
         let edge = |&(source, target, weight): &(u64, u64, i32)| {
@@ -113,7 +113,7 @@ impl Sample {
         sorted(self.edges.iter().map(edge).collect())
     }
 
-    /// With each edge both ways, and none twice.
+    /// Returns the sample with each edge both ways, and none twice.
     fn both_ways(&self) -> Sample {
         let mut edges: Vec<(u64, u64, i32)> = Vec::new();
         for &(source, target, weight) in &self.edges {
@@ -127,7 +127,7 @@ impl Sample {
 }
 
 fn options(weighted: bool, threads: usize) -> InputOptions {
-    // The least blocks there are.
+    // The smallest blocks there are.
     InputOptions { weighted, threads, memory: 1 << 16, ..InputOptions::default() }
 }
 
@@ -137,8 +137,8 @@ fn edges(path: &Path, options: &InputOptions) -> Vec<Edge> {
     read(&input).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The vertices of a graph that is imported, in the order of their ids, and whether it is undirected with how many
-/// arcs.
+/// Imports files. Returns the vertices in the order of their ids, whether the graph is undirected,
+/// and the number of its arcs.
 fn imported(inputs: &[PathBuf], config: &ImportConfig) -> (Vec<OriginalId>, bool, u64) {
     let folder = folder();
     let output = folder.path().join("g.tegula");
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn all_vertices_are_there_and_direction_is_as_told(sample in samples()) {
+    fn all_vertices_are_there_and_the_direction_is_kept(sample in samples()) {
         let folder = folder();
         let ids = |first: u64| {
             (first..first + sample.vertices).map(OriginalId::Integer).collect::<Vec<_>>()
@@ -245,7 +245,7 @@ fn files_of_several_blocks_give_all_their_edges() {
             assert!(found == sample.expected(true, first), "{name}");
         }
     }
-    // Known by their content, and as a stream.
+    // Recognized by content, and as a stream.
     for text in [sample.matrix_market(true, false), sample.dimacs()] {
         let path = put(&folder, "unnamed", text.as_bytes());
         assert!(edges(&path, &options(true, 2)) == sample.expected(true, 1));
@@ -255,7 +255,7 @@ fn files_of_several_blocks_give_all_their_edges() {
     }
 }
 
-/// That a text is refused in a line, or as a whole, in words that include the last ones.
+/// Asserts that a text is refused, in `line` or as a whole, in words that include `says`.
 fn assert_refused(name: &str, text: &str, weighted: bool, line: Option<u64>, says: &str) {
     let folder = folder();
     let path = put(&folder, name, text.as_bytes());
@@ -274,7 +274,7 @@ fn assert_refused(name: &str, text: &str, weighted: bool, line: Option<u64>, say
 }
 
 #[test]
-fn a_matrix_that_is_not_as_it_tells_is_refused_where_it_is() {
+fn a_malformed_matrix_is_refused_at_its_line() {
     for (text, weighted, line, says) in [
         ("1 2\n", false, Some(1), "begins with %%MatrixMarket"),
         ("", false, Some(1), "begins with %%MatrixMarket"),
@@ -301,7 +301,7 @@ fn a_matrix_that_is_not_as_it_tells_is_refused_where_it_is() {
 }
 
 #[test]
-fn dimacs_that_is_not_as_it_tells_is_refused_where_it_is() {
+fn malformed_dimacs_is_refused_at_its_line() {
     for (text, weighted, line, says) in [
         ("1 2\n", false, Some(1), "`p sp VERTICES ARCS`"),
         ("c only\n", false, Some(2), "no line with sizes"),
@@ -317,7 +317,7 @@ fn dimacs_that_is_not_as_it_tells_is_refused_where_it_is() {
 }
 
 #[test]
-fn metis_that_is_not_as_it_tells_is_refused_where_it_is() {
+fn malformed_metis_is_refused_at_its_line() {
     for (text, line, says) in [
         ("a b\n", Some(1), "vertices, edges"),
         ("2 1 7\n2\n1\n", Some(1), "three digits"),
@@ -334,7 +334,7 @@ fn metis_that_is_not_as_it_tells_is_refused_where_it_is() {
 }
 
 #[test]
-fn metis_with_an_edge_in_one_list_alone_is_directed_and_nothing_else() {
+fn metis_with_an_edge_in_one_list_alone_can_only_be_directed() {
     let folder = folder();
     let path = put(&folder, "x.graph", b"3 2\n2\n\n1\n");
     let inputs = std::slice::from_ref(&path);
@@ -363,7 +363,7 @@ fn serialized_graphs_that_are_cut_off_or_damaged_are_refused() {
     for cut in 0..whole.len() {
         refused(&whole[..cut], "is cut off");
     }
-    // The first list, then where the second ends, then a neighbour.
+    // Changed: the first list, the end of the second one, a neighbour.
     for (at, byte, says) in [
         (17, 1, "does not ascend"),
         (25, 9, "does not ascend"),
@@ -389,7 +389,7 @@ fn edges_of_files_with_and_without_direction_do_not_mix_unasked() {
     let undirected = ImportConfig { undirected: true, ..config() };
     let ids = [1, 2, 3].map(OriginalId::Integer).to_vec();
     assert_eq!(imported(&inputs, &undirected), (ids, true, 4));
-    // Names that are integers are names where that is asked for.
+    // Integers are names if that is asked for.
     let input = InputOptions { ids: IdKind::String, ..InputOptions::default() };
     let strings = ImportConfig { input, ..config() };
     let ids = ["1", "2", "3"].map(|id| OriginalId::String(id.to_owned())).to_vec();

@@ -1,4 +1,4 @@
-//! What could be read in more than one way is refused, or told.
+//! Input that could be read in more than one way is refused, or gives a warning.
 
 mod input_support;
 
@@ -81,7 +81,7 @@ fn rows_over_several_lines_and_hidden_line_ends_are_refused() {
         let said = refusal("x.csv", text.as_bytes(), &auto);
         assert!(said.contains(says), "{said}");
     }
-    // Quotes that are closed are no hindrance, wherever they stand.
+    // Closed quotes are accepted anywhere.
     let folder = folder();
     let path = put(&folder, "x.csv", b"src,dst,note\n1,2,\"a, \"\"b\"\"\"\r\n3,4,5\" wide\n5,6,\n");
     assert_eq!(import(&path, &auto).unwrap().len(), 3);
@@ -128,7 +128,7 @@ fn lists_of_neighbours_are_refused() {
 }
 
 #[test]
-fn what_is_not_read_is_told() {
+fn a_warning_tells_what_is_not_read() {
     let plain = InputOptions::default();
     for (name, text, says) in [
         ("x.csv", "u,v,weight\n1,2,3\n", "column `weight` was not read"),
@@ -172,7 +172,7 @@ fn what_is_not_read_is_told() {
 }
 
 #[test]
-fn what_holds_of_several_files_is_told_once() {
+fn a_warning_about_several_files_is_given_once() {
     let folder = folder();
     let paths = [
         put(&folder, "a.txt", b"1 2 3\n"),

@@ -1,4 +1,4 @@
-//! Every malformed input is refused with its place and what is wrong there.
+//! Every malformed input is refused, and the error says where and why.
 
 mod input_support;
 
@@ -114,7 +114,7 @@ fn a_table_of_names_has_to_say_whether_it_has_a_header() {
 }
 
 #[test]
-fn a_fault_in_what_may_be_a_header_says_so() {
+fn a_fault_in_a_possible_header_says_so() {
     let folder = folder();
     let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
     let path = put(&folder, "x.txt", b"# c\nfollower followee\nann bob\n");
@@ -367,7 +367,7 @@ fn damaged_tables_are_refused() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
         let path = put(&folder, "damaged.parquet", &damaged);
-        // Pages carry no checksum: damage may go unseen, but it must never bring a worker down.
+        // Pages carry no checksum: damage may go unnoticed, but must never make a worker panic.
         match try_import(&[path], &InputOptions::default()) {
             Ok(()) => {}
             Err(Error::BadInput { .. }) => outcomes += 1,

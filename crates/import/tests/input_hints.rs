@@ -1,4 +1,5 @@
-//! What may be done about an input is told in options, for every face to word.
+//! Errors and warnings about an input have hints in terms of options, which every face words
+//! itself.
 
 mod input_support;
 
@@ -15,7 +16,7 @@ use tegula_import::settings::{
 };
 use tegula_machine::{Error, Hint};
 
-/// What may be done about an input that is refused.
+/// Returns the hints of a refused input.
 fn hints(path: &Path, options: &InputOptions) -> Vec<Hint> {
     match import(path, options) {
         Err(error @ Error::BadInput { .. }) => error.hints(),
@@ -23,7 +24,7 @@ fn hints(path: &Path, options: &InputOptions) -> Vec<Hint> {
     }
 }
 
-/// Asserts what may be done about files that are refused.
+/// Asserts the hints of files that are refused.
 fn assert_hints<const N: usize>(options: &InputOptions, cases: [(&str, &[u8], Vec<Hint>); N]) {
     let folder = folder();
     for (name, bytes, expected) in cases {
@@ -94,7 +95,7 @@ fn columns_that_are_not_known_are_named() {
 }
 
 #[test]
-fn what_may_be_a_header_can_be_told_to_be_one() {
+fn a_possible_header_has_hints() {
     let integers = InputOptions { ids: IdKind::Integer, ..InputOptions::default() };
     let strings = || Hint::set([IDS_STRING]).detail("if the ids are names");
     let name = |hint: Hint| hint.detail("to name its columns");
@@ -120,7 +121,7 @@ fn lines_of_another_width_may_have_other_columns() {
 }
 
 #[test]
-fn weights_are_left_out_where_there_are_none_and_wanted_where_there_are_some() {
+fn missing_and_unread_weights_have_hints() {
     let leave_out = || Hint::leave_out(WEIGHTED.option);
     assert_hints(
         &weighted(),
@@ -165,7 +166,7 @@ fn rows_that_may_be_passed_over_have_hints_of_the_first_one() {
 }
 
 #[test]
-fn what_is_not_read_can_be_asked_for() {
+fn unread_columns_have_hints() {
     let folder = folder();
     let keep = |why| Hint::set([WEIGHTED]).detail(why);
     for (text, hints) in [

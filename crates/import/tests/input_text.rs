@@ -1,11 +1,11 @@
-//! What the lines of a text may look like.
+//! Which lines a text may have.
 
 mod input_support;
 
 use input_support::{Edge, folder, import, named, put, read};
 use tegula_import::input::{IdKind, Input, InputOptions};
 
-/// What a small text gives, in order of ids.
+/// Returns the edges of a small text, in order of ids.
 fn text_edges(
     name: &str,
     text: &str,

@@ -1,5 +1,5 @@
-//! Inputs that are damaged are refused, and nothing of this workspace panics at them. Libraries may, in calls from which
-//! a panic becomes an error of the file.
+//! Damaged inputs are refused, and nothing in this workspace panics at them. Libraries may panic in
+//! calls that turn a panic into an error about the file.
 
 mod input_support;
 
@@ -17,8 +17,8 @@ use tegula_machine::threads::is_in_foreign_code;
 /// Panics that a user would be told of.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Calls `work` and returns the panics that a user would be told of. Its tests run in one process, so one of them may
-/// be told of those of another.
+/// Calls `work` and returns the panics that a user would be told of. The tests run in one process,
+/// so these may include panics of another test.
 fn panics_told(work: impl FnOnce()) -> Vec<String> {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
@@ -36,10 +36,11 @@ fn data(name: &str) -> PathBuf {
 }
 
 #[test]
-fn nobody_reads_on_in_a_file_in_which_a_fault_was_found() {
+fn no_worker_reads_on_in_a_file_with_a_fault() {
     let folder = folder();
     let told = fs::read_to_string(data("web.properties")).unwrap();
-    // One vertex fewer than there are: the last neighbours are out of range, which a worker notices late in its part.
+    // One vertex too few: the last neighbours are out of range, which a worker notices late in its
+    // part.
     put(&folder, "x.properties", told.replace("nodes=120", "nodes=119").as_bytes());
     let path = put(&folder, "x.graph", &fs::read(data("web.graph")).unwrap());
     let options = InputOptions { threads: 8, memory: 8 << 20, ..InputOptions::default() };
@@ -53,7 +54,7 @@ fn nobody_reads_on_in_a_file_in_which_a_fault_was_found() {
 }
 
 #[test]
-fn a_damaged_table_is_told_as_an_error_and_not_as_a_panic() {
+fn a_damaged_table_is_an_error_and_no_panic() {
     let folder = folder();
     let names = |factor: u64| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(
@@ -73,7 +74,7 @@ fn a_damaged_table_is_told_as_an_error_and_not_as_a_panic() {
                 let mut damaged = whole.clone();
                 damaged[byte] ^= 1 << (byte % 8);
                 let path = put(&folder, name, &damaged);
-                // What it says may still be a table.
+                // The damaged bytes may still be a table.
                 match import(&path, &InputOptions::default()) {
                     Ok(_) | Err(Error::BadInput { .. } | Error::Io { .. }) => {}
                     Err(error) => panic!("{name}, byte {byte}: {error}"),

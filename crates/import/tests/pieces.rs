@@ -1,5 +1,5 @@
-//! A row of more edges than a chunk may have is in several pieces, which hold the edges of the edge list to their
-//! targets, and it is built in memory for one of them.
+//! A row of more edges than a chunk may have is in several pieces. These hold the edges of the edge
+//! list to their targets, and the row is built in memory for a single piece.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tegula_store::rows::{
 };
 use tegula_testkit::{XorShift, edit_manifest};
 
-/// A graph of these edges, of which every vertex has one, and which are weighted.
+/// Imports these edges, with weights. Every vertex must have an edge.
 fn imported(folder: &Path, name: &str, edges: &[(u32, u32, u32)], undirected: bool) -> PathBuf {
     let lines = edges.iter().map(|(from, to, weight)| format!("{from} {to} {weight}\n"));
     fs::write(folder.join("edges.wel"), lines.collect::<String>()).unwrap();
@@ -54,7 +54,7 @@ fn verify(directory: &Path) {
     open(directory).verify(&Silent, &Cancel::default()).unwrap();
 }
 
-/// Edges from and to a few hubs, some of which stand several times or are loops, and a ring through all vertices.
+/// Edges from and to a few hubs, some of them repeated or loops, and a ring through all vertices.
 fn edges(vertices: u32) -> Vec<(u32, u32, u32)> {
     let mut random = XorShift::new(11);
     let mut below = |limit: u32| random.below(u64::from(limit)) as u32;
@@ -75,7 +75,7 @@ fn edges(vertices: u32) -> Vec<(u32, u32, u32)> {
     edges
 }
 
-/// The neighbours of each vertex in a direction and the weights, ascending.
+/// Returns the neighbours of each vertex in a direction, with weights, ascending.
 fn adjacency(
     edges: &[(u32, u32, u32)],
     direction: Direction,
@@ -121,7 +121,7 @@ fn pieces_hold_the_edges_to_their_targets_and_are_as_long_as_they_may_be() {
     }
 }
 
-/// That the rows of a graph are in the pieces that they are to be in.
+/// Asserts that the rows of a graph are in the expected pieces.
 #[track_caller]
 fn assert_pieces(
     graph: &Graph,
@@ -195,7 +195,7 @@ fn pieces_are_the_same_for_every_budget_and_number_of_workers() {
 
 #[test]
 fn a_row_is_built_in_memory_for_one_of_its_pieces() {
-    // A hub whose row alone would take some 9 MB while it is built.
+    // A hub whose whole row would take some 9 MB while it is built.
     let vertices = 300_000;
     let mut edges: Vec<(u32, u32, u32)> = (0..vertices).map(|end| (7, end, end % 60)).collect();
     edges.push((0, 7, 1));
@@ -230,7 +230,7 @@ fn a_row_is_built_in_memory_for_one_of_its_pieces() {
 }
 
 #[test]
-fn an_edge_that_stands_very_often_makes_a_piece_that_is_longer() {
+fn an_edge_repeated_very_often_makes_a_longer_piece() {
     let mut edges: Vec<(u32, u32, u32)> = (0..64).map(|end| (3, end, 1)).collect();
     edges.extend((0..1000).map(|number| (3, 17, number % 9)));
     edges.push((3, 3, 2));

@@ -1,5 +1,5 @@
-//! Power that is lost at any moment of an import, or of adding rows: what is left is the graph as it was, or
-//! the new one, whole; and once the call has returned it is the new one.
+//! Power is lost at any moment of an import, or of adding rows. What is left is the graph as it
+//! was, or the new one, whole. Once the call has returned, it is the new one.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -22,7 +22,7 @@ struct Place {
     inputs: Scratch,
 }
 
-/// A manifest, or that there is no graph.
+/// A manifest, or `None` if there is no graph.
 type Found = Option<Vec<u8>>;
 
 impl Place {
@@ -37,7 +37,7 @@ impl Place {
         self.root.join(GRAPH)
     }
 
-    /// Imports a list of edges; the graph takes the place of what is there.
+    /// Imports a list of edges. The graph replaces what is there.
     fn import(&self, name: &str, rows: Option<RowEncoding>) {
         let mut config = ImportConfig { memory: 64 << 20, threads: 1, ..ImportConfig::default() };
         config.input.weighted = true;
@@ -60,8 +60,8 @@ fn reader() -> Reader {
     Reader::open(Backend::Threads(NonZeroUsize::MIN), Pool::new(64 << 20)).unwrap()
 }
 
-/// The check of what a crash has left: one of the two graphs, whole, and nothing that the next who writes to
-/// its place does not remove.
+/// Returns the check of what a crash leaves: one of the two graphs, whole, and nothing that the
+/// next import or build in its place does not remove.
 fn one_of(old: Found, new: Found) -> impl Fn(&Path, Crash) -> Result<(), String> {
     let reader = reader();
     move |root, crash| {
@@ -88,7 +88,7 @@ fn one_of(old: Found, new: Found) -> impl Fn(&Path, Crash) -> Result<(), String>
     }
 }
 
-/// Adds rows to a graph, and checks that it is whole with them and that nothing else is in its folder.
+/// Adds rows to a graph. Checks that it is whole with them, and that its folder has nothing else.
 fn add_rows(graph: &Path, direction: Direction, reader: &Reader) -> Result<(), String> {
     let encoding = RowEncoding::Gap;
     let config =
@@ -141,7 +141,7 @@ fn a_graph_that_gets_rows_is_whole_with_them_or_without() {
         trace.assert_survived_by_each_sync(&|root, crash| {
             check(root, crash)?;
             let graph = root.join(GRAPH);
-            // What is left of the rows is in nobody's way.
+            // What is left of the rows does not get in the way.
             let has_none = fs::read(graph.join("manifest.json")).ok() == old;
             if has_none { add_rows(&graph, direction, &reader) } else { Ok(()) }
         });
@@ -149,7 +149,7 @@ fn a_graph_that_gets_rows_is_whole_with_them_or_without() {
 }
 
 #[test]
-fn a_graph_that_is_imported_with_rows_never_shows_without() {
+fn a_graph_imported_with_rows_never_appears_without_them() {
     let place = Place::new();
     let trace = place.record(|| place.import("old", Some(RowEncoding::Gap)));
     trace.assert_survived(&one_of(None, place.found()));

@@ -1,4 +1,4 @@
-//! Every stage of an import that takes long tells how far it is.
+//! Every long stage of an import reports its progress.
 
 use std::fs;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::threads::{Cancel, Progress, Unit};
 use tegula_testkit::Scratch;
 
-/// A stage: its name, how much there is to do, how much was done, and whether it has ended.
+/// A stage: its name, the work to do, the work done, and whether it has ended.
 type Stage = (String, Option<u64>, u64, bool);
 
 /// Remembers the stages.
@@ -32,7 +32,7 @@ impl Progress for Stages {
 }
 
 #[test]
-fn each_stage_tells_how_far_it_is() {
+fn each_stage_reports_its_progress() {
     let scratch = Scratch::new();
     let input = scratch.join("edges.csv");
     let of_names = ["gathering names", "sorting names", "relabeling edges"];

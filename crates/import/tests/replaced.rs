@@ -1,5 +1,5 @@
-//! Graphs that are replaced, moved or removed while others read them or add rows to them, in every order:
-//! nobody sees or touches another graph than the one that was opened.
+//! Graphs are replaced, moved or removed while others read them or add rows to them, in every
+//! order. Nobody sees or touches a graph other than the one that was opened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +27,7 @@ const CONFIG: RowsConfig = RowsConfig {
 struct Place(Scratch);
 
 impl Place {
-    /// With the graph `old` in its place.
+    /// Puts the graph `old` in its place.
     fn new() -> Place {
         let place = Place(Scratch::new());
         fs::write(place.0.join("old.wel"), "7 8 1\n8 9 2\n9 7 3\n7 70 4\n").unwrap();
@@ -36,7 +36,7 @@ impl Place {
         place
     }
 
-    /// Imports one of the two graphs; it takes the place of what is there.
+    /// Imports one of the two graphs, which replaces what is there.
     fn import(&self, name: &str) {
         let mut config = ImportConfig { memory: 64 << 20, threads: 1, ..ImportConfig::default() };
         config.input.weighted = true;
@@ -53,7 +53,8 @@ impl Place {
         Graph::open(&self.graph(), &reader(), Caching::PageCache)
     }
 
-    /// That the graph in this place is the new one, whole, without rows and with nothing else beside it.
+    /// Asserts that the graph in this place is the new one, whole, without rows and with nothing
+    /// beside it.
     #[track_caller]
     fn assert_new(&self) {
         let graph = self.open().unwrap();
@@ -87,7 +88,7 @@ fn add_rows(graph: &Graph, progress: &dyn Progress) -> Result<(), Error> {
     build(graph, &CONFIG, progress, &Cancel::default()).map(drop)
 }
 
-/// Does something once a stage has begun, or when it ends.
+/// Calls `strike` when a stage begins or ends.
 struct At<'a> {
     begin: bool,
     strike: &'a (dyn Fn() + Sync),
@@ -110,7 +111,7 @@ impl Progress for At<'_> {
 }
 
 #[test]
-fn a_graph_that_is_replaced_is_read_on_as_it_was() {
+fn a_replaced_graph_is_still_read_as_it_was() {
     let place = Place::new();
     let old = place.open().unwrap();
     place.import("new");
@@ -120,17 +121,17 @@ fn a_graph_that_is_replaced_is_read_on_as_it_was() {
 }
 
 #[test]
-fn whoever_opens_a_graph_just_when_it_goes_is_told() {
+fn opening_a_graph_that_is_replaced_meanwhile_is_an_error() {
     let place = Place::new();
     let directory = Graph::open_directory(&place.graph()).unwrap();
     place.import("new");
     let error = Graph::open_in(&directory, &reader(), Caching::PageCache).map(drop).unwrap_err();
     assert!(matches!(&error, Error::Replaced { path } if *path == place.graph()), "{error}");
-    // A file that is missing from a graph that is in its place is another matter.
+    // A file that is missing from a graph in its place is another error.
     fs::remove_file(place.graph().join("degrees.in")).unwrap();
     let error = place.open().map(drop).unwrap_err();
     assert!(matches!(&error, Error::Corrupt { part, .. } if part == "degrees.in"), "{error}");
-    // So is one of a graph that goes while its files are opened.
+    // A graph that is moved while its files are opened counts as replaced.
     let directory = Graph::open_directory(&place.graph()).unwrap();
     fs::rename(place.graph(), place.0.join("moved")).unwrap();
     let error = Graph::open_in(&directory, &reader(), Caching::PageCache).map(drop).unwrap_err();
@@ -138,7 +139,7 @@ fn whoever_opens_a_graph_just_when_it_goes_is_told() {
 }
 
 #[test]
-fn rows_for_a_graph_that_has_been_replaced_go_nowhere() {
+fn rows_for_a_replaced_graph_go_nowhere() {
     let place = Place::new();
     let replace = || place.import("new");
     let before = place.open().unwrap();
@@ -164,7 +165,7 @@ fn a_graph_that_has_got_rows_is_replaced_with_them() {
     place.import("new");
     place.assert_new();
     assert_eq!(with_rows.verify(&Silent, &Cancel::default()).unwrap().edges, 4);
-    // It knows of the rows, but they are gone.
+    // The manifest of `old` has rows, but they are gone.
     let error = add_rows(&old, &Silent).unwrap_err();
     assert!(matches!(error, Error::Replaced { .. }), "{error}");
     place.assert_new();
@@ -204,7 +205,7 @@ fn rows_aside_leave_the_graph_and_the_folder_as_they_were() {
             .is_some()
     );
     assert_eq!(files(&place.graph()), before);
-    // They are those of one graph.
+    // Rows that were built aside belong to one graph.
     let rows = build_aside(&place.open().unwrap(), &aside, &CONFIG, &Silent, &Cancel::default());
     place.import("new");
     let error = place.open().unwrap().add_rows(rows.unwrap()).unwrap_err();

@@ -1,4 +1,4 @@
-//! Rows by target are the rows of the graph with all its edges turned around.
+//! Rows by target are the rows of the graph with all edges turned around.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ mod resealed;
 
 type Edges = Vec<(u64, u64, u64)>;
 
-/// Edges among `0..vertices`, each of which occurs; few sources have most of them, and some repeat.
+/// Edges among `0..vertices`. Each vertex occurs, few sources have most edges, and some edges
+/// repeat.
 fn edges(count: usize, vertices: u64) -> Edges {
     let mut random = XorShift::new(vertices);
     let mut edges: Edges =
@@ -34,7 +35,7 @@ fn turned_around(edges: &Edges) -> Edges {
     edges.iter().map(|&(source, target, weight)| (target, source, weight)).collect()
 }
 
-/// Imports edges such that dense ids are the ids.
+/// Imports edges so that dense ids are the ids.
 fn imported(path: PathBuf, edges: &Edges, config: ImportConfig) -> PathBuf {
     let input = path.with_extension("wel");
     let lines =
@@ -60,7 +61,7 @@ fn verify(directory: &Path) -> Result<(), Error> {
     open(directory).verify(&Silent, &Cancel::default()).map(drop)
 }
 
-/// The files of a layout, without its name.
+/// Returns the content of the files of a layout.
 fn files(directory: &Path, direction: Direction, is_weighted: bool) -> Vec<Vec<u8>> {
     let names = direction.files();
     let weights = is_weighted.then_some(names.weights);
@@ -69,7 +70,7 @@ fn files(directory: &Path, direction: Direction, is_weighted: bool) -> Vec<Vec<u
 }
 
 #[test]
-fn they_are_the_rows_of_the_graph_turned_around_for_every_budget_and_number_of_workers() {
+fn reverse_rows_are_the_rows_of_the_graph_turned_around() {
     for (count, vertices) in [(0, 1), (300, 40), (40_000, 900), (1_200_000, 150_000)] {
         let edges = edges(count, vertices);
         let turned = turned_around(&edges);
@@ -120,7 +121,7 @@ fn a_graph_has_rows_of_both_directions_or_of_either() {
         assert!(files(&one, direction, true) == files(&both, direction, true), "{name}");
         let manifest = open(&one).manifest().clone();
         assert_eq!(manifest.row_layouts().map(|layout| layout.0).collect::<Vec<_>>(), [direction]);
-        // The other one is added.
+        // The other direction is added.
         let other = direction.opposite();
         let encoding = RowEncoding::default();
         let config = RowsConfig {
@@ -156,9 +157,9 @@ fn an_undirected_graph_has_its_rows_once() {
 }
 
 #[test]
-fn rows_in_the_place_of_the_reverse_are_found() {
+fn rows_in_the_place_of_the_reverse_are_noticed() {
     let scratch = Scratch::new();
-    // Every vertex has as many edges in as out, so that no degree tells.
+    // Every vertex has as many edges in as out, so the degrees cannot tell.
     let edges = vec![(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)];
     let encoding = Some(RowEncoding::Plain);
     let config = ImportConfig { rows: encoding, reverse: encoding, ..config(false) };

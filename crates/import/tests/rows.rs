@@ -1,4 +1,4 @@
-//! Rows hold what the edge list holds, whatever the encoding, the budget and the number of workers.
+//! Rows hold the edges of the edge list, for every encoding, budget and number of workers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,7 +25,7 @@ mod rows_support;
 /// The neighbours of each vertex and the weights of the edges, sorted.
 type Adjacency = BTreeMap<u32, Vec<(u32, u32)>>;
 
-/// What all rows hold, read through so much cache.
+/// Returns the content of all rows, read through a cache of `cache` bytes.
 fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
     let rows = opened_rows(graph, true, cache).unwrap().unwrap();
     let sources: Vec<ShortId> = (0..graph.short_vertex_count().unwrap()).map(ShortId).collect();
@@ -54,7 +54,7 @@ fn adjacency(graph: &Graph, cache: u64) -> Adjacency {
     adjacency
 }
 
-/// What all rows hold once they are unpacked, after some were read here and there.
+/// Returns the content of all rows once they are unpacked, after some were read here and there.
 fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
     let cache = RowReader::cache_size_max(graph, Direction::Forward, true);
     let rows = opened_rows(graph, true, cache).unwrap().unwrap();
@@ -81,7 +81,7 @@ fn unpacked(graph: &Graph, threads: usize) -> Adjacency {
     adjacency
 }
 
-/// What an edge list holds, by dense ids, which here are the ids.
+/// Returns the content of an edge list by dense ids, which are the ids here.
 fn expected(edges: &[(u32, u32, f32)], vertices: u32, is_weighted: bool) -> Adjacency {
     let mut adjacency: Adjacency = (0..vertices).map(|vertex| (vertex, Vec::new())).collect();
     for &(source, target, weight) in edges {
@@ -144,7 +144,7 @@ fn rows_hold_the_edges_in_every_encoding_and_are_read_through_any_cache() {
                 let folder = tempfile::tempdir().unwrap();
                 let edges = dense_edges(seed as u64 + 1, *count, *vertices);
                 let expected = expected(&edges, *vertices, is_weighted);
-                // As many pieces as vertices would take their time.
+                // As many pieces as there are vertices would take long.
                 let large = ChunkCut { edges_max: 1000, window_log2: 10 };
                 let cut = if *vertices > 1000 { large } else { TINY };
                 for (number, cut) in [ChunkCut::STANDARD, cut].into_iter().enumerate() {
@@ -222,7 +222,7 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
 }
 
 #[test]
-fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_finds_room() {
+fn the_rest_is_read_in_order_once_an_eighth_was_read_if_it_fits() {
     let folder = tempfile::tempdir().unwrap();
     let graph = open(&imported(folder.path(), &dense_edges(9, 300_000, 9000), true));
     build_rows(&graph, &config(RowEncoding::Plain, 64 << 20, 1)).unwrap();
@@ -252,7 +252,7 @@ fn once_an_eighth_was_read_here_and_there_the_rest_is_read_in_order_where_it_fin
 
 #[test]
 fn vertices_without_edges_have_a_place_between_their_neighbours_and_no_bytes() {
-    // Few sources of many, so that the index lists those; and all of them, so that it does not.
+    // Few of the vertices are sources, so the index lists them; and all are, so it does not.
     for step in [1u32, 1000] {
         let folder = tempfile::tempdir().unwrap();
         let edges = (0..70_000).map(|vertex| (vertex / step * step, vertex, 1.0));

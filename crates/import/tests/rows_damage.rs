@@ -1,4 +1,4 @@
-//! Rows are verified whatever their encoding, and every damage to them is found and leads nowhere else.
+//! Rows are verified in every encoding. All damage is found, and never leads out of bounds.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,12 +19,12 @@ use rows_support::{
 mod resealed;
 mod rows_support;
 
-/// Of the small graph whose bits are flipped, two rows are in two pieces.
+/// Makes two rows of the small graph, whose bits are flipped, take two pieces.
 const FEW: ChunkCut = ChunkCut { edges_max: 17, window_log2: 3 };
 
 const CUTS: [ChunkCut; 2] = [ChunkCut::STANDARD, TINY];
 
-/// A small graph with rows; they copy if they can.
+/// Imports a small graph with rows, which copy if they can.
 fn with_rows(
     encoding: RowEncoding,
     is_weighted: bool,
@@ -42,7 +42,7 @@ fn with_rows(
     (folder, directory)
 }
 
-/// Rows whose bits are flipped: each encoding, with weights or without, and rows in pieces.
+/// Rows whose bits are flipped: each encoding, with or without weights, and rows in pieces.
 const DAMAGED: [(RowEncoding, bool, ChunkCut); 5] = [
     (RowEncoding::Gap, true, ChunkCut::STANDARD),
     (RowEncoding::Ceesor, false, ChunkCut::STANDARD),
@@ -52,7 +52,7 @@ const DAMAGED: [(RowEncoding, bool, ChunkCut); 5] = [
 ];
 
 #[test]
-fn verify_reads_the_rows_whatever_their_encoding() {
+fn verify_reads_rows_in_every_encoding() {
     for (count, vertices) in [(0, 1), (300, 40), (60_000, 70_000)] {
         for is_weighted in [false, true] {
             for encoding in ENCODINGS {
@@ -97,12 +97,12 @@ fn every_flipped_bit_is_found_and_named() {
     }
 }
 
-/// log2 of the bytes of its blocks.
+/// Returns log2 of the bytes of the file's blocks.
 fn block_log2(name: &str) -> u32 {
     if name == "rows.index" { 20 } else { 12 }
 }
 
-/// Visits every row, as damaged as it may be.
+/// Visits every row, in spite of any damage.
 fn visit_all(graph: &Graph) -> Result<(), Error> {
     let reader = opened_rows(graph, true, 1 << 20)?;
     let reader = reader.expect("its manifest names rows");
@@ -111,7 +111,7 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
         assert_eq!(reader.get(&[vertex], &mut batch)?, 1);
         let row = reader.row(&batch, 0);
         let mut weights = Vec::new();
-        // What is no row may be an error or wrong numbers, but of vertices that there are.
+        // A damaged row may be an error or give wrong numbers, but only of existing vertices.
         let _ = row.for_each(|target| {
             assert!(u64::from(target.0) < graph.vertex_count());
             weights.push(row.weight(weights.len()));
@@ -125,13 +125,13 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
         }
     }
     reader.prefetch_range(ShortId(0)..ShortId(graph.short_vertex_count().unwrap()));
-    // Rows that are none, or not as many edges as there are to be, are an error.
+    // A damaged row is an error, and so is a wrong number of edges.
     let _ = Workers::scope(2, |workers| reader.unpack(workers, &Cancel::default()));
     Ok(())
 }
 
 #[test]
-fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhere_else() {
+fn verify_finds_every_flipped_bit_under_right_checksums() {
     for (encoding, is_weighted, cut) in DAMAGED {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let chunks = open(&directory).manifest().rows.as_ref().unwrap().chunks as usize;
@@ -154,7 +154,8 @@ fn every_flipped_bit_under_checksums_that_fit_is_found_by_verify_and_leads_nowhe
                     }
                 }
             }
-            // Of bits that fill up a byte or a word, or the widths of codes that no row has, none cares.
+            // Bits that only fill a byte or a word have no effect, nor have widths of codes that no
+            // row uses.
             let idle_max = if name == "rows.index" { 8 * intact.len() / 3 } else { 7 * chunks };
             assert!(idle <= idle_max, "{idle} bits of {name}, {encoding:?}");
             reseal(&directory, name, &intact, block_log2(name));
@@ -167,7 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn no_index_however_damaged_leads_out_of_bounds(
+    fn no_damaged_index_leads_out_of_bounds(
         choice in (
             prop::sample::select(&ENCODINGS[..]),
             any::<bool>(),
@@ -179,7 +180,8 @@ proptest! {
     ) {
         let (_folder, directory) = with_rows(choice.0, choice.1, choice.2);
         let mut bytes = payload(&directory, "rows.index");
-        // A record has 88 bytes: half of the cases damage what the others are read by.
+        // A record has 88 bytes. Half of the cases damage the records, by which the other bytes are
+        // read.
         let reach = if in_records { 88 } else { bytes.len() };
         for (place, value, shift) in changes {
             let place = place.index(reach) & !7;
@@ -198,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn rows_of_another_graph_are_told_apart_by_verify_alone() {
+fn only_verify_distinguishes_rows_of_another_graph() {
     // Both have the same degrees, so only the edges tell.
     let folder = tempfile::tempdir().unwrap();
     let squares = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (3, 0, 1.0)];

@@ -1,4 +1,4 @@
-//! Formats that tell how many vertices and edges they have are refused where they have others.
+//! Formats that state their numbers of vertices and edges are refused if they have others.
 
 mod input_support;
 
@@ -27,7 +27,7 @@ fn assert_refused(folder: &TempDir, path: PathBuf, says: &str) {
 }
 
 #[test]
-fn graphalytics_has_as_many_vertices_and_edges_as_it_tells() {
+fn graphalytics_must_match_its_stated_counts() {
     let folder = folder();
     put(&folder, "a.v", b"1\n2\n3\n9\n");
     put(&folder, "a.e", b"1 2\n2 3\n");
@@ -54,7 +54,7 @@ fn graphalytics_has_as_many_vertices_and_edges_as_it_tells() {
 }
 
 #[test]
-fn gexf_has_as_many_nodes_and_edges_as_it_tells() {
+fn gexf_must_match_its_stated_counts() {
     let folder = folder();
     let document = |nodes: &str, edges: &str| {
         let text = format!(
@@ -79,7 +79,7 @@ fn gexf_has_as_many_nodes_and_edges_as_it_tells() {
 }
 
 #[test]
-fn nodes_within_nodes_are_counted_with_them_or_without() {
+fn nested_nodes_may_be_counted_or_not() {
     let folder = folder();
     let document = |count: u64| {
         let text = format!(
@@ -94,7 +94,7 @@ fn nodes_within_nodes_are_counted_with_them_or_without() {
 }
 
 #[test]
-fn a_mutual_edge_is_one_of_those_that_are_told() {
+fn a_mutual_edge_counts_as_one_edge() {
     let folder = folder();
     let text = "<gexf><graph defaultedgetype='directed'><nodes count='2'><node id='a'/><node id='b'/></nodes>\
                 <edges count='1'><edge source='a' target='b' type='mutual'/></edges></graph></gexf>";
@@ -103,7 +103,7 @@ fn a_mutual_edge_is_one_of_those_that_are_told() {
 }
 
 #[test]
-fn graphml_has_as_many_nodes_and_edges_as_it_tells() {
+fn graphml_must_match_its_stated_counts() {
     let folder = folder();
     let document = |told: &str| {
         let text = format!(

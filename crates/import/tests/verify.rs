@@ -1,5 +1,5 @@
-//! What a manifest says of a graph is found once more when the graph is verified, even where somebody has
-//! changed it and made its checksum right. And what is right is never refused.
+//! Verifying a graph computes again what its manifest says, so it finds changes even if somebody
+//! has made the checksum right. And a right graph is never refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn edges(seed: u64, count: u64, vertices: u64, name: impl Fn(u64) -> String) -> 
     (0..count).map(line).collect()
 }
 
-/// Paths to all that is no object or list in a value, as pointers.
+/// Collects pointers to all values that are no object or list.
 fn leaves(value: &Value, pointer: String, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => fields
@@ -67,7 +67,7 @@ fn leaves(value: &Value, pointer: String, found: &mut Vec<String>) {
     }
 }
 
-/// Other values that a field could have.
+/// Returns other values that a field could have.
 fn others(pointer: &str, value: &Value) -> Vec<Value> {
     let words = |names: &[&str]| {
         names.iter().filter(|&name| value != name).map(|&name| name.into()).collect()
@@ -86,7 +86,8 @@ fn others(pointer: &str, value: &Value) -> Vec<Value> {
     }
 }
 
-/// That no field of a manifest but those that nothing else tells of can be changed unnoticed.
+/// Asserts that every change of a manifest is noticed, except in fields that nothing else can
+/// confirm.
 #[track_caller]
 fn assert_every_edit_is_noticed(directory: &Path) {
     verify(directory).unwrap();
@@ -96,7 +97,7 @@ fn assert_every_edit_is_noticed(directory: &Path) {
     leaves(&manifest, String::new(), &mut pointers);
     pointers.retain(|it| {
         let is_free = it == "/order/reason" || it.starts_with("/order/estimates");
-        // A segment or column that is not filled might be larger or less so.
+        // A segment or column that is not full could also be larger or smaller.
         let is_free = is_free || manifest["cells"] == 1 && it.starts_with("/grid");
         !is_free && it != "/crc32c"
     });
@@ -104,12 +105,12 @@ fn assert_every_edit_is_noticed(directory: &Path) {
     for pointer in pointers {
         let value = manifest.pointer(&pointer).unwrap();
         if pointer == "/undirected" && value == true {
-            // The same arcs might have been imported one by one.
+            // The same arcs could have been imported one by one.
             continue;
         }
         for other in others(&pointer, value) {
             if pointer == "/format_version" && other == 9 {
-                // A graph without a row in pieces is the same in either version.
+                // A graph without a row in pieces is the same in both versions.
                 continue;
             }
             let mut edited = manifest.clone();
@@ -150,7 +151,7 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
 }
 
 #[test]
-fn a_list_that_does_not_name_the_sources_of_its_cell_is_noticed_although_its_checksum_is_right() {
+fn a_wrong_list_of_sources_is_noticed_under_a_right_checksum() {
     let scratch = Scratch::new();
     let grid = Grid { segment_log2: 8, column_log2: 8 };
     let cells = ImportConfig { grid, ..config(Some(VertexOrder::Given)) };
@@ -175,7 +176,7 @@ fn a_list_that_does_not_name_the_sources_of_its_cell_is_noticed_although_its_che
             fs::write(&lists, wrong).unwrap();
             reseal(&directory, "tiles.table", &resealed, 20);
             tried += 1;
-            // Behind the last number of a list there are bits that nobody reads.
+            // The bits after the last number of a list are not read.
             if let Err(error) = verify(&directory) {
                 assert!(error.to_string().contains("tiles.sources"), "{error}");
                 noticed += 1;
@@ -186,7 +187,7 @@ fn a_list_that_does_not_name_the_sources_of_its_cell_is_noticed_although_its_che
 }
 
 #[test]
-fn a_directed_graph_that_is_called_undirected_is_noticed_by_a_single_arc_or_weight() {
+fn one_arc_or_weight_shows_that_a_graph_is_not_undirected() {
     let scratch = Scratch::new();
     let mut weighted = config(None);
     weighted.input.weighted = true;

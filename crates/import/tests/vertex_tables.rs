@@ -1,4 +1,5 @@
-//! Tables with a row for each vertex: every format says the same, and what makes none is refused.
+//! Tables with a row for each vertex: every format gives the same rows, and malformed tables are
+//! refused.
 
 mod input_support;
 
@@ -68,7 +69,7 @@ fn read(path: &Path, columns: &VertexColumns) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The cells of a text.
+/// Returns the cells of a text.
 fn cells(name: &str, text: &str, columns: &VertexColumns) -> Vec<Vec<String>> {
     let folder = folder();
     let rows = read(&put(&folder, name, text.as_bytes()), columns).expect(text);
@@ -76,7 +77,7 @@ fn cells(name: &str, text: &str, columns: &VertexColumns) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_format_and_compression_says_the_same() {
+fn every_format_and_compression_gives_the_same_rows() {
     let folder = folder();
     let rows = [("New York", "red"), ("a,b", "b c"), ("say \"hi\"", "1"), ("Ü", "a\tb")];
     let quote = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
@@ -112,7 +113,7 @@ fn every_format_and_compression_says_the_same() {
 }
 
 #[test]
-fn numbers_of_parquet_are_text_that_means_the_same() {
+fn numbers_of_parquet_become_text_of_the_same_value() {
     let folder = folder();
     let ids: ArrayRef = Arc::new(UInt64Array::from(vec![7, u64::MAX]));
     let ranks: ArrayRef = Arc::new(Float32Array::from(vec![0.1, 1e-9]));
@@ -143,7 +144,7 @@ fn a_first_line_of_known_names_is_a_header() {
     assert_eq!(seeds("a.txt", "vertex\tweight\nann\t1\n"), "ann|1");
     assert_eq!(seeds("a.csv", "rank,node\n1,ann\n"), "ann|1");
     assert_eq!(seeds("a.csv", "node\nann\n"), "ann");
-    // The graph has a vertex `id`, but a table with both names has a header.
+    // Although the graph has a vertex `id`, a table with both names has a header.
     assert_eq!(seeds("a.csv", "id\nann\n"), "id|ann");
     assert_eq!(seeds("a.csv", "id,2\nann,1\n"), "id|2|ann|1");
     assert_eq!(seeds("a.csv", "id,weight\nann,1\n"), "ann|1");

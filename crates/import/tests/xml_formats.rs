@@ -1,5 +1,5 @@
-//! GraphML and GEXF: both give the same edges and vertices, however they are written, and are refused in the line where
-//! they are not what is read.
+//! GraphML and GEXF: both give the same edges and vertices in any spelling, and an error names the
+//! line of what cannot be read.
 
 mod input_support;
 
@@ -52,7 +52,8 @@ impl Sample {
         if self.directed { "directed" } else { "undirected" }
     }
 
-    /// With columns of two types, of which one is not wanted, and vertices between edges.
+    /// Returns GraphML with columns of two types, one of them not wanted, and vertices between
+    /// edges.
     fn graphml(&self, column: &str) -> String {
         let mut text = format!(
             "<?xml version='1.0' encoding='utf-8'?>\n<!-- a comment -->\n\
@@ -98,7 +99,7 @@ impl Sample {
         }
     }
 
-    /// With the weight as an attribute of the edge, or in a column.
+    /// Returns GEXF with the weight as an attribute of the edge, or in a column.
     fn gexf(&self, column: Option<&str>) -> String {
         let declared = column.map_or(String::new(), |name| {
             format!("<attributes class=\"edge\"><attribute id=\"c\" title=\"{name}\" type=\"float\"/></attributes>")
@@ -174,7 +175,8 @@ fn edges(path: &Path, options: &InputOptions) -> Result<Vec<Edge>> {
     read(&Input::resolve(&[path.to_owned()], options)?)
 }
 
-/// The vertices of a graph that is imported, by their ids, and whether it is undirected with how many arcs.
+/// Imports a file. Returns the vertices by their ids, whether the graph is undirected, and the
+/// number of its arcs.
 fn imported(input: &Path, ids: IdKind) -> (Vec<OriginalId>, bool, u64) {
     let folder = folder();
     let output = folder.path().join("g.tegula");
@@ -236,7 +238,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
-    fn all_vertices_are_there_and_direction_is_as_told(sample in samples()) {
+    fn all_vertices_are_there_and_the_direction_is_kept(sample in samples()) {
         let folder = folder();
         let loops = sample.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64;
         let edges = sample.edges.len() as u64;
@@ -300,7 +302,7 @@ fn a_mutual_edge_is_two_arcs() {
     assert_eq!(edges(&path, &options(true, 1)).unwrap(), expected);
 }
 
-/// Two columns of one name for edges, and an edge without a weight.
+/// Returns a document with two edge columns of the same name, and an edge without a weight.
 fn with_defaults(one: &str, other: &str, weight: &str) -> String {
     format!(
         "<graphml>\n<key id='a' for='edge' attr.name='weight'><default>{one}</default></key>\n\
@@ -319,7 +321,7 @@ fn columns_of_one_name_have_one_default() {
     assert_eq!(edges(&path, &options(true, 1)).unwrap(), expected);
     let text = with_defaults("7", "8", "2");
     assert_refused("g.graphml", &text, &options(true, 1), Some(3), "different defaults");
-    // The weight that an edge of GEXF has of its own gives way to what the document says.
+    // The default of the column takes precedence over the weight that GEXF gives every edge.
     let text = "<gexf><graph><attributes class='edge'><attribute id='c' title='weight' type='float'>\
                 <default>2.5</default></attribute></attributes><nodes><node id='1'/><node id='2'/></nodes>\
                 <edges><edge source='1' target='2'/></edges></graph></gexf>";
@@ -337,7 +339,7 @@ fn references_in_a_weight_are_characters() {
     assert_refused("g.graphml", &text, &options(true, 1), Some(5), "an entity stands here");
 }
 
-/// That a document is refused in a line, or as a whole, in words that include the last ones.
+/// Asserts that a document is refused, in `line` or as a whole, in words that include `says`.
 fn assert_refused(name: &str, text: &str, options: &InputOptions, line: Option<u64>, says: &str) {
     let folder = folder();
     let path = put(&folder, name, text.as_bytes());
@@ -356,7 +358,7 @@ const HEAD: &str =
     "<graphml>\n<key id='d1' for='edge' attr.name='weight'/>\n<graph edgedefault='directed'>\n";
 
 #[test]
-fn what_is_not_read_of_graphml_is_refused_where_it_is() {
+fn malformed_or_unsupported_graphml_is_refused_at_its_line() {
     let plain = InputOptions { ids: IdKind::Auto, ..options(false, 1) };
     for (text, line, says) in [
         ("<node id='1'/>\n<edge source='1'/>", Some(5), "`edge` has no `target`"),
@@ -409,7 +411,7 @@ fn what_is_not_read_of_graphml_is_refused_where_it_is() {
 }
 
 #[test]
-fn what_is_kept_of_columns_is_bounded() {
+fn names_and_defaults_of_columns_are_bounded() {
     let plain = InputOptions { ids: IdKind::Auto, ..options(false, 1) };
     let graph = "<graph edgedefault='directed'><edge source='1' target='2'/></graph>";
     let long = "x".repeat(1025);
@@ -431,7 +433,7 @@ fn what_is_kept_of_columns_is_bounded() {
 }
 
 #[test]
-fn weights_that_are_none_are_refused_where_they_are() {
+fn invalid_weights_are_refused_at_their_line() {
     let weighted = options(true, 1);
     for (text, line, says) in [
         (
@@ -456,7 +458,7 @@ fn weights_that_are_none_are_refused_where_they_are() {
 }
 
 #[test]
-fn what_may_be_done_is_told() {
+fn refused_documents_have_hints() {
     let folder = folder();
     let plain = InputOptions::default();
     let hints = |name: &str, text: &str, options: &InputOptions| match edges(
@@ -475,7 +477,7 @@ fn what_may_be_done_is_told() {
     let none = text.replace("<key id='d1' for='edge' attr.name='weight'/>", "");
     let leave_out = Hint::leave_out(WEIGHTED.option);
     assert_eq!(hints("x.graphml", &none, &options(true, 1)), [leave_out]);
-    // Under another name it is read if the user says so.
+    // Under another file name it is read if the user names the format.
     let given = InputOptions { format: Format::GraphMl, ..options(false, 1) };
     assert_eq!(edges(&put(&folder, "x.txt", text.as_bytes()), &given).unwrap(), []);
     let unread = Input::resolve(&[put(&folder, "x.graphml", text.as_bytes())], &plain).unwrap();

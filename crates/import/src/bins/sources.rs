@@ -1,4 +1,4 @@
-//! What is expected of the sources of each segment, by which bins are made.
+//! The edges that are expected from each segment, which decide how bins are made.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use super::super::batch_plan::PlannedSegment;
 
 /// How many edges come from the sources of a segment.
 pub(super) struct SegmentSources {
-    /// For each slice of the segment those before it, and one more for the end; nothing where they were not counted by
-    /// slices.
+    /// For each slice of the segment the edges of the slices before it, then the edges of all. A
+    /// single 0 where slices were not counted.
     pub starts: Vec<u64>,
-    /// The edges from all of them.
+    /// The edges from the whole segment.
     edges: u64,
     /// The edges of the graph.
     total: u64,
 }
 
 impl SegmentSources {
-    /// Those of a segment of a graph with `total` edges.
+    /// Takes the counts of a segment of a graph with `total` edges.
     pub fn new(segment: &PlannedSegment, total: u64) -> SegmentSources {
         SegmentSources { starts: starts(&segment.slice_edges), edges: segment.edges, total }
     }
 
-    /// Of `edges` into some targets, those that are expected from slices of the segment.
+    /// Returns how many of `edges` into some targets are expected from `slices` of the segment.
     pub fn expected(&self, edges: u64, slices: Range<usize>) -> u64 {
         self.part(edges, self.starts[slices.end] - self.starts[slices.start])
     }
 
-    /// Those from the whole segment.
+    /// Returns how many are expected from the whole segment.
     pub fn expected_of_all(&self, edges: u64) -> u64 {
         self.part(edges, self.edges)
     }
@@ -36,7 +36,7 @@ impl SegmentSources {
     }
 }
 
-/// Where the slices of each segment begin among those of all.
+/// Returns where the slices of each segment begin among the slices of all segments.
 pub(super) fn first_slices(segments: &[SegmentSources]) -> Vec<u32> {
     let mut next = 0;
     let first_of = |segment: &SegmentSources| {
@@ -47,7 +47,7 @@ pub(super) fn first_slices(segments: &[SegmentSources]) -> Vec<u32> {
     segments.iter().map(first_of).collect()
 }
 
-/// How many come before each, and one more for the end.
+/// Returns the sum of the counts before each, and one more for the end.
 fn starts(counts: &[u64]) -> Vec<u64> {
     let mut starts = vec![0];
     for &count in counts {
@@ -56,13 +56,14 @@ fn starts(counts: &[u64]) -> Vec<u64> {
     starts
 }
 
-/// The span, of `count`, in which a slice with this middle lies.
+/// Returns which of `count` spans has a slice with this middle.
 #[inline]
 pub(super) fn span_of(middle: u32, count: u32) -> u32 {
     ((u64::from(middle) * u64::from(count)) >> u32::BITS) as u32
 }
 
-/// For each slice of a segment the part of its edges that lie before its middle, times 2^32.
+/// Returns for each slice of a segment the part of its edges before the middle of the slice, times
+/// 2^32.
 pub(super) fn middles(starts: &[u64]) -> Vec<u32> {
     let total = starts.last().copied().unwrap_or(0).max(1);
     let middle = |bounds: &[u64]| {

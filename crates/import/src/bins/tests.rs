@@ -24,7 +24,7 @@ fn plan(grid: Grid, batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan
     BatchPlan { grid, tile_order: TileOrder::default(), vertices: first, batches, segments }
 }
 
-/// The bins that an edge may lie in by what they say of themselves.
+/// The bins that may have an edge, judged by their regions.
 fn found(bins: &Bins, edge: &DenseEdge<u32, ()>) -> Vec<usize> {
     let grid = bins.grid;
     let (source, target) = (source_of(edge), target_of(edge));

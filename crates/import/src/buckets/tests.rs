@@ -1,4 +1,4 @@
-//! Records come back whatever is held, spilled and used again.
+//! Records come back, whether they were held or spilled, and after segments are reused.
 
 use super::*;
 
@@ -8,10 +8,10 @@ fn space(held: u64) -> (tempfile::TempDir, Space) {
     (folder, space)
 }
 
-/// Numbers that take many blocks in each bucket.
+/// Number of records, which take many blocks in each bucket.
 const COUNT: u64 = 200_000;
-/// Bytes that are held: none; blocks that are segments each; segments of several blocks, some of which are
-/// spilled, all of which find room; and one segment for each bucket.
+/// Bytes that are held: none; segments of one block; segments of several blocks, partly spilled;
+/// the same, all in memory; one segment for each bucket.
 const HELD: [u64; 5] = [0, 100_000, 1_000_000, 4_000_000, u64::MAX];
 
 /// Writes `0..count`, each to the bucket of its residue; returns the buckets.
@@ -59,7 +59,7 @@ fn every_record_comes_back_from_memory_and_from_disk() {
 }
 
 #[test]
-fn segments_are_filled_and_those_that_were_spilled_are_used_again() {
+fn segments_are_filled_and_reused_after_a_spill() {
     let (_folder, space) = space(1_000_000);
     let buckets = Buckets::<u64>::new(7, space);
     assert!(buckets.segment_len >= 3 * buckets.block_len);

@@ -1,4 +1,4 @@
-//! Who is next to whom: the neighbours of each vertex, whatever the directions of its edges.
+//! The neighbours of each vertex, regardless of the direction of its edges.
 //!
 //! ```text
 //!  edges --both ends--> links in ranges of ids --sorted, each once--> lists, in memory or in a file
@@ -24,13 +24,13 @@ use super::super::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.
 pub(super) trait Neighbours {
-    /// The neighbours of a vertex, ascending, each once, without itself.
+    /// Returns the neighbours of a vertex, ascending, each once, without itself.
     fn of(&mut self, vertex: u32) -> Result<&[u32]>;
-    /// Tells whose neighbours are asked for next, perhaps.
+    /// Announces vertices whose neighbours may be asked for next.
     fn soon(&mut self, vertices: &[u32]);
 }
 
-/// Lists of neighbours side by side.
+/// Lists of neighbours, one behind the other.
 pub(super) struct Lists {
     /// Where the list of each id begins, and where the last one ends, in neighbours.
     starts: Vec<u64>,
@@ -39,18 +39,18 @@ pub(super) struct Lists {
 
 enum Store {
     Memory(Vec<u32>),
-    /// A file without a name, and the list that was read last.
+    /// A file without a name, and the list read last.
     File {
         file: File,
         list: Vec<u32>,
     },
 }
 
-/// Links of a range of ids: few enough to be sorted in a cache.
+/// Links of a range of ids, few enough to be sorted in a cache.
 const RANGE_LINKS: u64 = 1 << 17;
 
 /// Lays out the neighbours of all vertices. `memory` bounds the links that wait and the lists in
-/// memory; beyond, both go to disk.
+/// memory. More of either goes to disk.
 pub(super) fn lay_out<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -63,7 +63,7 @@ pub(super) fn lay_out<W: Weight>(
     let range_links = (2 * summary.edges).div_ceil(ranges_max).max(RANGE_LINKS);
     let ranges = Ranges::cut(degrees, summary, range_links)?;
     let links = Buckets::new(ranges.count(), space);
-    // The arcs of an undirected input are there in both directions.
+    // An undirected input already has arcs in both directions.
     let is_symmetric = run.rule.undirected;
     edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
         links.write(|writer| {
@@ -102,9 +102,9 @@ pub(super) fn lay_out<W: Weight>(
     Ok(writer.finish())
 }
 
-/// Ranges of ids that have about as many links each.
+/// Ranges of ids with about equally many links.
 struct Ranges {
-    /// The first id of each, and the end of the last one.
+    /// The first id of each range, and the end of the last one.
     firsts: Vec<u32>,
     /// The range in which each aligned run of 2^`shift` ids begins.
     of_run: Vec<u32>,
@@ -114,7 +114,7 @@ struct Ranges {
 impl Ranges {
     const RUNS_LOG2: u32 = 14;
 
-    /// Cuts the ids into ranges of up to `range_links` ends of edges each, or of one id.
+    /// Cuts the ids into ranges with up to `range_links` ends of edges, or of one id.
     fn cut(degrees: &DegreeTable, summary: &DegreeSummary, range_links: u64) -> Result<Ranges> {
         let shift = (summary.id_end.max(1).ilog2() + 1).saturating_sub(Ranges::RUNS_LOG2);
         let (mut firsts, mut of_run) = (vec![0], Vec::new());
@@ -145,7 +145,8 @@ impl Ranges {
         self.firsts[range]..self.firsts[range + 1]
     }
 
-    /// The range of an id below the end of the last one: mostly one load and a comparison.
+    /// Returns the range of an id below the end of the last range: mostly one load and a
+    /// comparison.
     #[inline]
     fn of(&self, id: u32) -> usize {
         let mut range = self.of_run[(id >> self.shift) as usize] as usize;
@@ -156,8 +157,8 @@ impl Ranges {
     }
 }
 
-/// The links of a range, in any order. Memory is in proportion to `range_links`, or to the neighbours
-/// of the only vertex.
+/// Reads the links of a range, in any order. Memory is proportional to `range_links`, or to the
+/// neighbours of the only vertex.
 fn read(links: &Filled<[u32; 2]>, range: usize, range_links: usize) -> Result<Vec<[u32; 2]>> {
     let mut read: Vec<[u32; 2]> = Vec::with_capacity(range_links.min(links.len(range) as usize));
     let mut len_max = range_links;
@@ -175,7 +176,7 @@ fn read(links: &Filled<[u32; 2]>, range: usize, range_links: usize) -> Result<Ve
 
 /// The lists of a range of ids.
 struct RangeLists {
-    /// Where each begins.
+    /// Where each list begins.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
 }
@@ -208,7 +209,7 @@ impl RangeLists {
     }
 }
 
-/// Takes the lists of range after range.
+/// Takes the lists of one range after the other.
 struct ListWriter {
     starts: Vec<u64>,
     len: u64,
@@ -216,7 +217,7 @@ struct ListWriter {
 }
 
 impl ListWriter {
-    /// Keeps the lists in memory where the most neighbours that there can be are given.
+    /// Keeps the lists in memory if `held` is given: the most neighbours that there can be.
     fn new(id_end: u64, held: Option<u64>, run: &ImportRun<'_>) -> Result<ListWriter> {
         let store = match held {
             Some(count) => Store::Memory(Vec::with_capacity(count as usize)),
@@ -253,7 +254,7 @@ impl Lists {
         (start, (self.starts[vertex as usize + 1] - start) as usize)
     }
 
-    /// Whether they are on disk.
+    /// Whether the lists are on disk.
     #[cfg(test)]
     pub(super) fn is_on_disk(&self) -> bool {
         matches!(self.store, Store::File { .. })
@@ -282,7 +283,7 @@ impl Neighbours for Lists {
             let (start, len) = self.place(vertex);
             let bytes = NonZeroU64::new((len * size_of::<u32>()) as u64);
             if bytes.is_some() {
-                // It may be refused: then the list is read when it is needed.
+                // The system may refuse. Then the list is read when it is needed.
                 let _ = fadvise(file, start * size_of::<u32>() as u64, bytes, Advice::WillNeed);
             }
         }

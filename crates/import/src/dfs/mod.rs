@@ -1,17 +1,17 @@
 //! The depth-first order: vertices that are close in the graph get dense ids that are close.
 //!
-//! It is the enumeration of Roy, Nilakant, Dalibard and Yoneki (*Mitigating I/O latency in SSD-based
-//! graph traversal*, University of Cambridge, Technical Report 823, 2012), after which most offsets
-//! between neighbours are small:
+//! It is the enumeration of Roy, Nilakant, Dalibard and Yoneki (*Mitigating I/O latency in
+//! SSD-based graph traversal*, University of Cambridge, Technical Report 823, 2012), after which
+//! most offsets between neighbours are small:
 //!
 //! 1. `adjacency`: the edges are laid out as lists of neighbours, without their directions.
 //! 2. `spanning_trees`: a traversal with a stack finds a spanning tree of each component.
-//! 3. `placement`: each subtree gets a range of dense ids, side by side with its siblings, the
-//!    heaviest first; its root lies between them, behind half of its vertices.
+//! 3. `placement`: each subtree gets a range of dense ids next to its siblings, the heaviest first.
+//!    Its root lies between the ranges of its children, behind half of its vertices.
 //!
-//! Neighbours and roots are visited by ascending id, so that the order depends on the edges alone.
-//! Time is linear in vertices and edges, but for the sorting of the lists. Memory is 16 bytes an id at
-//! any moment, besides that of the lists, which go to disk where they exceed their share:
+//! Neighbours and roots are visited by ascending id, so the order depends on the edges alone. Time
+//! is linear in vertices and edges, except for the sorting of the lists. Memory is 16 bytes an id
+//! at any moment, besides the lists, which go to disk where they exceed their share:
 //!
 //! | bytes an id | where the lists begin | parent | order of visits | weight | places of a sort | next place |
 //! | --- | --- | --- | --- | --- | --- | --- |
@@ -41,11 +41,11 @@ const NONE: u32 = <u32 as VertexNumber>::NONE;
 
 /// Bytes of tables for each id.
 const ID_BYTES: u64 = 16;
-/// Bytes of the counted degrees for each id, which are held meanwhile.
+/// Bytes of the counted degrees for each id, which are held at the same time.
 const DEGREE_BYTES: u64 = 4;
 
-/// The memory, by the shares of a run, that the tables take, and what is left for lists of neighbours
-/// in memory. The rest holds kept edges, and buckets while they are written.
+/// The memory that the tables take, the most that they may take, and what is left for lists of
+/// neighbours in memory. The rest holds kept edges, and buckets while they are written.
 struct TreeMemory {
     tables: u64,
     tables_max: u64,
@@ -64,17 +64,17 @@ impl TreeMemory {
     }
 }
 
-/// Whether the tables for ids below `id_end`, which have up to 32 bits, fit the memory of a run.
+/// Whether the tables for ids below `id_end` fit the memory of a run, and the ids fit 32 bits.
 pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
     let memory = TreeMemory::of(run, id_end);
     memory.tables <= memory.tables_max && id_end <= SHORT_COUNT_MAX
 }
 
-/// The dense id of each id below `summary.id_end`, [`NONE`] where it has no edge.
+/// Returns the dense id of each id below `summary.id_end`, [`NONE`] for an id without edges.
 ///
 /// # Errors
-/// [`Error::OverBudget`] where the tables do not fit; [`Error::Limit`] where ids have more than 32 bits; those of
-/// reading the edges and of temporary files.
+/// [`Error::OverBudget`] if the tables do not fit; [`Error::Limit`] if ids have more than 32 bits;
+/// errors of reading the edges and of temporary files.
 pub(super) fn enumerate<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,

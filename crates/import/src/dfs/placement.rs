@@ -5,15 +5,15 @@
 //!                          <---- half of its vertices ---->
 //! ```
 //!
-//! A subtree is heavier than any within it. So when subtrees are given their ranges by descending
-//! weight, that of a parent is always there before those of its children, and these come heaviest
-//! first: one pass, no recursion.
+//! A subtree is heavier than any within it. So when subtrees get their ranges by descending weight,
+//! a parent has its range before its children do, and the heaviest child comes first: one pass, no
+//! recursion.
 
 use super::NONE;
 use super::spanning_trees::SpanningTrees;
 
-/// The dense id of each id, [`NONE`] where it has no edge. Whole trees, too, come heaviest first; of
-/// two subtrees of the same weight that with the lesser root comes first.
+/// Returns the dense id of each id, [`NONE`] for an id without edges. Whole trees also come
+/// heaviest first. Of two subtrees of the same weight, the one with the smaller root comes first.
 pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32> {
     let mut weight = vec![0u32; parent.len()];
     for &vertex in visits.iter().rev() {
@@ -25,8 +25,9 @@ pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32>
     }
     let by_weight = sort_by_weight(visits, &parent, &weight);
     let mut next = vec![0u32; parent.len()];
-    // A parent is asked for once, when its child gets a range; then the dense id takes its place. So
-    // does, of a weight, the place in the range behind which the root comes.
+    // A parent is needed once, when its child gets a range. Then the dense id takes its place in
+    // the array. Likewise, the weight makes way for the place in the range behind which the root
+    // comes.
     let (mut dense, mut half) = (parent, weight);
     let mut roots_next = 0;
     for vertex in by_weight {
@@ -48,13 +49,14 @@ pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32>
     dense
 }
 
-/// Sorts the vertices by descending weight, by ascending id where that is the same: a radix sort.
+/// Sorts the vertices by descending weight, then by ascending id: a radix sort.
 fn sort_by_weight(mut vertices: Vec<u32>, parent: &[u32], weight: &[u32]) -> Vec<u32> {
     vertices.clear();
     vertices.extend((0..).zip(parent).filter(|&(_, &parent)| parent != NONE).map(|(id, _)| id));
     let mut sorted = vec![0; vertices.len()];
     for shift in [0, 16] {
-        // The heaviest tree tells whether weights have such a digit.
+        // No weight exceeds the number of vertices, so this tells whether weights have such a
+        // digit.
         if shift != 0 && vertices.len() >> shift == 0 {
             break;
         }

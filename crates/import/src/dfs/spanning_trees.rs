@@ -1,10 +1,10 @@
 //! A spanning tree of each component, by a traversal with a stack.
 //!
-//! A vertex that is visited becomes the parent of all its neighbours that nobody has met, and the least
-//! of them is visited next. So each list of neighbours is read once, whole, and the top of the stack
-//! tells which come next. (A search that goes down before it has looked at all neighbours makes deeper
-//! trees, and offsets between neighbours that take a quarter more bits on a graph with many triangles:
-//! 11.3 bits an arc on ca-HepPh, against 8.8.)
+//! A visited vertex becomes the parent of all its neighbours that have not been met, and the least
+//! of them is visited next. So each list of neighbours is read once, whole, and the top of the
+//! stack tells which lists come next. (A search that goes down before it has looked at all
+//! neighbours makes deeper trees. On a graph with many triangles, offsets between neighbours then
+//! take a quarter more bits: 11.3 bits an arc on ca-HepPh, against 8.8.)
 
 use tegula_machine::Result;
 
@@ -22,10 +22,10 @@ pub(super) struct SpanningTrees {
     pub visits: Vec<u32>,
 }
 
-/// How many vertices on top of the stack are announced.
+/// Number of vertices on top of the stack that are announced.
 const ANNOUNCED: usize = 64;
 
-/// Grows a tree from each vertex, by ascending id, that is in none yet.
+/// Grows a tree from each vertex that is in no tree yet, by ascending id.
 pub(super) fn grow(
     run: &ImportRun<'_>,
     degrees: &DegreeTable,
@@ -50,8 +50,8 @@ pub(super) fn grow(
     if visited == visits.len() { Ok(SpanningTrees { parent, visits }) } else { Err(changed()) }
 }
 
-/// A traversal under way. A vertex is on the stack once at most and visited once, so both share an
-/// array: the visits from its beginning, the stack from its end down.
+/// A traversal under way. A vertex is on the stack at most once and visited once, so both share an
+/// array: the visits grow from its beginning, the stack grows down from its end.
 struct Traversal {
     parent: Vec<u32>,
     visits: Vec<u32>,
@@ -81,12 +81,12 @@ impl Traversal {
         Ok(())
     }
 
-    /// Puts a vertex on the stack unless it was there.
+    /// Puts a vertex on the stack unless it has been there.
     #[inline]
     fn meet(&mut self, vertex: u32, parent: u32) -> Result<()> {
         let parent_of = self.parent.get_mut(vertex as usize).ok_or_else(changed)?;
         if *parent_of == NONE {
-            // There is room for as many vertices as were counted.
+            // There is room only for the vertices that were counted.
             if self.top == self.visited {
                 return Err(changed());
             }
@@ -97,7 +97,8 @@ impl Traversal {
         Ok(())
     }
 
-    /// What has come close to the top of the stack by a visit, before which the next one was at `below`.
+    /// Returns the vertices that a visit has brought close to the top of the stack. Before it
+    /// pushed any, the top was at `below`.
     fn newly_close(&self, below: usize) -> &[u32] {
         let close = (self.top + ANNOUNCED).min(self.visits.len());
         match below == self.top {

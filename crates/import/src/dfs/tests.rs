@@ -1,4 +1,4 @@
-//! The order depth first against one that is found by recursion, over sets.
+//! The depth-first order against one that is found by recursion over sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which columns a table of attributes has.
+//! The columns of a table of attributes.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,31 @@ use super::vertex_columns::{ID_NAMES, Places, VertexColumns};
 /// A row of a table of attributes.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeRow<'a> {
-    /// Its line in a text, its row in Parquet.
+    /// Its line in text, its row in Parquet.
     pub at: At,
     /// The id of the vertex as it is written.
     pub id: &'a str,
-    /// Whether the row begins as a comment does: it is one unless its id is a vertex.
+    /// Whether the row begins like a comment: it is a comment unless its id is a vertex.
     pub is_like_comment: bool,
-    /// A cell for each of [`AttributeTable::names`](super::AttributeTable::names); none where it is empty or null.
+    /// A cell for each of [`AttributeTable::names`](super::AttributeTable::names); `None` if it is
+    /// empty or null.
     pub cells: &'a [Option<Cow<'a, str>>],
 }
 
 /// The columns of a table of attributes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AttributeColumns {
-    /// The place of the vertices, from 0.
+    /// The position of the column of vertices, from 0.
     pub id: usize,
-    /// The places of the attributes, ascending.
+    /// The positions of the attributes, ascending.
     pub places: Vec<usize>,
-    /// Their names.
+    /// The names of the attributes.
     pub names: Vec<String>,
 }
 
 impl AttributeColumns {
-    /// The columns of a table whose header has these names. An unnamed first column, as pandas writes its index, is
-    /// passed over. The error says what is wrong with the names.
+    /// Finds the columns of a table with this header. An unnamed first column, such as the index
+    /// that pandas writes, is skipped. The error says what is wrong with the names.
     pub fn of(header: &[String]) -> Result<AttributeColumns, String> {
         let only_ids = VertexColumns {
             ids: IdKind::Auto,

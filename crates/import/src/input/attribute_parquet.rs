@@ -1,4 +1,4 @@
-//! The rows of a table of attributes that is Parquet.
+//! Reads tables of attributes from Parquet.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::attribute_columns::{AttributeColumns, AttributeRow};
 use super::parquet_columns::{ParquetColumns, as_text};
 use super::reader::{bad_at, bad_file};
 
-/// What the footer of a table tells.
+/// A table whose footer was read.
 pub(super) struct AttributeParquet {
     file: ParquetColumns,
     columns: AttributeColumns,

@@ -1,8 +1,9 @@
-//! Tables of attributes: a column of vertices, and beside it any number of further columns, all of which are read.
+//! Tables of attributes: a column of vertices and any number of further columns, which are all
+//! read.
 //!
-//! A [`VertexTable`] is read for a few columns that an algorithm knows. Here nothing is known of
-//! the columns but their names, so a text needs a header. Cells are text, whatever a format holds, so that every
-//! format says the same.
+//! A [`VertexTable`] is read for a few columns that an algorithm knows. Here only the names of the
+//! columns are known, so a text needs a header. Cells become text, so that all formats give the
+//! same result.
 
 use std::path::{Path, PathBuf};
 
@@ -29,8 +30,8 @@ impl AttributeTable {
     /// Opens a table and finds its columns by the names in its header. `-` is standard input.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](tegula_machine::Error::BadInput) for a format or columns that make no such
-    /// table.
+    /// [`BadInput`](tegula_machine::Error::BadInput) if the format or the columns are not those of
+    /// such a table.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<AttributeTable> {
         let content = match VertexFile::open(path, cancel)? {
             VertexFile::Parquet => Content::Parquet(AttributeParquet::open(path)?),
@@ -41,7 +42,7 @@ impl AttributeTable {
         Ok(AttributeTable { path: path.to_owned(), content })
     }
 
-    /// The names of the columns beside the vertices, in their order. They differ, and none is empty.
+    /// The names of the attributes, in the order of their columns. They are distinct and not empty.
     pub fn names(&self) -> &[String] {
         match &self.content {
             Content::Text(lines) => &lines.columns().names,
@@ -49,7 +50,7 @@ impl AttributeTable {
         }
     }
 
-    /// Bytes that reading holds at once, beside what `visit` keeps.
+    /// Bytes that reading holds, beside what `visit` keeps.
     pub fn size(&self) -> u64 {
         match &self.content {
             Content::Text(_) => VertexTable::TEXT_SIZE_MAX,
@@ -60,8 +61,8 @@ impl AttributeTable {
     /// Visits all rows in their order.
     ///
     /// # Errors
-    /// Those of reading and of `visit`; [`BadInput`](tegula_machine::Error::BadInput) for a row without an id, or with
-    /// another number of columns than the header; cancellation.
+    /// [`BadInput`](tegula_machine::Error::BadInput) if a row lacks its id, or if a line of text
+    /// has another number of columns than the header.
     pub fn read(
         self,
         cancel: &Cancel,

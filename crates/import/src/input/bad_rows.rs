@@ -1,7 +1,7 @@
-//! Rows that cannot be understood and are passed over, as many as the user allows.
+//! Rows that cannot be understood. Up to a limit that the user sets, they are skipped.
 //!
-//! Each part of the input notes its own; they are counted in the order of the parts, so that which one
-//! is the first, and which one is too many, does not depend on the workers.
+//! Each part of the input notes its own bad rows. They are counted in the order of the parts, so
+//! that the first one and the first one beyond the limit do not depend on the workers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tegula_machine::{At, Diagnostic, Error, Hint, Place};
 
 use crate::settings::SKIP_BAD_ROWS;
 
-/// Rows that were passed over.
+/// Rows that were skipped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BadRows {
     /// How many there are.
@@ -23,12 +23,12 @@ pub struct BadRows {
     pub first: Option<(Place, Diagnostic)>,
 }
 
-/// Lines of one part that were passed over.
+/// Lines of one part that were skipped.
 #[derive(Debug, Default)]
 pub(super) struct BadLines {
-    /// Where in the block each begins, and once the part is parsed, their numbers.
+    /// Where each begins in the block; their line numbers once the part is parsed.
     lines: Vec<u64>,
-    /// What is wrong with the first one, if there is any.
+    /// What is wrong with the first one, if any.
     first: Option<Diagnostic>,
     path: PathBuf,
 }
@@ -43,7 +43,7 @@ impl BadLines {
         self.lines.len() as u64
     }
 
-    /// Gives the lines the numbers that they have in the file at `path`; the block's first line has
+    /// Gives the lines their numbers in the file at `path`; the block's first line has the number
     /// `first_line`.
     pub fn number(&mut self, path: &Path, block: &[u8], first_line: u64) {
         let (mut at, mut number) = (0, first_line);
@@ -62,7 +62,7 @@ impl BadLines {
     }
 }
 
-/// Counts the rows that are passed over, of all parts.
+/// Counts the skipped rows of all parts.
 pub(super) struct Ledger {
     rows_max: u64,
     is_exceeded: AtomicBool,
@@ -71,13 +71,13 @@ pub(super) struct Ledger {
 
 #[derive(Default)]
 struct Pages {
-    /// Of all parts that are settled, in any order.
+    /// Skipped rows of all settled parts, which may come in any order.
     count: u64,
-    /// The part that is counted next, and those behind it that were settled before it.
+    /// The part to count next, and later parts that were settled before it.
     next_part: u64,
     waiting: BTreeMap<u64, BadLines>,
     counted: BadRows,
-    /// The part with the first row too many, and where that is.
+    /// The part with the first row beyond the limit, and the place of that row.
     excess: Option<(u64, Place)>,
 }
 
@@ -86,12 +86,12 @@ impl Ledger {
         Ledger { rows_max, is_exceeded: AtomicBool::new(false), pages: Mutex::default() }
     }
 
-    /// Whether it is known that there are too many.
+    /// Whether more rows than allowed are already known.
     pub fn is_exceeded(&self) -> bool {
         self.is_exceeded.load(Ordering::Relaxed)
     }
 
-    /// Takes what was passed over in a part. Every part that is claimed is settled once.
+    /// Takes the skipped lines of a part. Every claimed part is settled once.
     pub fn settle(&self, part: u64, lines: BadLines) {
         let mut pages = lock(&self.pages);
         pages.count += lines.len();
@@ -113,7 +113,8 @@ impl Ledger {
         }
     }
 
-    /// What was passed over, or that it was too much unless the work failed in a part before.
+    /// Returns the skipped rows. It is an error if there are too many, unless the work failed in an
+    /// earlier part.
     pub fn close(self, failed_part: Option<u64>) -> Result<BadRows, Error> {
         let pages = unlocked(self.pages);
         let excess =

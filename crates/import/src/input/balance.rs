@@ -1,17 +1,20 @@
-//! Whether each edge is in the lists of both of its ends, where lists of neighbours become an undirected graph.
+//! Checks that each edge is in the adjacency lists of both of its ends, if the lists become an
+//! undirected graph.
 //!
-//! A *mention* is a vertex in the list of another one. There are too many mentions to keep, and the two of an edge may
-//! be far apart. So each mention is added to a cell of sums: with a plus where it stands in the list of the smaller
-//! end, with a minus in that of the greater one. Where both lists mention an edge equally often, nothing of it is left.
+//! A *mention* is a vertex in the list of another vertex. There are too many mentions to keep, and
+//! the two mentions of an edge may be far apart. So each mention is added to a cell of sums, with a
+//! plus in the list of the smaller end and with a minus in the list of the greater end. If both
+//! lists mention an edge equally often, its sum is zero.
 //!
-//! To name an edge whose mentions differ, a cell must hold the rest of one edge alone. The hash of an edge chooses its
-//! cell: each level has half as many edges as the level before. So however many edges differ, some level has about as
-//! many of them as it has cells (an l0-sampler: Cormode and Firmani, *A Unifying Framework for l0-Sampling
-//! Algorithms*, 2014). A mention costs two rounds of mixing and four additions.
+//! To name an edge whose mentions differ, a cell must hold the rest of that edge alone. The hash of
+//! an edge chooses its cell: each level has half as many edges as the level before. So for any
+//! number of differing edges, some level has about as many of them as it has cells (an l0-sampler:
+//! Cormode and Firmani, *A Unifying Framework for l0-Sampling Algorithms*, 2014). A mention costs
+//! two rounds of mixing and four additions.
 
 use tegula_machine::mix;
 
-/// Levels of cells. The last one has every edge that no other level takes.
+/// Levels of cells. The last level has all edges that no other level has.
 const LEVELS: usize = 40;
 /// Cells of a level.
 const LEVEL_CELLS: usize = 16;
@@ -20,7 +23,7 @@ const LEVEL_CELLS: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Balance(Vec<Cell>);
 
-/// Sums of what mentions have. An edge that both lists mention adds nothing.
+/// Sums over mentions. An edge that both lists mention adds nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Cell {
     smaller: u64,
@@ -32,11 +35,11 @@ struct Cell {
 /// A mention that the other list lacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unmatched {
-    /// The vertex in whose list it is.
+    /// The vertex whose list has the mention.
     pub source: u64,
     /// The neighbour that is mentioned.
     pub target: u64,
-    /// The weight of the edge there, where weights are read.
+    /// The weight of the edge there, if weights are read.
     pub weight: Option<f32>,
 }
 
@@ -47,12 +50,13 @@ impl Balance {
         self.0.resize(LEVELS * LEVEL_CELLS, Cell::default());
     }
 
-    /// Adds that the list of `source` has the neighbour `target`. A loop is in one list alone.
+    /// Adds the mention of `target` in the list of `source`. A loop, which is in one list alone, is
+    /// ignored.
     pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         if source == target {
             return;
         }
-        // Both zeros are one weight.
+        // -0 and 0 are the same weight.
         let weight = u64::from((weight + 0.0).to_bits());
         let (smaller, greater) = (source.min(target), source.max(target));
         let hash = hash_of(smaller, greater, weight);
@@ -61,7 +65,7 @@ impl Balance {
         *cell = if source == smaller { cell.plus(mention) } else { cell.plus(mention.negated()) };
     }
 
-    /// Adds the sums of a part, which then has none.
+    /// Adds the sums of a part, and clears them there.
     pub fn absorb(&mut self, part: &mut Balance) {
         if self.0.is_empty() {
             std::mem::swap(&mut self.0, &mut part.0);
@@ -78,8 +82,8 @@ impl Balance {
         self.0.iter().all(|cell| *cell == Cell::default())
     }
 
-    /// One mention that the other list lacks, always the same one; `is_weighted` says that weights were read. `None` if no
-    /// cell holds a single such mention, which is rare.
+    /// Returns one mention that the other list lacks, always the same one. `is_weighted` says
+    /// whether weights were read. `None` if no cell holds a single such mention, which is rare.
     pub fn unmatched(&self, is_weighted: bool) -> Option<Unmatched> {
         let cells = self.0.iter().enumerate();
         cells
@@ -110,7 +114,7 @@ impl Cell {
         }
     }
 
-    /// The mention whose sums these are, if it is one.
+    /// Returns the mention that alone makes up these sums, if there is one.
     fn alone(self, place: usize, is_in_greater: bool, is_weighted: bool) -> Option<Unmatched> {
         let Cell { smaller, greater, weight, hash } = self;
         let is_one = smaller < greater
@@ -127,7 +131,7 @@ fn hash_of(smaller: u64, greater: u64, weight: u64) -> u64 {
     mix(mix(smaller ^ weight.rotate_left(32)) ^ greater)
 }
 
-/// The cell of a hash: its level by the zeros at its end, and its place there by its first bits.
+/// The cell of a hash: its trailing zeros choose the level, its first bits the place there.
 fn place_of(hash: u64) -> usize {
     let level = (hash.trailing_zeros() as usize).min(LEVELS - 1);
     level * LEVEL_CELLS + (hash >> (u64::BITS - LEVEL_CELLS.ilog2())) as usize
@@ -137,7 +141,8 @@ fn place_of(hash: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// The balance of edges whose mentions in the list of the greater end are left out where `is_left_out` says so.
+    /// The balance of edges, without the mentions in the list of the greater end that `is_left_out`
+    /// chooses.
     fn balance(edges: u64, is_left_out: impl Fn(u64) -> bool) -> Balance {
         let mut all = Balance::default();
         for first in (0..edges).step_by(1000) {
@@ -156,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn edges_in_both_lists_leave_nothing() {
+    fn edges_in_both_lists_sum_to_zero() {
         let even = balance(10_000, |_| false);
         assert!(even.is_even() && even.unmatched(true).is_none());
         assert!(Balance::default().is_even());
     }
 
     #[test]
-    fn one_of_any_number_of_mentions_is_found() {
+    fn an_unmatched_mention_is_found_among_any_number() {
         for step in [1, 2, 3, 17, 1000, 9_999] {
             let uneven = balance(20_000, |edge| edge % step == step - 1);
             let Unmatched { source, target, weight } = uneven.unmatched(true).unwrap();

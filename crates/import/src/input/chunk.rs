@@ -1,4 +1,4 @@
-//! What the readers hand out: edges in chunks.
+//! Chunks of edges, which the readers hand out.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct EdgeChunk<'a> {
     /// The edges' ends.
     pub ends: Ends<'a>,
-    /// A weight per edge, finite, if the input is read with weights.
+    /// A finite weight for each edge, if the input is weighted.
     pub weights: Option<&'a [f32]>,
 }
 
@@ -37,7 +37,7 @@ impl EdgeChunk<'_> {
         }
     }
 
-    /// Whether there are no edges; the readers hand out no such chunk.
+    /// Whether there are no edges; the readers hand out no empty chunk.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -53,14 +53,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of a range of a block, which is always far smaller than 4 GiB.
+    /// The span for a range of a block; blocks are far smaller than 4 GiB.
     pub(super) fn of(range: Range<usize>) -> Span {
         debug_assert!(range.end <= u32::MAX as usize);
         Span { start: range.start as u32, end: range.end as u32 }
     }
 }
 
-/// A column of strings that lie somewhere in one run of bytes. Each string is valid UTF-8.
+/// A column of strings, which lie in any order in one buffer. Each string is valid UTF-8.
 #[derive(Debug, Clone, Copy)]
 pub struct StringColumn<'a> {
     bytes: &'a [u8],
@@ -77,7 +77,7 @@ impl<'a> StringColumn<'a> {
         self.spans.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Which columns of a table are the source, the target and the weight.
+//! Finds the columns of sources, targets and weights in a table of edges.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use tegula_machine::{Diagnostic, Hint, Setting};
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
 
-/// Positions of the wanted columns, from 0.
+/// Positions of the columns to read, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Columns {
     pub source: usize,
@@ -15,10 +15,10 @@ pub(super) struct Columns {
     pub weight: Option<usize>,
 }
 
-/// The column that a user means.
+/// The column that a user chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnChoice {
-    /// The one with this name, in any case where none has it exactly.
+    /// The one with this name. Case is ignored if no column has exactly this name.
     Name(String),
     /// The one at this position, from 1.
     Position(usize),
@@ -27,7 +27,7 @@ pub enum ColumnChoice {
 impl FromStr for ColumnChoice {
     type Err = String;
 
-    /// Digits are a position. Double quotes around them, or around anything, make a name of it.
+    /// Takes digits as a position, and anything else or anything in double quotes as a name.
     fn from_str(text: &str) -> Result<ColumnChoice, String> {
         if let Some(name) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             return Ok(ColumnChoice::Name(name.to_owned()));
@@ -42,44 +42,44 @@ impl FromStr for ColumnChoice {
     }
 }
 
-/// Which columns of a file are read as edges.
+/// The columns of a file that are read as edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnsTaken {
-    /// The file has no names: those at these positions, from 1.
+    /// Columns by their positions, from 1, in a file without names.
     Positions {
         /// The column of sources.
         source: usize,
         /// The column of targets.
         target: usize,
-        /// The column of weights, if weights are wanted.
+        /// The column of weights, if weights are read.
         weight: Option<usize>,
     },
-    /// Those with these names in the first line of a text, or in the schema of a table.
+    /// Columns by their names in the first line of a text, or in the schema of a table.
     Named {
         /// The column of sources.
         source: String,
         /// The column of targets.
         target: String,
-        /// The column of weights, if weights are wanted.
+        /// The column of weights, if weights are read.
         weight: Option<String>,
     },
 }
 
-/// Names by which a column is known without being told, after [`usual`].
+/// Usual names of columns, as [`usual`] returns them.
 const SOURCE_NAMES: [&str; 5] = ["src", "source", "from", ":start_id", "u"];
 const TARGET_NAMES: [&str; 5] = ["dst", "target", "to", ":end_id", "v"];
 const WEIGHT_NAMES: [&str; 3] = ["weight", "w", "value"];
 
 impl InputOptions {
-    /// Names by which a column of sources is known without being told, in lower case; so are those
-    /// with `id` or `node` behind them, as in `FromNodeId`.
+    /// Usual names of the column of sources, in lower case. They also count with `id` or `node`
+    /// after them, as in `FromNodeId`.
     pub const SOURCE_NAMES: &[&str] = &SOURCE_NAMES;
-    /// Names by which a column of targets is known without being told, likewise.
+    /// Usual names of the column of targets, with the same endings.
     pub const TARGET_NAMES: &[&str] = &TARGET_NAMES;
-    /// Names by which a column of weights is known without being told.
+    /// Usual names of the column of weights.
     pub const WEIGHT_NAMES: &[&str] = &WEIGHT_NAMES;
 
-    /// Whether a column of a text is chosen by its name, so that its first line has names.
+    /// Whether the user chose a column by its name, so that the first line of a text has names.
     pub fn names_columns(&self) -> bool {
         let weight = self.weight_column.as_ref().filter(|_| self.weighted);
         let choices = [self.source_column.as_ref(), self.target_column.as_ref(), weight];
@@ -88,11 +88,11 @@ impl InputOptions {
 }
 
 impl Columns {
-    /// The first two of a text that has no weights.
+    /// The first two columns, without weights.
     pub const FIRST: Columns = Columns { source: 0, target: 1, weight: None };
 
-    /// The columns of a table without names: those at the positions that the user gave, else the
-    /// first ones. The error says which position is missing.
+    /// Returns the columns of a table without names: those at the positions that the user gave,
+    /// else the first ones. The error says which position is missing.
     pub fn by_position(options: &InputOptions) -> Result<Columns, Diagnostic> {
         let at = |choice: &Option<ColumnChoice>| match choice {
             Some(ColumnChoice::Position(position)) => Some(position - 1),
@@ -117,9 +117,9 @@ impl Columns {
         }
     }
 
-    /// Finds the columns that the user chose, else those with usual names; of ends that are not known
-    /// so, as many columns as are left besides weights. The error says what is missing and which
-    /// columns there are.
+    /// Finds the columns that the user chose, else those with usual names. Ends that are not found
+    /// so are the columns that are left besides weights, if their number fits. The error says what
+    /// is missing and which columns there are.
     pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, Diagnostic> {
         let source = SOURCE.find(names, options.source_column.as_ref())?;
         let target = TARGET.find(names, options.target_column.as_ref())?;
@@ -153,7 +153,7 @@ impl Columns {
         Columns { source, target, weight }.each_once(|column| format!("`{}`", names[column]))
     }
 
-    /// These columns, unless one is read twice; the error says which, as `shown` shows it.
+    /// Refuses a column that is read twice; the error writes it as `shown` does.
     fn each_once(self, shown: impl Fn(usize) -> String) -> Result<Columns, Diagnostic> {
         let Columns { source, target, weight } = self;
         let (first, second, column) = match weight {
@@ -172,7 +172,7 @@ impl Columns {
         Err(Diagnostic { message, hints })
     }
 
-    /// The column of weights among those of edges whose ends are no columns.
+    /// Finds the column of weights in a format whose ends are not columns.
     pub fn weight_among(names: &[String], options: &InputOptions) -> Result<usize, Diagnostic> {
         if names.is_empty() {
             let problem = Diagnostic::from("its edges have no weights");
@@ -182,12 +182,12 @@ impl Columns {
         found.ok_or_else(|| unknown(&[WEIGHT], names))
     }
 
-    /// Whether the names include usual ones for both ends.
+    /// Whether `names` has usual names for both ends.
     pub fn are_usual(names: &[String]) -> bool {
         [SOURCE, TARGET].iter().all(|role| !matches!(role.find(names, None), Ok(None)))
     }
 
-    /// That a column that is known for weights is not read.
+    /// Warns that a column with a usual name for weights is not read.
     pub fn unread_weight(self, names: &[String]) -> Option<Diagnostic> {
         let found = WEIGHT.find(names, None).ok().flatten().filter(|_| self.weight.is_none())?;
         (found != self.source && found != self.target).then(|| {
@@ -196,7 +196,7 @@ impl Columns {
         })
     }
 
-    /// These columns by their names in `names`.
+    /// Returns these columns by their names in `names`.
     pub fn named(self, names: &[String]) -> ColumnsTaken {
         let name = |index: usize| names.get(index).cloned().unwrap_or_default();
         ColumnsTaken::Named {
@@ -206,7 +206,7 @@ impl Columns {
         }
     }
 
-    /// These columns by their positions.
+    /// Returns these columns by their positions from 1.
     pub fn numbered(self) -> ColumnsTaken {
         ColumnsTaken::Positions {
             source: self.source + 1,
@@ -215,18 +215,18 @@ impl Columns {
         }
     }
 
-    /// The position of the last wanted column.
+    /// The position of the last column that is read.
     pub fn last(self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
 }
 
-/// What a column can be, and the names by which it is known.
+/// What a column holds, and its usual names.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     name: &'static str,
     known: &'static [&'static str],
-    /// By which it is chosen.
+    /// The setting by which a user chooses the column.
     setting: Setting,
 }
 
@@ -235,8 +235,8 @@ const TARGET: Role = Role { name: "target", known: &TARGET_NAMES, setting: TARGE
 const WEIGHT: Role = Role { name: "weight", known: &WEIGHT_NAMES, setting: WEIGHT_COLUMN };
 
 impl Role {
-    /// The column that the user chose, else the one with a usual name, if any. A name with `id` or
-    /// `node` behind it counts where none is without.
+    /// Finds the column that the user chose, else the one with a usual name, if any. A name with
+    /// `id` or `node` after it counts only if there is none without.
     fn find(
         self,
         names: &[String],
@@ -266,7 +266,7 @@ impl Role {
         Ok(None)
     }
 
-    /// That there are no names, and this column has no position while others have one.
+    /// The error if there are no names, and only the other columns have positions.
     fn without_position(self) -> Diagnostic {
         let message = format!("there is no header, and no position is given for the {}", self.name);
         let choose = Hint::set([self.setting]).detail("with the position of the column");
@@ -274,7 +274,7 @@ impl Role {
     }
 }
 
-/// The column that the user chose.
+/// Finds the column that the user chose.
 fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
     let wanted = match choice {
         ColumnChoice::Position(position) if *position <= names.len() => return Ok(position - 1),
@@ -313,8 +313,8 @@ fn indices(names: &[String], is_meant: impl Fn(&String) -> bool) -> Vec<usize> {
     (0..names.len()).filter(|&index| is_meant(&names[index])).collect()
 }
 
-/// A name without case and without what Neo4j puts around it: `from:START_ID(Person)` is
-/// `:start_id`, `weight:float` is `weight`.
+/// A name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
+/// `:start_id`, `weight:float` becomes `weight`.
 pub(super) fn usual(name: &str) -> String {
     let name = name.to_lowercase();
     for id in [":start_id", ":end_id"] {
@@ -325,8 +325,8 @@ pub(super) fn usual(name: &str) -> String {
     name.split(':').next().unwrap_or_default().trim().to_owned()
 }
 
-/// The same without what may follow the name of an end: `FromNodeId` and `from_id` are `from`. A
-/// letter alone is left as it is: `uid` is no `u`.
+/// The same without what may follow the name of an end: `FromNodeId` and `from_id` become `from`. A
+/// rest of one letter does not count: `uid` is not `u`.
 fn without_id(name: &str) -> String {
     const SUFFIXES: [&str; 4] = ["nodeid", "vertexid", "node", "id"];
     let name = usual(name).replace(['_', '-', ' ', '.'], "");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_known_by_usual_names_wherever_they_stand() {
+    fn ends_with_usual_names_are_found_in_any_column() {
         for (text, expected) in [
             ("src,dst", (0, 1)),
             ("id,u,v", (1, 2)),
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_given_matches_in_any_case_but_exactly_first() {
+    fn a_chosen_name_matches_exactly_or_else_in_any_case() {
         let with = |name: &str| InputOptions {
             source_column: Some(ColumnChoice::Name(name.to_owned())),
             target_column: Some(ColumnChoice::Name("to".to_owned())),
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_a_position_and_quotes_make_a_name_of_them() {
+    fn digits_are_a_position_unless_they_are_quoted() {
         assert_eq!("2".parse(), Ok(ColumnChoice::Position(2)));
         assert_eq!("\"2\"".parse(), Ok(ColumnChoice::Name("2".into())));
         assert_eq!("2nd".parse(), Ok(ColumnChoice::Name("2nd".into())));

@@ -1,4 +1,4 @@
-//! Which files there are, and what is in each.
+//! Finds the files of an input and what each contains.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub(super) struct InputFile {
     preamble: Preamble,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug)]
 pub(super) enum Kind {
     Text(Dialect),
@@ -50,13 +50,13 @@ pub(super) enum Kind {
 enum Source {
     /// A regular file, which can be opened again.
     File { bytes: u64, compression: Compression },
-    /// Standard input or a pipe; empty once it was read.
+    /// Standard input or a pipe; `None` once it was read.
     Once(Mutex<Option<Stream>>),
 }
 
-/// A file or a stream of which it is known how it is stored.
+/// A file or a stream with its format and its storage.
 pub(super) struct Found {
-    /// What is in it, never [`Format::Auto`].
+    /// Its format, never [`Format::Auto`].
     pub format: Format,
     pub stored: Stored,
 }
@@ -70,8 +70,8 @@ pub(super) enum Stored {
 }
 
 impl Found {
-    /// What is at `path`, where `-` is standard input; `wanted` is a format that is given, or
-    /// [`Format::Auto`]; `window_log_max` as of [`Stream::new`].
+    /// Opens `path`, where `-` is standard input, and finds its format unless `wanted` gives it.
+    /// `window_log_max` is that of [`Stream::new`].
     pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Found> {
         if path.as_os_str() == "-" {
             let input = io::stdin().as_fd().try_clone_to_owned();
@@ -79,7 +79,7 @@ impl Found {
             let input = Box::new(Patient::new(input.into(), cancel));
             return Found::once(path, input, wanted, window_log_max);
         }
-        // A pipe without a writer would block here already.
+        // Opening a pipe without a writer would block.
         let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let opened = File::options().read(true).custom_flags(unblocked).open(path);
         let mut file = opened.map_err(|error| not_opened(path, error))?;
@@ -105,7 +105,7 @@ impl Found {
         Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
     }
 
-    /// A stream of text from `reader`.
+    /// Makes a stream of the text from `reader`.
     fn once(
         path: &Path,
         mut reader: Box<dyn Read + Send>,
@@ -130,7 +130,7 @@ impl Found {
 }
 
 impl InputFile {
-    /// A stream of text from `reader`.
+    /// Makes a stream of the text from `reader`.
     pub fn once(
         path: PathBuf,
         reader: Box<dyn Read + Send>,
@@ -197,12 +197,12 @@ impl InputFile {
         Ok(InputFile { path, kind, source: Source::File { bytes, compression }, preamble })
     }
 
-    /// What the file tells of its graph before the first edge.
+    /// What the file says about its graph before the first edge.
     pub fn preamble(&self) -> &Preamble {
         &self.preamble
     }
 
-    /// The document that lists the vertices, if it is one.
+    /// The document, if the file is XML; it lists the vertices.
     pub fn document(&self) -> Option<&xml::Source> {
         match &self.kind {
             Kind::Xml(layout) => Some(layout.source()),
@@ -211,7 +211,8 @@ impl InputFile {
         }
     }
 
-    /// Refuses lists of neighbours of which some edge is in the list of one end alone, or has another weight there.
+    /// Refuses adjacency lists in which an edge is in the list of only one of its ends, or has
+    /// different weights in the two lists.
     pub fn check_balance(&self, balance: &Balance, is_weighted: bool) -> Result<()> {
         match balance.is_even() {
             true => Ok(()),
@@ -221,7 +222,8 @@ impl InputFile {
         }
     }
 
-    /// Refuses a file in which other edges were found than it tells of, read as those of an `undirected` graph or not.
+    /// Refuses a file with another number of edges than it declares. `found` edges were read, of an
+    /// `undirected` graph or of a directed one.
     pub fn check_edges(&self, found: u64, undirected: bool) -> Result<()> {
         let Some(mut problem) = self.preamble.mismatch(found, undirected) else { return Ok(()) };
         match &self.preamble.told_by {
@@ -249,7 +251,7 @@ impl InputFile {
         }
     }
 
-    /// The least that a worker needs to read the file.
+    /// The fewest bytes that a worker needs to read the file.
     pub fn worker_bytes_min(&self) -> u64 {
         match self.kind {
             Kind::Parquet(_) => parquet::WORKER_BYTES_MIN,
@@ -257,7 +259,7 @@ impl InputFile {
         }
     }
 
-    /// What the ids are as far as the file tells; `None` if it is empty.
+    /// What the file's ids are; `None` if it is empty.
     pub fn ids(&self) -> Option<IdKind> {
         match &self.kind {
             Kind::Text(dialect) => dialect.ids(),
@@ -271,7 +273,7 @@ impl InputFile {
         &self.path
     }
 
-    /// What a user should know of how the file is read.
+    /// What a user should know about how the file is read.
     pub fn remarks(&self) -> &[Diagnostic] {
         match &self.kind {
             Kind::Text(dialect) => dialect.remarks(),
@@ -282,7 +284,7 @@ impl InputFile {
         }
     }
 
-    /// Which columns are read; `None` if the file has none, or no line.
+    /// The columns that are read; `None` if the file has no columns or no lines.
     pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
         match &self.kind {
             Kind::Text(dialect) => dialect.columns_taken(),
@@ -321,13 +323,13 @@ impl InputFile {
     }
 }
 
-/// Why a stream is not read of a format that is read more than once, or not in order.
+/// The refusal of a stream where a format is read twice or out of order.
 const STREAM_REFUSAL: &str = "this format cannot be read from a stream; give it as a file";
 
-/// Bytes that tell a format from another.
+/// Bytes at the start of a file that show its format.
 const HEAD_BYTES: usize = 512;
 
-/// The files of edges that `paths` name; lists of vertices go to `vertices`.
+/// Returns the files of edges that `paths` name, and adds the lists of vertices to `vertices`.
 pub(super) fn resolve(
     paths: &[PathBuf],
     options: &InputOptions,
@@ -348,19 +350,20 @@ pub(super) fn resolve(
                 | (Format::Auto | Format::BvGraph, Ending::Format(Format::Graphalytics)) => {
                     files.push(file_of_properties(&path, options, vertices)?);
                 }
-                // Where lists begin, which whoever reads all of them need not know.
+                // The offsets of the lists. Reading all lists in order does not need them.
                 (Format::BvGraph, _) if path.extension().is_some_and(|end| end == "offsets") => {}
                 _ => files.push(InputFile::resolve(path, options)?),
             }
         }
     }
-    // Lists of WebGraph are found by either of their files.
+    // A BVGraph may be named twice: by its lists and by its properties.
     let mut lists = HashSet::new();
     files.retain(|file| !matches!(file.kind, Kind::BvGraph(_)) || lists.insert(file.path.clone()));
     Ok(files)
 }
 
-/// The file of edges whose properties these are.
+/// Returns the file of edges that the properties at `path` describe, and adds the vertices that
+/// they name to `vertices`.
 fn file_of_properties(
     path: &Path,
     options: &InputOptions,
@@ -389,7 +392,7 @@ fn file_of_properties(
     Ok(file)
 }
 
-/// Integers only if all files have them, or if the user says so.
+/// Chooses integers if all files have them, else strings, unless the user says which.
 pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> {
     let strings = files.iter().any(|file| file.ids() == Some(IdKind::String));
     let ids = match wanted {
@@ -424,7 +427,7 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
     Ok(ids)
 }
 
-/// The format of a file by its ending, else by its first bytes.
+/// Finds the format of a file from its ending, or else from its first bytes.
 fn detect(path: &Path, head: &[u8]) -> Format {
     match Name::of(path).ending() {
         Ending::Format(Format::Metis) if bvgraph::Layout::is_at(path) => Format::BvGraph,
@@ -438,7 +441,7 @@ fn detect(path: &Path, head: &[u8]) -> Format {
     }
 }
 
-/// Fills `space` as far as `reader` goes.
+/// Fills `space`, or as much of it as `reader` has bytes for.
 fn fill(reader: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < space.len() {

@@ -1,19 +1,19 @@
-//! What the name of a file tells of its content.
+//! What the name of a file says about its content.
 
 use std::path::Path;
 
 use super::options::Format;
 
-/// The name of a file in lower case, without what it is compressed with.
+/// The name of a file in lower case, without the ending of its compression.
 pub(super) struct Name(String);
 
-/// What the ending of a name tells.
+/// What the ending of a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending<'a> {
     Format(Format),
-    /// Digits alone: the file is a part of several.
+    /// Digits alone: the file is one of several parts.
     Number,
-    /// An ending of no format, without its dot.
+    /// An ending without its dot that belongs to no format.
     Other(&'a str),
     None,
 }

@@ -1,4 +1,4 @@
-//! The files of a folder: what other programs leave there besides edges is known, or refused.
+//! Finds the files of a folder. Other files that programs leave there are skipped or refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::options::Format;
 use super::reader::bad_file;
 use crate::settings::FORMAT;
 
-/// The files in a folder and its subfolders, by name.
+/// Returns the files in a folder and its subfolders, ordered by name.
 ///
-/// Names that begin with a dot or an underscore are passed over, as Spark, Hive and Arrow do: markers,
-/// checksums, what is not yet complete. A file with the ending of no format is refused rather than
-/// read, unless the user says which format all of them have.
+/// Names that begin with a dot or an underscore are skipped, as Spark, Hive and Arrow do: they are
+/// markers, checksums and incomplete files. A file whose ending belongs to no format is refused,
+/// unless the user gives the format of all files.
 pub(super) fn files_in(folder: &Path, format: Format) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     add_files(folder, format, &mut Vec::new(), &mut files)?;

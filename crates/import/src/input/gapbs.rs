@@ -1,13 +1,14 @@
-//! Serialized graphs of the GAP Benchmark Suite (Beamer, Asanović, Patterson, *The GAP Benchmark Suite*, 2015), `.sg`
-//! and `.wsg`, little-endian:
+//! Serialized graphs of the GAP Benchmark Suite (Beamer, Asanović, Patterson, *The GAP Benchmark
+//! Suite*, 2015), `.sg` and `.wsg`, little-endian:
 //!
 //! ```text
 //! | directed u8 | edges i64 | vertices i64 |
-//! | offsets i64[vertices + 1] | targets [edges] |      a target is an i32, with a weight another i32 behind it
-//! | offsets i64[vertices + 1] | sources [edges] |      where it is directed: passed over
+//! | offsets i64[vertices + 1] | targets [edges] |      a target is an i32, followed by a weight
+//! i32 if any
+//! | offsets i64[vertices + 1] | sources [edges] |      only if directed; not read
 //! ```
 //!
-//! The edges of a graph that is not directed are there both ways.
+//! A graph that is not directed has each edge in the lists of both ends.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -23,18 +24,18 @@ use super::preamble::Preamble;
 use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
 use crate::settings::WEIGHTED;
 
-/// Where what is in a file.
+/// What a file contains, and where.
 #[derive(Debug)]
 pub(super) struct Layout {
     directed: bool,
     edges: u64,
     vertices: u64,
-    /// Bytes of a neighbour, with its weight.
+    /// Bytes of a neighbour, with its weight if any.
     neighbour_bytes: u64,
     remarks: Vec<Diagnostic>,
 }
 
-/// What a file begins with.
+/// The first bytes of a file.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, packed)]
 struct Head {
@@ -48,7 +49,7 @@ const OFFSET_BYTES: u64 = size_of::<u64>() as u64;
 const ID_BYTES: u64 = size_of::<u32>() as u64;
 
 impl Layout {
-    /// The layout of a file of so many bytes.
+    /// Finds the layout of a file of `bytes` bytes.
     pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
         let mut head = Head { directed: 0, edges: 0, vertices: 0 };
         if bytes >= HEAD_BYTES {
@@ -64,7 +65,7 @@ impl Layout {
         let fits = |neighbour: &u64| {
             head.directed <= 1 && vertices <= 1 << 31 && size(*neighbour) == u128::from(bytes)
         };
-        // With no edge either fits.
+        // Without an edge, both sizes fit.
         let sizes =
             if options.weighted { [2 * ID_BYTES, ID_BYTES] } else { [ID_BYTES, 2 * ID_BYTES] };
         let Some(neighbour_bytes) = sizes.into_iter().find(fits) else {
@@ -87,7 +88,7 @@ impl Layout {
         Ok(Layout { directed: head.directed == 1, edges, vertices, neighbour_bytes, remarks })
     }
 
-    /// What is told of the graph.
+    /// What the file says about its graph.
     pub fn preamble(&self) -> Preamble {
         Preamble {
             vertices: Some(0..self.vertices),
@@ -97,7 +98,7 @@ impl Layout {
         }
     }
 
-    /// What a user should know of how the file is read.
+    /// What a user should know about how the file is read.
     pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
@@ -108,15 +109,15 @@ pub(super) struct ListReader<'a> {
     path: &'a Path,
     file: Arc<File>,
     layout: &'a Layout,
-    /// The vertex whose list is next, and how many of its neighbours were handed out.
+    /// The vertex whose list is next, and how many of its neighbours are already handed out.
     vertex: u64,
     taken: u64,
-    /// Offsets that were read, and the vertex of the first of them.
+    /// Offsets that were read, and the vertex of the first offset.
     offsets: Vec<u64>,
     first: u64,
 }
 
-/// Neighbours that follow one another, of one source.
+/// Consecutive neighbours of one source.
 #[derive(Clone, Copy)]
 struct Run {
     source: u32,
@@ -129,7 +130,7 @@ impl<'a> ListReader<'a> {
         Ok(ListReader { path, file, layout, vertex: 0, taken: 0, offsets: Vec::new(), first: 0 })
     }
 
-    /// Where the list of a vertex begins and ends.
+    /// Returns where the list of a vertex begins and ends.
     fn list(&mut self, vertex: u64, block_bytes: usize) -> Result<(u64, u64)> {
         let at = (vertex - self.first) as usize;
         if let Some(&[begin, end]) = self.offsets.get(at..at + 2) {

@@ -1,12 +1,12 @@
-//! The properties of a graph of LDBC Graphalytics: which files it has, and whether its edges are directed
+//! The properties of an LDBC Graphalytics graph: its files, and whether its edges are directed
 //! (Iosup et al., *The LDBC Graphalytics Benchmark*, version 1.0.3, section 2.2).
 //!
 //! ```text
-//! graph.NAME.vertex-file = NAME.v      a vertex a line
-//! graph.NAME.edge-file = NAME.e        source, target and perhaps a weight a line
+//! graph.NAME.vertex-file = NAME.v      one vertex on each line
+//! graph.NAME.edge-file = NAME.e        source, target and perhaps a weight on each line
 //! graph.NAME.directed = true
-//! graph.NAME.meta.vertices = 4         how many there are, if that is told
-//! graph.NAME.meta.edges = 3
+//! graph.NAME.meta.vertices = 4         the number of vertices; optional
+//! graph.NAME.meta.edges = 3            the number of edges; optional
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -16,23 +16,23 @@ use tegula_machine::Result;
 use super::properties;
 use super::reader::bad_file;
 
-/// What of the properties is read.
+/// The properties that are read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Properties {
     /// The list of vertices.
     pub vertices: PathBuf,
     /// The edges.
     pub edges: PathBuf,
-    /// Whether an edge leads one way alone.
+    /// Whether an edge leads only one way.
     pub directed: bool,
-    /// How many vertices there are, if that is told.
+    /// The declared number of vertices, if any.
     pub vertex_count: Option<u64>,
-    /// How many edges there are, if that is told.
+    /// The declared number of edges, if any.
     pub edge_count: Option<u64>,
 }
 
 impl Properties {
-    /// Makes sense of them; the files are named as seen from theirs.
+    /// Interprets the properties in the file at `path`, to which the names of files are relative.
     pub fn of(path: &Path, told: &properties::Properties) -> Result<Properties> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Properties::within(folder, told).map_err(|problem| bad_file(path, problem))
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_direction_are_told() {
+    fn properties_give_files_and_direction() {
         let text = "# c\ngraph.a.b.vertex-file = a.v\r\n graph.a.b.edge-file: x/a.e\n\ngraph.a.b.directed=false\n\
                     graph.a.b.bfs.source-vertex = 1\ngraph.a.b.meta.edges = 7\n";
         let expected = Properties {

@@ -1,15 +1,15 @@
-//! Readers of edge lists: one format a file.
+//! Readers of edge lists, one file for each format.
 //!
 //! An [`Input`] is a list of files that together are one graph. Its readers push: several workers
-//! each claim the next part of a file (a block of lines, a range of records, a row group), parse it
-//! and hand its edges to a sink in chunks, in no particular order. What is wrong with an input is
-//! the same for every number of workers: the first fault in the order of the files.
+//! each claim the next part of a file (a block of lines, a range of records, a row group). A worker
+//! parses its part and hands the edges to a sink in chunks, in no particular order. Every number of
+//! workers reports the same fault of an input: the first one in the order of the files.
 //!
-//! A further format is one more file here that implements `reader::Reader`, one more [`Format`] and
-//! one more `file::Kind`.
+//! To add a format, implement `reader::Reader` in a new file here, and extend [`Format`] and
+//! `file::Kind`.
 //!
-//! A [`VertexTable`] is a file with a row for each vertex that an option of a run is about, read by the same
-//! code. An [`AttributeTable`] is one of which every column is wanted, whatever its name.
+//! A [`VertexTable`] has a row for each vertex that an option of a run names; the same code reads
+//! it. Of an [`AttributeTable`] all columns are read, whatever their names.
 
 mod attribute_columns;
 mod attribute_parquet;
@@ -69,7 +69,7 @@ pub use work::PassedOver;
 
 use crate::settings::{ALLOW_EMPTY, UNDIRECTED};
 
-/// The files of one graph, each with its format found out.
+/// The files of one graph, whose formats are known.
 #[derive(Debug)]
 pub struct Input {
     files: Vec<InputFile>,
@@ -80,17 +80,17 @@ pub struct Input {
 }
 
 impl Input {
-    /// Finds the files that `paths` name, and how each is to be read.
+    /// Finds the files that `paths` name, and how to read each.
     ///
-    /// A folder stands for its files and those of its subfolders, by name and without those whose name
-    /// begins with a dot or an underscore; `-` is standard input.
+    /// A folder stands for the files in it and in its subfolders, ordered by name. Names that begin
+    /// with a dot or an underscore are skipped. `-` is standard input.
     pub fn resolve(paths: &[PathBuf], options: &InputOptions) -> Result<Input> {
         let mut vertices = VertexSet::default();
         let files = file::resolve(paths, options, &mut vertices)?;
         Input::of(files, vertices, options)
     }
 
-    /// An input of text that is read, once, from `reader`; it may be compressed.
+    /// Makes an input of the text from `reader`, which is read once and may be compressed.
     pub fn from_reader(reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<Input> {
         let file = InputFile::once(PathBuf::from("-"), reader, options)?;
         Input::of(vec![file], VertexSet::default(), options)
@@ -107,16 +107,16 @@ impl Input {
         Ok(Input { files, ids, vertices, undirected: false, options: options.clone() })
     }
 
-    /// Which vertices there are, as far as the files tell.
+    /// The vertices that the files declare, and those of [`Input::settle`].
     pub(crate) fn vertices(&self) -> &VertexSet {
         &self.vertices
     }
 
-    /// Adds to what the files tell what is wanted: vertices, and that each edge leads both ways. Without that, edges do
-    /// where the files tell it.
+    /// Adds the options to what the files say. Each edge leads both ways if `wanted`, or if all
+    /// files say so.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) where some of the files tell it and others do not.
+    /// [`BadInput`](tegula_machine::Error::BadInput), unless `wanted`, if only some files say so.
     pub(crate) fn settle(&mut self, vertices: Option<&Vertices>, wanted: bool) -> Result<()> {
         vertices.into_iter().for_each(|vertices| self.vertices.add(vertices));
         let is_told = |file: &&InputFile| file.preamble().undirected == Some(true);
@@ -140,7 +140,7 @@ impl Input {
         self.undirected
     }
 
-    /// Says that none of the files has an edge.
+    /// Returns the error for an input without an edge.
     pub(crate) fn no_edge(&self, PassedOver { bad_rows, .. }: &PassedOver) -> Error {
         const NAMED_MAX: usize = 4;
         let names: Vec<String> =
@@ -171,17 +171,18 @@ impl Input {
         self.ids
     }
 
-    /// Whether the chunks will carry weights.
+    /// Whether the chunks carry weights.
     pub fn weighted(&self) -> bool {
         self.options.weighted
     }
 
-    /// Which columns are read of each file that has any, in the order of the files.
+    /// The columns that are read, for each file that has columns, in the order of the files.
     pub fn columns_taken(&self) -> impl Iterator<Item = &ColumnsTaken> {
         self.files.iter().filter_map(InputFile::columns_taken)
     }
 
-    /// What a user should know of how the files are read; where it is the same for several files, once.
+    /// Returns what a user should know about how the files are read. A remark that several files
+    /// share comes once.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let mut found: Vec<(&Diagnostic, &Path, u64)> = Vec::new();
         for file in &self.files {
@@ -205,7 +206,7 @@ impl Input {
         found.iter().map(with_files).chain(of_all.into_iter().flatten()).collect()
     }
 
-    /// That an edge that leads both ways is two arcs, where it could be one edge.
+    /// Warns that both mentions of an edge in adjacency lists are read, as two arcs.
     fn two_arcs_for_an_edge(&self) -> Option<Diagnostic> {
         let has_both_ways = |file: &&InputFile| file.preamble().has_both_ways;
         let file = self.files.iter().find(has_both_ways).filter(|_| !self.undirected)?;
@@ -218,7 +219,7 @@ impl Input {
         Some(Diagnostic::from(message).hint(both))
     }
 
-    /// That the ids are strings, where they would not be without some of the files.
+    /// Warns that the ids are strings because of some of the files alone.
     fn mixed_ids(&self) -> Option<Diagnostic> {
         let first = |ids| self.files.iter().find(|file| file.ids() == Some(ids));
         let strings = first(IdKind::String).filter(|_| self.options.ids == IdKind::Auto)?;
@@ -231,13 +232,13 @@ impl Input {
         Some(message.into())
     }
 
-    /// The size of all files as they are stored; `None` where one is a stream.
+    /// The stored size of all files; `None` if one is a stream.
     pub fn total_bytes(&self) -> Option<u64> {
         self.files.iter().map(InputFile::bytes).sum()
     }
 
-    /// The width of the pairs if every file holds raw pairs of one width, so that reading the input
-    /// again costs no more than reading the bytes.
+    /// The width of the pairs if all files hold raw pairs of one width. To read such an input again
+    /// costs no more than to read its bytes.
     pub fn is_raw_pairs(&self) -> Option<PairWidth> {
         let width = self.files.first()?.pair_width()?;
         self.files.iter().all(|file| file.pair_width() == Some(width)).then_some(width)
@@ -248,10 +249,10 @@ impl Input {
         self.total_bytes().is_some()
     }
 
-    /// Reads everything, and returns what was passed over. `sink` is called from several threads at
-    /// once, in no particular order; its first error ends the reading.
+    /// Reads all edges, and returns the lines that a user should know about. Several threads call
+    /// `sink` at once, in no particular order; its first error ends the reading.
     ///
-    /// Reports the stage "reading edges" in bytes of the files as they are stored.
+    /// Reports the progress of the stage "reading edges" in stored bytes.
     pub fn read(
         &self,
         progress: &dyn Progress,

@@ -1,8 +1,9 @@
-//! Lines of text of one kind that a user should know of: how many there are, and where the first one is. Each part of
-//! the input notes its own.
+//! Kinds of lines that a user should know about: how many there are, and where the first one is.
+//! Each part of the input notes its own lines.
 //!
-//! * Comments among edges whose ids are strings: an id may begin with `#` or `%` as they do, and its line is not read.
-//! * Last lines without their ends, which may be cut off.
+//! * Comments, if ids are strings: a line that begins with `#` or `%` may be an edge whose id
+//!   begins so, but is not read.
+//! * Last lines without a line feed, which may be cut off.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -20,11 +21,11 @@ pub struct Noted {
     pub first: Option<Place>,
 }
 
-/// Those of one part.
+/// The lines of one kind in one part.
 #[derive(Debug, Default)]
 pub(super) struct PartNotes {
     count: u64,
-    /// Where in the block the first one begins, and once the part is parsed, the number of its line.
+    /// Where the first one begins in the block; its line number once the part is parsed.
     first: u64,
     path: PathBuf,
 }
@@ -37,7 +38,7 @@ impl PartNotes {
         self.count += 1;
     }
 
-    /// Gives the first one the number that it has in the file at `path`; the block's first line has
+    /// Gives the first one its number in the file at `path`; the block's first line has the number
     /// `first_line`.
     pub fn number(&mut self, path: &Path, block: &[u8], first_line: u64) {
         if self.count > 0 {
@@ -48,14 +49,14 @@ impl PartNotes {
     }
 }
 
-/// Counts the lines of all parts, which come in any order.
+/// Counts the lines of all parts, which may come in any order.
 #[derive(Default)]
 pub(super) struct Tally(Mutex<Counted>);
 
 #[derive(Default)]
 struct Counted {
     count: u64,
-    /// The earliest part that has any, and its first one.
+    /// The earliest part that has such a line, and the place of its first one.
     first: Option<(u64, Place)>,
 }
 

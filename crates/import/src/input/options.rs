@@ -1,4 +1,4 @@
-//! How an input is to be read.
+//! How to read an input.
 
 use std::str::FromStr;
 
@@ -13,8 +13,8 @@ pub enum Format {
     /// By the file's ending, then by its content.
     #[default]
     Auto,
-    /// Lines of `source target [weight]`, separated by blanks, tabs, commas or semicolons; a first
-    /// line with the usual names of columns is a header.
+    /// Lines of `source target [weight]`, separated by blanks, tabs, commas or semicolons. A first
+    /// line with usual names of columns is a header.
     Text,
     /// Text separated by commas (or semicolons), whose first line may name the columns.
     Csv,
@@ -26,17 +26,17 @@ pub enum Format {
     Pairs64,
     /// An Apache Parquet table.
     Parquet,
-    /// Matrix Market: a text with the coordinates of the entries of a matrix.
+    /// Matrix Market: text with the coordinates of a matrix's entries.
     MatrixMarket,
-    /// DIMACS: a text whose lines begin with a letter.
+    /// DIMACS: text whose lines begin with a letter.
     Dimacs,
-    /// METIS: a text with a list of neighbours for each vertex.
+    /// METIS: text with an adjacency list for each vertex.
     Metis,
     /// The serialized graphs of the GAP Benchmark Suite.
     Gapbs,
-    /// LDBC Graphalytics: properties that name a list of vertices and a text with edges.
+    /// LDBC Graphalytics: a properties file that names a list of vertices and a text with edges.
     Graphalytics,
-    /// BVGraphs of WebGraph: lists of neighbours, and their properties beside them.
+    /// BVGraphs of WebGraph: coded adjacency lists with a properties file beside them.
     BvGraph,
     /// GraphML, a form of XML.
     GraphMl,
@@ -47,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format under the name that a user gives it.
+    /// Each format with the name by which users choose it.
     pub const NAMES: [(&'static str, Format); 16] = [
         ("auto", Format::Auto),
         ("text", Format::Text),
@@ -67,7 +67,7 @@ impl Format {
         ("vertices", Format::Vertices),
     ];
 
-    /// Whether files of it are lines of text, which may be a stream and may be compressed.
+    /// Whether its files are lines of text, which may be a stream and may be compressed.
     pub(super) fn is_text(self) -> bool {
         match self {
             Format::Text | Format::Csv | Format::Tsv | Format::Auto => true,
@@ -78,12 +78,12 @@ impl Format {
         }
     }
 
-    /// Whether files of it may be compressed.
+    /// Whether its files may be compressed.
     pub(super) fn may_be_compressed(self) -> bool {
         self.is_text() || matches!(self, Format::Vertices | Format::GraphMl | Format::Gexf)
     }
 
-    /// What the ending of a file's name says, without a dot and in lower case.
+    /// Returns the format of files with this ending, given in lower case and without the dot.
     pub(super) fn of_ending(ending: &str) -> Option<Format> {
         match ending {
             "txt" | "el" | "wel" | "e" => Some(Format::Text),
@@ -108,7 +108,7 @@ impl Format {
 impl FromStr for Format {
     type Err = String;
 
-    /// One of the names; or an ending, for those who think of it as the name.
+    /// Takes one of the names, or a file ending such as `mtx`.
     fn from_str(name: &str) -> Result<Format, String> {
         let known = Format::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, format)| format).or_else(|| Format::of_ending(name)).ok_or_else(|| {
@@ -139,12 +139,12 @@ pub enum PairWidth {
     Bits64,
 }
 
-/// What separates the columns of a text: one byte, or any run of blanks and tabs.
+/// The separator of a text's columns: one byte, or any run of blanks and tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delimiter(u8);
 
 impl Delimiter {
-    /// The byte that separates; a blank stands for any run of blanks and tabs.
+    /// The separating byte; a blank stands for any run of blanks and tabs.
     pub fn byte(self) -> u8 {
         self.0
     }
@@ -153,7 +153,7 @@ impl Delimiter {
 impl FromStr for Delimiter {
     type Err = String;
 
-    /// A character of ASCII that is no part of a number or a word, or `tab`, or `blank`.
+    /// Takes `tab`, `blank`, or an ASCII character that is not part of numbers or words.
     fn from_str(text: &str) -> Result<Delimiter, String> {
         let byte = match text {
             "tab" | "\\t" => b'\t',
@@ -171,40 +171,41 @@ impl FromStr for Delimiter {
     }
 }
 
-/// How an input is to be read.
+/// How to read an input.
 #[derive(Debug, Clone)]
 pub struct InputOptions {
     /// The format of all files.
     pub format: Format,
-    /// Whether every edge has a weight that is wanted.
+    /// Whether weights are read, which every edge must then have.
     pub weighted: bool,
     /// What the ids are.
     pub ids: IdKind,
-    /// The column of sources; by default that of a usual name, or the first one.
+    /// The column of sources; by default the one with a usual name, or the first.
     pub source_column: Option<ColumnChoice>,
-    /// The column of targets; by default that of a usual name, or the second one.
+    /// The column of targets; by default the one with a usual name, or the second.
     pub target_column: Option<ColumnChoice>,
-    /// The column of weights, where they are wanted; by default that of a usual name, or the third one.
+    /// The column of weights, if they are read; by default the one with a usual name, or the third.
     pub weight_column: Option<ColumnChoice>,
-    /// What separates the columns of a text; by default what its first lines tell.
+    /// The separator of a text's columns; by default found from its first lines.
     pub delimiter: Option<Delimiter>,
-    /// How many lines of text that cannot be understood are passed over, at most.
+    /// The most lines of text that may be skipped because they cannot be understood.
     pub skip_bad_rows: u64,
-    /// Whether the first line of a text is an edge whatever it looks like.
+    /// Whether the first line of a text is an edge even if it looks like a header.
     pub no_header: bool,
-    /// How many workers read at once, at most.
+    /// The most workers that read at once.
     pub threads: usize,
     /// Bytes that the readers may hold at once, all workers together.
     pub memory: u64,
-    /// Ends the waiting for a pipe or a terminal on which nothing comes.
+    /// Ends the wait for a pipe or a terminal that sends nothing.
     pub cancel: Cancel,
 }
 
 impl InputOptions {
-    /// Bytes that the readers may hold unless told otherwise.
+    /// The default of [`InputOptions::memory`], in bytes.
     pub const MEMORY_DEFAULT: u64 = 64 << 20;
 
-    /// The base-2 logarithm of the largest window of zstd that is read: half of what a worker has.
+    /// The base-2 logarithm of the largest zstd window that is read: half of a worker's memory, but
+    /// at least the usual window.
     pub(super) fn window_log_max(&self) -> u32 {
         let window = self.memory / (2 * self.threads.max(1) as u64);
         window.max(1).ilog2().clamp(Stream::WINDOW_LOG_USUAL, Stream::WINDOW_LOG_MAX)

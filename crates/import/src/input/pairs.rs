@@ -1,11 +1,12 @@
-//! Raw binary pairs: little-endian `source, target`, and an `f32` after each pair when weighted.
+//! Raw binary pairs: little-endian `source, target`, with an `f32` after each pair if weighted.
 //!
 //! ```text
 //! width 32:  | source u32 | target u32 | weight f32 |       8 or 12 bytes a record
 //! width 64:  | source u64     | target u64     | weight f32 |    16 or 20 bytes
 //! ```
 //!
-//! Workers read ranges of records at their offsets, straight into the buffer that the sink sees.
+//! Workers read ranges of records at their offsets. Pairs without weights go straight into the
+//! buffer that the sink sees.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -194,7 +195,7 @@ impl Records<'_> {
     }
 }
 
-/// The first `count` items of a buffer that grows as needed and is used again.
+/// Returns the first `count` items of a reused buffer, which grows as needed.
 fn first_of<T: Copy + Default>(buffer: &mut Vec<T>, count: usize) -> &mut [T] {
     if buffer.len() < count {
         buffer.resize(count, T::default());

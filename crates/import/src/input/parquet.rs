@@ -1,4 +1,4 @@
-//! Apache Parquet tables. Workers each decode row groups of their own.
+//! Apache Parquet tables. Each worker decodes its own row groups.
 
 use std::fs::File;
 use std::io;
@@ -24,13 +24,13 @@ use super::columns::{Columns, ColumnsTaken};
 use super::options::{IdKind, InputOptions};
 use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
 
-/// How a table begins.
+/// The first bytes of a Parquet file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
 
 /// Bytes that a worker needs for the pages and batches of three columns.
 pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;
 
-/// What the footer of a table tells.
+/// A table whose footer was read.
 #[derive(Debug)]
 pub(super) struct Table {
     metadata: ArrowReaderMetadata,
@@ -64,17 +64,17 @@ impl Table {
         Ok(table)
     }
 
-    /// Which columns are read.
+    /// The columns that are read.
     pub fn columns_taken(&self) -> &ColumnsTaken {
         &self.taken
     }
 
-    /// What a user should know of how the table is read.
+    /// What a user should know about how the table is read.
     pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
 
-    /// What the ids are, by the types of their columns.
+    /// What the ids are, according to the types of their columns.
     pub fn ids(&self) -> IdKind {
         self.ids
     }
@@ -111,7 +111,7 @@ impl Table {
         self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64)
     }
 
-    /// The wanted columns, in the order of the file.
+    /// The positions of the columns that are read, ascending.
     fn roots(&self) -> Vec<usize> {
         let mut roots = vec![self.columns.source, self.columns.target];
         roots.extend(self.columns.weight);
@@ -120,14 +120,14 @@ impl Table {
         roots
     }
 
-    /// Bytes of the file that count as read once `rows` rows are.
+    /// Bytes of the file that count as read once `rows` rows are read.
     fn bytes_until(&self, rows: u64) -> u64 {
         let bytes = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
         bytes as u64
     }
 }
 
-/// Whether a column holds strings; bytes count, as some writers leave the UTF-8 mark out.
+/// Whether a column holds strings. Bytes count too, because some writers do not mark UTF-8.
 pub(super) fn is_string(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_string(values),
@@ -198,7 +198,7 @@ impl RowGroup<'_> {
         }
     }
 
-    /// Opens the file anew: workers that share an open file would share its position.
+    /// Opens the file again, because workers that shared an open file would share its position.
     fn batches(&self, rows: usize) -> Result<ParquetRecordBatchReader> {
         let file = File::open(self.path).map_err(Error::io("open", self.path))?;
         let metadata = self.table.metadata.clone();
@@ -215,7 +215,7 @@ impl RowGroup<'_> {
     }
 }
 
-/// A batch of rows, of which `first` is the number of the first.
+/// A batch of rows, whose first row has the number `first`.
 struct Rows<'a> {
     group: &'a RowGroup<'a>,
     batch: &'a RecordBatch,
@@ -293,7 +293,7 @@ impl Rows<'_> {
         }
     }
 
-    /// A column as `kind`, without nulls.
+    /// Returns a column as `kind`; refuses nulls.
     fn column(&self, column: usize, kind: &DataType) -> Result<ArrayRef> {
         let strict = CastOptions { safe: false, ..CastOptions::default() };
         let bad = |error: &dyn std::fmt::Display| {
@@ -332,7 +332,7 @@ fn strings<'a>(array: &'a ArrayRef, spans: &'a mut Vec<Span>) -> StringColumn<'a
     StringColumn::new(array.value_data(), spans)
 }
 
-/// What the Parquet library says of a file.
+/// Turns an error of the Parquet library into one about the file.
 pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
@@ -344,7 +344,7 @@ pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
     }
 }
 
-/// The library panics at some damaged files; that is a fault of the file, not of the worker.
+/// Turns a panic of the library into an error about the file: it panics on some damaged files.
 pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
     match error {
         Error::WorkerFailed { detail } => {

@@ -1,4 +1,4 @@
-//! Some columns of a Parquet file, whose rows are visited in their order.
+//! Reads chosen columns of a Parquet file, row by row.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,18 +18,18 @@ use tegula_machine::{At, Error, Result};
 use super::parquet::{failure, is_string, panicked};
 use super::reader::{bad_at, bad_file};
 
-/// Rows that are decoded at a time.
+/// Rows to decode at a time.
 const BATCH_ROWS: usize = 1 << 12;
 
 /// A file whose footer was read.
 pub(super) struct ParquetColumns {
     metadata: ArrowReaderMetadata,
-    /// The columns that are read, ascending.
+    /// The positions of the columns that are read, ascending.
     roots: Vec<usize>,
 }
 
 impl ParquetColumns {
-    /// Reads the footer of a file, of which no column is read yet.
+    /// Reads the footer of a file. No column is chosen yet.
     pub fn open(path: &Path) -> Result<ParquetColumns> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let metadata = guarded_foreign(|| {
@@ -60,19 +60,20 @@ impl ParquetColumns {
         Err(bad_file(path, detail))
     }
 
-    /// Chooses the columns that are read.
+    /// Chooses the columns to read.
     pub fn choose(&mut self, columns: impl IntoIterator<Item = usize>) {
         self.roots = columns.into_iter().collect();
         self.roots.sort_unstable();
         self.roots.dedup();
     }
 
-    /// Where a chosen column of the file is in a batch.
+    /// Returns where a batch has the chosen column `column` of the file.
     pub fn place_in_batch(&self, column: usize) -> usize {
         self.roots.partition_point(|&root| root < column)
     }
 
-    /// Twice the chosen columns of the largest row group: their pages, and what is decoded of them.
+    /// Bytes that reading holds: twice the chosen columns of the largest row group, for their pages
+    /// and their decoded values.
     pub fn size(&self) -> u64 {
         let metadata = self.metadata.metadata();
         let schema = metadata.file_metadata().schema_descr();
@@ -88,10 +89,7 @@ impl ParquetColumns {
         metadata.row_groups().iter().map(group_size).max().unwrap_or(0).saturating_mul(2)
     }
 
-    /// Visits all rows in batches; `visit` is also given the number of the first row of the batch.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`; cancellation.
+    /// Visits all rows in batches; `visit` also takes the number of the batch's first row.
     pub fn for_each_batch(
         &self,
         path: &Path,
@@ -126,7 +124,7 @@ impl ParquetColumns {
     }
 }
 
-/// A column as strings; else what is wrong with it.
+/// Returns a column as strings; the error says what is wrong with it.
 pub(super) fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, String> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let cast = guarded_foreign(|| Ok(cast_with_options(array, &DataType::LargeUtf8, &strict)));

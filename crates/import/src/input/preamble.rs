@@ -1,4 +1,4 @@
-//! What a file tells of its graph before the first edge.
+//! What a file says about its graph before the first edge.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,27 +8,29 @@ use tegula_machine::{Diagnostic, Hint, count, counted};
 use super::balance::Unmatched;
 use crate::settings::UNDIRECTED;
 
-/// What the first lines of a file, or another file that belongs to it, tell of its graph.
+/// What the first lines of a file, or another file that belongs to it, say about its graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Preamble {
     /// The ids of all vertices, with or without an edge.
     pub vertices: Option<Range<u64>>,
-    /// How many edges are read; where it is one of several numbers, these. Empty where nothing is told.
+    /// The declared number of edges, then other numbers that may be found. Empty if none is
+    /// declared.
     pub edges: Vec<u64>,
     /// Whether each edge leads both ways.
     pub undirected: Option<bool>,
-    /// The file that tells all this, if it is another file.
+    /// The other file that says all this, if it is not the file of edges.
     pub told_by: Option<PathBuf>,
-    /// Whether an edge that leads both ways is listed twice. An undirected graph reads one of the two.
+    /// Whether an edge that leads both ways is in both lists. An undirected graph reads one of
+    /// them.
     pub has_both_ways: bool,
 }
 
-/// What to do where there are more edges than are told of.
+/// What to do about more edges than declared.
 const IF_MORE: &str = "correct that number, or remove what was added";
 
 impl Preamble {
-    /// What is wrong where `found` edges were read, if another number is told. Of an edge that is there both ways one
-    /// is read if the graph is to be `undirected`, and else both arcs.
+    /// Returns what is wrong if `found` edges were read and another number is declared. An edge
+    /// that is in both lists is read once if the graph is `undirected`, else as two arcs.
     pub fn mismatch(&self, found: u64, undirected: bool) -> Option<Diagnostic> {
         let &edges = self.edges.first()?;
         if self.edges.contains(&found) {
@@ -56,8 +58,8 @@ impl Preamble {
         Some(message.into())
     }
 
-    /// The error for an edge that is in the list of one end alone. `mention` is the entry without a counterpart, if one was
-    /// found.
+    /// The error for an edge that is in the list of only one end. `mention` is the entry without a
+    /// counterpart, if one was found.
     pub fn one_sided(&self, mention: Option<Unmatched>) -> Diagnostic {
         const RULE: &str =
             "an edge has to be in the lists of both of its ends; is the file cut off?";
@@ -71,7 +73,7 @@ impl Preamble {
                  neighbour {source} with that weight as often: {RULE}"
             ),
         };
-        // A file that tells that it is undirected cannot be read otherwise.
+        // A file that says that it is undirected cannot be read otherwise.
         let as_arcs = Hint::leave_out(UNDIRECTED.option)
             .detail("to read what is in a list as edges that lead one way");
         Diagnostic::from(message).hint((self.undirected != Some(true)).then_some(as_arcs))

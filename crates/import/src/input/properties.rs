@@ -1,5 +1,5 @@
-//! Files of properties, which tell what a graph consists of: a line is `key = value`, or a comment that begins with `#`
-//! or `!`.
+//! Files of properties, which describe a graph. A line is `key = value`, or a comment that begins
+//! with `#` or `!`.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use tegula_machine::{Error, Result};
 
 use super::reader::{bad_file, not_opened};
 
-/// Bytes of such a file at the most.
+/// The most bytes of such a file.
 const SIZE_MAX: u64 = 1 << 20;
 
-/// What the lines say, in their order.
+/// Keys and values, in the order of the lines.
 #[derive(Debug)]
 pub(super) struct Properties(Vec<(String, String)>);
 
@@ -33,7 +33,8 @@ impl Properties {
         )
     }
 
-    /// The value of the one key that is meant; `None` where no key is. The error says that there are several.
+    /// Returns the value of the only key that `is_meant` accepts; `None` if it accepts no key, an
+    /// error if it accepts several.
     pub fn only(&self, is_meant: impl Fn(&str) -> bool) -> Result<Option<&str>, Several> {
         let mut found = self.0.iter().filter(|(key, _)| is_meant(key)).map(|(_, value)| &**value);
         match (found.next(), found.next()) {
@@ -43,6 +44,6 @@ impl Properties {
     }
 }
 
-/// A key is there several times.
+/// The error if a key occurs several times.
 #[derive(Debug)]
 pub(super) struct Several;

@@ -1,4 +1,4 @@
-//! What the readers of all formats have in common: they hand out parts, and parts emit edges.
+//! What the readers of all formats share: they hand out parts, and parts emit edges.
 
 use std::io;
 use std::path::Path;
@@ -15,12 +15,13 @@ use super::options::{IdKind, InputOptions};
 /// A file that is being read.
 pub(super) trait Reader<'a>: Send {
     /// Takes the next part, in the order of the file; `None` after the last. One worker at a time
-    /// calls this, and nobody after an error. Bytes that have to be read in order are left in `space`.
+    /// calls this, and none does after an error. Bytes that must be read in order are left in
+    /// `space`.
     fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Part<'a>>>;
 }
 
-/// What is left to do with a claimed part: parse it, from `space` or from the file, and emit its
-/// edges. Runs beside other parts.
+/// The work on a claimed part: parses it, from `space` or from the file, and emits its edges.
+/// Several parts run at once.
 pub(super) type Part<'a> = Box<dyn FnOnce(&mut Space, &Emit<'_>) -> Result<()> + 'a>;
 
 /// How many workers there are, and what each may hold.
@@ -28,24 +29,24 @@ pub(super) type Part<'a> = Box<dyn FnOnce(&mut Space, &Emit<'_>) -> Result<()> +
 pub(super) struct Sizes {
     /// Workers.
     pub workers: usize,
-    /// Bytes that are read at a time; a longer line makes a longer block.
+    /// Bytes to read at a time; a longer line makes a longer block.
     pub block_bytes: usize,
-    /// Edges in a chunk, at most.
+    /// The most edges in a chunk.
     pub chunk_edges: usize,
     /// The longest line that is read.
     pub line_bytes_max: usize,
 }
 
 impl Sizes {
-    /// Bytes of a block when memory allows: it stays in a core's L2 cache.
+    /// The largest block, which stays in a core's L2 cache.
     const BLOCK_BYTES_MAX: u64 = 512 << 10;
     const BLOCK_BYTES_MIN: u64 = 16 << 10;
     const CHUNK_EDGES_MAX: u64 = 1 << 16;
     const CHUNK_EDGES_MIN: u64 = 1 << 10;
-    /// Bytes of a worker's buffers for one edge of a chunk: two ids, a weight.
+    /// Bytes of a worker's buffers for one edge of a chunk: two ids and a weight.
     const EDGE_BYTES: u64 = 20;
 
-    /// The sizes that `options` allow for, where a worker needs at least `worker_bytes_min`.
+    /// Returns the sizes that `options` allow if a worker needs at least `worker_bytes_min`.
     pub fn within(options: &InputOptions, worker_bytes_min: u64) -> Sizes {
         let worker_bytes_min = worker_bytes_min.max(Sizes::BLOCK_BYTES_MIN * 4);
         let affordable = (options.memory / worker_bytes_min).max(1);
@@ -61,8 +62,8 @@ impl Sizes {
         }
     }
 
-    /// The longest line that is read: a share of the memory, so that the lines that the workers hold
-    /// fit in it. The number of workers has no say, or an input might be refused for it.
+    /// The longest line that is read: one sixteenth of the memory, so that the workers' lines fit
+    /// in it. It does not depend on the number of workers, because a longer line is refused.
     pub fn line_bytes_max(options: &InputOptions) -> usize {
         const MEMORY_SHARE: u64 = 16;
         const LINE_BYTES_MAX: u64 = 16 << 20;
@@ -70,41 +71,41 @@ impl Sizes {
     }
 }
 
-/// A worker's buffers, used again for every part.
+/// A worker's buffers, reused for every part.
 #[derive(Debug, Default)]
 pub(super) struct Space {
     /// Bytes of the file.
     pub block: Vec<u8>,
-    /// Ends of the chunk, where they are narrow integers.
+    /// Ends of the chunk's edges, if they are 32-bit integers.
     pub pairs32: Vec<[u32; 2]>,
-    /// Ends of the chunk, where they are wide integers.
+    /// Ends of the chunk's edges, if they are 64-bit integers.
     pub pairs64: Vec<[u64; 2]>,
-    /// Sources of the chunk, where they are strings.
+    /// Sources of the chunk's edges, if they are strings.
     pub sources: Vec<Span>,
-    /// Targets of the chunk, where they are strings.
+    /// Targets of the chunk's edges, if they are strings.
     pub targets: Vec<Span>,
     /// Weights of the chunk.
     pub weights: Vec<f32>,
-    /// Edges of the part that were found, where the file is a text.
+    /// Edges found in the part, in formats that count them.
     pub edges: u64,
-    /// Lines of the part that were passed over.
+    /// Lines of the part that cannot be understood and were skipped.
     pub bad_lines: BadLines,
-    /// Comments of the part, where ids are strings.
+    /// Comments in the part, if ids are strings.
     pub comments: PartNotes,
-    /// The last line of the part, where it has no end and lines before it have one.
+    /// The last line of the file, if it has no line feed and lines before it have one.
     pub open_ends: PartNotes,
-    /// Mentions of edges in the part, where lists of neighbours become an undirected graph.
+    /// Mentions of edges in the part, if adjacency lists become an undirected graph.
     pub balance: Balance,
 }
 
-/// Where a worker's edges and reports go, and what is asked of it.
+/// Where a worker's edges and reports go, and how it is to read.
 pub(super) struct Emit<'a> {
     pub sizes: Sizes,
     pub weighted: bool,
     pub ids: IdKind,
-    /// Whether each edge will lead both ways, so that one suffices where there are two.
+    /// Whether each edge leads both ways, so that one mention of two suffices.
     pub undirected: bool,
-    /// How many rows that cannot be understood may be passed over.
+    /// The most rows that may be skipped because they cannot be understood.
     pub bad_rows_max: u64,
     pub progress: &'a dyn Progress,
     pub cancel: &'a Cancel,
@@ -112,14 +113,14 @@ pub(super) struct Emit<'a> {
 }
 
 impl Emit<'_> {
-    /// Hands out a chunk; `weights` count only if they are wanted.
+    /// Hands out a chunk; `weights` are ignored unless the input is weighted.
     pub fn chunk(&self, ends: Ends<'_>, weights: &[f32]) -> Result<()> {
         let chunk = EdgeChunk { ends, weights: self.weighted.then_some(weights) };
         debug_assert!(chunk.weights.is_none_or(|weights| weights.len() == chunk.len()));
         if chunk.is_empty() { Ok(()) } else { (self.sink)(chunk) }
     }
 
-    /// Hands out a chunk of strings in `bytes`.
+    /// Hands out a chunk whose ids are strings in `bytes`.
     pub fn strings(
         &self,
         bytes: &[u8],
@@ -133,17 +134,18 @@ impl Emit<'_> {
     }
 }
 
-/// A fault of a file as a whole.
+/// The error for a fault of a file as a whole.
 pub(super) fn bad_file(path: &Path, problem: impl Into<Diagnostic>) -> Error {
     bad_at(path, At::File, problem)
 }
 
-/// A fault at a line, row or byte of a file.
+/// The error for a fault at a line, row or byte of a file.
 pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, problem)
 }
 
-/// The error for a file that cannot be opened. Its name may be an address or a pattern of the shell.
+/// The error for a file that cannot be opened, perhaps because its name is a URL or a shell
+/// pattern.
 pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
     let name = path.to_string_lossy();
     let problem = match error.kind() {

@@ -1,4 +1,4 @@
-//! A file or standard input as one run of plain bytes, whatever it is compressed with.
+//! A file or standard input as a stream of decompressed bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -22,7 +22,7 @@ impl Compression {
     /// Bytes from the start of a file that [`Compression::of_content`] looks at.
     pub const MAGIC_BYTES: usize = 4;
 
-    /// What an ending says; `None` where it says nothing.
+    /// Returns the compression that the ending of `path` names, if any.
     pub fn of_ending(path: &Path) -> Option<Compression> {
         match path.extension()?.to_str()? {
             "gz" => Some(Compression::Gzip),
@@ -31,7 +31,7 @@ impl Compression {
         }
     }
 
-    /// What the first bytes of a file say.
+    /// Finds the compression from the first bytes of a file.
     pub fn of_content(head: &[u8]) -> Compression {
         if head.starts_with(&[0x1f, 0x8b]) {
             Compression::Gzip
@@ -42,7 +42,7 @@ impl Compression {
         }
     }
 
-    /// What is wrong if a file's name says this and its first bytes say otherwise.
+    /// Returns what is wrong if a file's name says `self` and its first bytes say otherwise.
     pub fn mismatch(self, head: &[u8]) -> Option<String> {
         let found = Compression::of_content(head);
         if self == Compression::None || found == self || head.len() < Compression::MAGIC_BYTES {
@@ -63,7 +63,7 @@ impl Compression {
     }
 }
 
-/// Plain bytes that are read in order.
+/// Decompressed bytes, read in order.
 pub(super) struct Stream {
     path: PathBuf,
     compression: Compression,
@@ -74,10 +74,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The base-2 logarithm of the largest window that `zstd` makes unless it is told to make a larger one:
-    /// these are read whatever the memory.
+    /// The base-2 logarithm of the largest window that `zstd` makes by default. Such windows are
+    /// always read, however little memory there is.
     pub const WINDOW_LOG_USUAL: u32 = 23;
-    /// That of the largest window that `zstd` reads unless told otherwise.
+    /// The base-2 logarithm of the largest window that `zstd` reads by default.
     pub const WINDOW_LOG_MAX: u32 = 27;
 
     /// Opens a file.
@@ -86,8 +86,8 @@ impl Stream {
         Stream::new(path, Box::new(file), compression, window_log_max)
     }
 
-    /// The plain bytes of what `stored` gives. zstd holds as much of them as its window has, which is refused
-    /// beyond 2^`window_log_max` bytes.
+    /// Decompresses what `stored` gives. zstd holds a whole window; a window of more than
+    /// 2^`window_log_max` bytes is refused.
     pub fn new(
         path: &Path,
         stored: Box<dyn Read + Send>,
@@ -112,7 +112,7 @@ impl Stream {
         Ok(Stream { path, compression, reader, stored_read, stored_told: 0, plain_read: 0 })
     }
 
-    /// Fills `space` as far as the stream goes: returns fewer bytes only at the end.
+    /// Fills `space`, and returns how many bytes it read: fewer only at the end or on an error.
     pub fn fill(&mut self, space: &mut [u8]) -> (usize, Result<()>) {
         let mut filled = 0;
         let result = loop {
@@ -130,7 +130,7 @@ impl Stream {
         (filled, result.map_err(|error| self.failure(error)))
     }
 
-    /// Passes over the next `bytes` bytes, or those that there are.
+    /// Skips the next `bytes` bytes, or the rest of a shorter stream.
     pub fn skip(&mut self, mut bytes: u64) -> Result<()> {
         let mut passed = vec![0; bytes.min(64 << 10) as usize];
         while bytes > 0 {
@@ -142,14 +142,14 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts `head`, which was read from this stream, back.
+    /// Puts back `head`, the bytes that were read from this stream last.
     pub fn unread(&mut self, head: Vec<u8>) {
         self.plain_read -= head.len() as u64;
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(head).chain(rest));
     }
 
-    /// Bytes that were read from the stored file since this was last asked.
+    /// Bytes read from the stored file since the last call.
     pub fn stored_bytes_since(&mut self) -> u64 {
         let read = self.stored_read.load(Ordering::Relaxed);
         read - std::mem::replace(&mut self.stored_told, read)
@@ -168,7 +168,7 @@ impl Stream {
             io::ErrorKind::UnexpectedEof => {
                 format!("the {compression} data is cut off {after}; {remedy}")
             }
-            // The library has no kind of error for it.
+            // The library has no error kind for this.
             _ if error.to_string().contains("too much memory") => {
                 "decompressing it takes too much memory; compress it again, and not with `zstd --long` or `zstd --ultra`"
                     .to_owned()
@@ -188,7 +188,7 @@ impl std::fmt::Debug for Stream {
     }
 }
 
-/// Counts what is read from the stored file.
+/// Counts the bytes read from the stored file.
 struct Counted {
     inner: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
@@ -202,11 +202,11 @@ impl Read for Counted {
     }
 }
 
-/// How long a [`Patient`] reader waits before it looks whether it should stop.
+/// How long a [`Patient`] reader waits between two checks for cancellation.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// A pipe or a terminal, on which nothing may come for as long as it likes: waiting ends with
-/// [`Error::Cancelled`] once the work should stop.
+/// A pipe or a terminal, which may send nothing for any length of time. The wait ends with
+/// [`Error::Cancelled`] on cancellation.
 pub(super) struct Patient {
     file: File,
     cancel: Cancel,
@@ -226,7 +226,7 @@ impl Read for Patient {
             match poll(&mut waited_for, Some(&PATIENCE)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => match self.file.read(space) {
-                    // Somebody else who reads from it was quicker.
+                    // Another reader of the same pipe was quicker.
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     done => return done,
                 },

@@ -1,4 +1,5 @@
-//! What needs a look inside: block boundaries, streams, buffers smaller than a user can ask for.
+//! Tests that need private parts: block boundaries, streams, and buffers smaller than users can
+//! set.
 
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ fn sizes(workers: usize, block_bytes: usize, chunk_edges: usize) -> Sizes {
     Sizes { workers, block_bytes, chunk_edges, line_bytes_max: 1 << 20 }
 }
 
-/// The whole of what the text format means, written plainly: blanks separate.
+/// The text format with blanks as separators, parsed in the plainest way.
 fn naive(text: &str, weighted: bool) -> Vec<Edge> {
     let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).trim());
     let edges = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
@@ -96,7 +97,7 @@ fn a_fault_keeps_its_line_at_every_block_size_and_number_of_workers() {
     }
 }
 
-/// Gives `bytes` a few at a time and then breaks off.
+/// Gives `bytes` a few at a time, then fails.
 struct Broken {
     bytes: Cursor<Vec<u8>>,
 }
@@ -111,7 +112,7 @@ impl Read for Broken {
     }
 }
 
-/// The head of a stream is read before any edge; this fault comes after the head.
+/// A text whose fault comes after its head, which is read before any edge.
 fn long_text(fault: &str) -> Vec<u8> {
     let lines: String = (0..5000).map(|line| format!("{line} {}\n", line + 1)).collect();
     (lines + fault).into_bytes()
@@ -164,7 +165,7 @@ fn a_line_that_never_ends_is_refused_where_it_begins() {
 }
 
 #[test]
-fn edges_are_found_behind_any_number_of_comments() {
+fn edges_are_found_after_any_number_of_comments() {
     let comments = "# a long licence\n".repeat(300_000);
     let options = InputOptions { memory: 1 << 20, ..InputOptions::default() };
     for (text, line) in [("src,dst\n1,2\n3,4\n3,x\n", 300_004), ("1 2\n3 4\n3 x\n", 300_003)] {
@@ -183,7 +184,7 @@ fn edges_are_found_behind_any_number_of_comments() {
 }
 
 #[test]
-fn rows_that_are_passed_over_are_the_same_for_every_block_size_and_number_of_workers() {
+fn skipped_rows_are_the_same_for_every_block_size_and_number_of_workers() {
     let text = "# c\n1 2\n3\n4 5\nx y\n\n6 7\n8 -1\n9 10\n";
     for ids in [IdKind::Integer, IdKind::String] {
         let bad = if ids == IdKind::Integer { 3 } else { 1 };
@@ -261,7 +262,7 @@ fn cancelling_stops_before_the_next_block() {
     assert_eq!(*chunks.lock().expect("no sink panics"), 1);
 }
 
-/// Adds up what is reported.
+/// Adds up the reported progress.
 #[derive(Default)]
 struct Watch(Mutex<(Option<u64>, u64, u32)>);
 
@@ -340,7 +341,7 @@ fn line() -> impl Strategy<Value = String> {
         .prop_map(|(line, indent, end)| format!("{indent}{line}{end}"))
 }
 
-/// Any byte, mostly one that means something.
+/// Any byte, mostly one with a meaning in the format.
 fn byte() -> impl Strategy<Value = u8> {
     let telling = b"19 \n\r\t,;\"#-";
     prop_oneof![8 => proptest::sample::select(&telling[..]), 1 => any::<u8>()]
@@ -363,7 +364,7 @@ proptest! {
         }
         let ids = if strings { IdKind::String } else { IdKind::Integer };
         let format = Format::Text;
-        // Further integers in some lines are no lists of neighbours here.
+        // Otherwise, further integers in some lines would look like adjacency lists.
         let no_header = true;
         let options = InputOptions { weighted, ids, format, no_header, ..InputOptions::default() };
         let input = text_input(&text, &options);

@@ -1,44 +1,42 @@
-//! Which columns of a table with a row for each vertex are read.
+//! Finds the columns to read in a table with a row for each vertex.
 
 use tegula_machine::{At, Result};
 
 use super::columns::usual;
 use super::options::IdKind;
 
-/// The most columns that a table has beside its ids.
+/// The most columns that are read beside the ids.
 pub const VALUES_MAX: usize = 2;
 
-/// Names by which the column of ids is known unless a table has others, in lower case.
+/// Usual names of the column of ids, in lower case.
 pub(super) const ID_NAMES: &[&str] = &["vertex", "id", "node"];
 
-/// What is read of a table.
+/// The columns to read from a table.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexColumns {
     /// What the ids of the graph are; anything but [`IdKind::Integer`] means strings.
     pub ids: IdKind,
-    /// Names by which the column of ids is known, in lower case.
+    /// Known names of the column of ids, in lower case.
     pub id_names: &'static [&'static str],
-    /// The columns beside the ids, in the order that they have where none has a name; at most
-    /// [`VALUES_MAX`].
+    /// The columns beside the ids, at most [`VALUES_MAX`], in the order of a table without names.
     pub values: &'static [ValueColumn],
-    /// Whether the first line of a text names the columns, whatever it says. Where this is false, only
-    /// known names make a header of it.
+    /// Whether the first line of a text always names the columns. Otherwise only known names make
+    /// it a header.
     pub has_header: bool,
-    /// Whether a text may also be of DIMACS: lines `v id x y` among comments `c` and a line
-    /// `p aux sp co`.
+    /// Whether a text may also be DIMACS: lines `v id x y`, comments `c`, and a line `p aux sp co`.
     pub may_be_dimacs: bool,
 }
 
 /// A column beside the ids.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueColumn {
-    /// What it says of a vertex: "weight".
+    /// What it says about a vertex, such as "weight".
     pub role: &'static str,
-    /// Names by which it is known, in lower case.
+    /// Its known names, in lower case.
     pub names: &'static [&'static str],
-    /// Whether its cells are numbers, so that a name is none of them.
+    /// Whether its cells are numbers, so that a cell with a name belongs to a header.
     pub is_number: bool,
-    /// Which rows have it.
+    /// Which rows have the column.
     pub presence: Presence,
 }
 
@@ -47,14 +45,14 @@ pub struct ValueColumn {
 pub enum Presence {
     /// Every row.
     Required,
-    /// Every row, but the cell may be empty, or null, and then says nothing.
+    /// Every row, but the cell may be empty or null, which means no value.
     MayBeEmpty,
-    /// The rows that are long enough, in a table that has the column.
+    /// The rows that are long enough, if the table has the column at all.
     Optional,
 }
 
 impl ValueColumn {
-    /// Whether a row cannot do without it.
+    /// Whether every row must have the column.
     pub fn is_required(&self) -> bool {
         match self.presence {
             Presence::Required | Presence::MayBeEmpty => true,
@@ -66,30 +64,32 @@ impl ValueColumn {
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
 pub struct VertexRow<'a> {
-    /// Its line in a text, its row in Parquet.
+    /// Its line in text, its row in Parquet.
     pub at: At,
     /// The id as it is written.
     pub id: &'a str,
-    /// Whether it begins as a comment does: it is one unless its id is a vertex.
+    /// Whether it begins like a comment: it is a comment unless its id is a vertex.
     pub is_like_comment: bool,
-    /// What the columns beside it say; none where the row does not have one, or has nothing in it.
+    /// The values of the columns beside the id; `None` if the row lacks the column or its cell is
+    /// empty.
     pub values: [Option<&'a str>; VALUES_MAX],
 }
 
-/// Where the columns of a table are, from 0.
+/// Positions of the columns of a table, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Places {
     pub id: usize,
-    /// None where the table does not have that column.
+    /// `None` if the table does not have that column.
     pub values: [Option<usize>; VALUES_MAX],
 }
 
-/// The first column with one of the known names, in their order.
+/// Returns the column with the first of the known names that the table has.
 fn position(names: &[String], known: &[&str]) -> Option<usize> {
     known.iter().find_map(|known| names.iter().position(|name| usual(name) == *known))
 }
 
-/// The only column of `left` whose name ends as `customer_id` or `customerId` does.
+/// Returns the column in `left` whose name ends like `customer_id` or `customerId`, if there is
+/// exactly one.
 fn ends_in_id(names: &[String], left: &[usize]) -> Option<usize> {
     let is_id = |name: &str| {
         let Some((stem, suffix)) =
@@ -105,7 +105,7 @@ fn ends_in_id(names: &[String], left: &[usize]) -> Option<usize> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// That no column is known for something.
+/// The message if no column is known as the `role`.
 fn unknown(role: &str, known: &[&str], names: &[String]) -> String {
     let there: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !name.trim().is_empty()).collect();
@@ -114,24 +114,28 @@ fn unknown(role: &str, known: &[&str], names: &[String]) -> String {
 }
 
 impl Places {
-    /// The first columns, in their order.
+    /// The first columns: the ids, then the values.
     pub fn by_position(columns: &VertexColumns) -> Places {
         Places::after(0, columns)
     }
 
-    /// The id, and the columns after it.
+    /// The ids at position `id`, and the values in the columns after it.
     pub fn after(id: usize, columns: &VertexColumns) -> Places {
         let place = |value| (value < columns.values.len()).then_some(id + 1 + value);
         Places { id, values: std::array::from_fn(place) }
     }
 
-    /// The columns of a table whose first line, or whose schema, names them: by usual names, the ids also
-    /// by one as `customer_id`. What is not known so is what is left, where there is no choice: the columns
-    /// beside the ids in their order, or the ids beside columns that are known; the ids are the first one
-    /// where no name is known at all.
+    /// Finds columns by the names in a first line or a schema. Known names come first; for the ids,
+    /// a name like `customer_id` also counts.
     ///
-    /// An unnamed first column, as pandas writes its index, is passed over, and then nothing is guessed.
-    /// The error says what is missing and which columns there are.
+    /// Columns without known names are taken only where there is no choice:
+    ///
+    /// * a single column that is left has the ids;
+    /// * if no value has a known name, the columns that are left have the values, in their order;
+    /// * if no name is known at all, the first column has the ids.
+    ///
+    /// An unnamed first column, such as the index that pandas writes, is skipped, and then nothing
+    /// is guessed. The error says what is missing and which columns there are.
     pub fn by_name(names: &[String], columns: &VertexColumns) -> Result<Places, String> {
         let mut values = [None; VALUES_MAX];
         for (place, value) in values.iter_mut().zip(columns.values) {
@@ -162,18 +166,15 @@ impl Places {
         Ok(Places { id, values })
     }
 
-    /// Whether the first line names the columns, where no option tells. A line that is no valid row is not thereby a
-    /// header; it needs known names:
+    /// Whether the first line names the columns, if no option says so. An invalid row is not yet a
+    /// header; a header needs known names:
     ///
     /// * the names of the ids and of all other columns;
-    /// * the name of the ids alone, unless the line begins with a vertex, or the name stands behind the first cell of a
-    ///   table whose other cells are names. A name like `customer_id` counts only if ids are integers, or if all other
-    ///   columns have known names;
-    /// * the names of all other columns, unless the line begins with a vertex, if one of the columns holds numbers: a row
-    ///   would have a number there.
-    ///
-    /// # Errors
-    /// Those of `is_vertex`.
+    /// * the name of the ids alone, unless the line begins with a vertex. It must be in the first
+    ///   cell if another column holds names. A name like `customer_id` counts only if ids are
+    ///   integers, or if all other columns have known names;
+    /// * the names of all other columns, if one of them holds numbers: a row would have a number
+    ///   there. The line must not begin with a vertex.
     pub fn are_header(
         cells: &[String],
         columns: &VertexColumns,
@@ -188,7 +189,7 @@ impl Places {
             columns.values.iter().map(|value| position(cells, value.names)).collect();
         let knows_values = !values.is_empty() && values.iter().all(Option::is_some);
         if let Some(id) = position(cells, columns.id_names) {
-            // In a table of names, a row may have the name of the ids behind its vertex.
+            // If values are names, one of them may equal the name of the ids.
             let may_be_name = id > 0 && columns.values.iter().any(|value| !value.is_number);
             return Ok(knows_values || !may_be_name && !is_vertex(first)?);
         }
@@ -199,7 +200,7 @@ impl Places {
         Ok((is_like_id || are_no_row) && !is_vertex(first)?)
     }
 
-    /// The position of the last column that a row cannot do without.
+    /// The position of the last column that every row must have.
     pub fn last_required(&self, columns: &VertexColumns) -> usize {
         let values = self.values.iter().zip(columns.values);
         let required = values.filter(|(_, value)| value.is_required());
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_will_do_where_there_is_no_choice() {
+    fn unknown_names_are_taken_if_there_is_no_choice() {
         let places = |id, values| Ok(Places { id, values });
         assert_eq!(by_name("east,vertex,north", &PLACE), places(1, [Some(0), Some(2)]));
         assert_eq!(by_name("vertex,rank", &SEED), places(0, [Some(1), None]));
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn a_header_needs_known_names() {
         let strings = |columns: &VertexColumns| VertexColumns { ids: IdKind::String, ..*columns };
-        // Line, table, whether it is a header among integers, and whether it is one among strings.
+        // A line, its table, and whether it is a header if ids are integers or strings.
         for (line, columns, among_integers, among_strings) in [
             ("vertex", &LIST, true, true),
             ("Node", &LIST, true, true),

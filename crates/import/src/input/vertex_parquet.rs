@@ -1,4 +1,4 @@
-//! The rows of a table of vertices that is Parquet.
+//! Reads tables of vertices from Parquet.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::parquet_columns::{ParquetColumns, as_text};
 use super::reader::{bad_at, bad_file};
 use super::vertex_columns::{Places, Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
 
-/// What the footer of a table tells.
+/// A table whose footer was read.
 pub(super) struct VertexParquet {
     columns: ParquetColumns,
     places: Places,
@@ -78,7 +78,8 @@ impl VertexParquet {
     }
 }
 
-/// A column as strings, without nulls unless its cells may be empty; else the row and what is wrong with it.
+/// Returns a column as strings. Refuses nulls unless the cells may be empty. The error has the row
+/// and what is wrong with it.
 fn as_checked_text(
     array: &ArrayRef,
     name: &str,

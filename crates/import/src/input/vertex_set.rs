@@ -1,4 +1,4 @@
-//! The vertices of a graph, where they are told: also those without an edge.
+//! The vertices that options or files declare, with or without an edge.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,31 +14,32 @@ use super::vertex_table::VertexTable;
 use super::xml;
 use crate::settings::IDS_STRING;
 
-/// Names between two looks at whether to stop.
+/// Names between two checks for cancellation.
 const NAMES_PER_LOOK: usize = 1 << 16;
 
-/// Which vertices a graph is to have.
+/// The vertices that a user declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Vertices {
     /// The ids `0..count`.
     Count(u64),
-    /// Those of a text or a Parquet table that has a row for each.
+    /// The vertices in a text or a Parquet table, one in each row.
     Listed(PathBuf),
 }
 
-/// The vertices of which options, inputs and lists tell, all together.
+/// All vertices that options, inputs and lists declare.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct VertexSet {
     ranges: Vec<Range<u64>>,
     lists: Vec<List>,
 }
 
-/// What lists vertices.
+/// A list of vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum List {
-    /// A table with a row for each; perhaps how many there are, and the file that tells it.
+    /// A table with a row for each, and perhaps their declared number and the file that declares
+    /// it.
     Table(PathBuf, Option<(u64, PathBuf)>),
-    /// A document with an element for each.
+    /// An XML document with an element for each.
     Document(xml::Source),
 }
 
@@ -53,7 +54,7 @@ impl VertexSet {
         }
     }
 
-    /// Adds those that a table has a row for; `told` is how many there are, and the file that tells it.
+    /// Adds the vertices of a table. `told` is their declared number and the file that declares it.
     pub fn add_counted(&mut self, path: PathBuf, told: Option<(u64, PathBuf)>) {
         self.lists.push(List::Table(path, told));
     }
@@ -66,26 +67,27 @@ impl VertexSet {
         self.lists.push(List::Document(document));
     }
 
-    /// The first file that lists vertices, if any does.
+    /// The first file that lists vertices, if any.
     pub(super) fn first_list(&self) -> Option<&Path> {
         self.lists.first().map(List::path)
     }
 
-    /// Whether nothing tells which vertices there are.
+    /// Whether no vertices are declared.
     pub fn is_unknown(&self) -> bool {
         self.ranges.is_empty() && self.lists.is_empty()
     }
 
-    /// How many there are, where they are all ids from 0 on.
+    /// The number of vertices, if they are declared as `0..count`.
     pub fn count_from_zero(&self) -> Option<u64> {
         let is_it = self.lists.is_empty() && self.ranges.iter().all(|range| range.start == 0);
         if is_it { self.ranges.iter().map(|range| range.end).max() } else { None }
     }
 
-    /// Visits integer ids in chunks, in no order; an id may come several times.
+    /// Visits integer ids in chunks, in no particular order; an id may come several times.
     ///
     /// # Errors
-    /// Those of reading and of `visit`; [`BadInput`](tegula_machine::Error::BadInput) for an id that is none.
+    /// [`BadInput`](tegula_machine::Error::BadInput) for an id that is not an integer, or, unless
+    /// `wanted` is [`IdKind::Integer`], for a spelling such as `007`.
     pub fn for_each_id(
         &self,
         wanted: IdKind,
@@ -120,10 +122,7 @@ impl VertexSet {
         if ids.is_empty() { Ok(()) } else { visit(&ids) }
     }
 
-    /// Visits names, in no order; a name may come several times.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`.
+    /// Visits names, in no particular order; a name may come several times.
     pub fn for_each_name(
         &self,
         cancel: &Cancel,
@@ -143,7 +142,8 @@ impl VertexSet {
         Ok(())
     }
 
-    /// What is wrong with an edge that ends at none of them, if it is known at which vertex.
+    /// Returns what is wrong with an edge that ends at an undeclared vertex, whose `id` may be
+    /// unknown.
     pub fn missing(&self, id: Option<u64>) -> Diagnostic {
         let end = id.map_or("at a vertex".to_owned(), |id| format!("at the vertex {id}"));
         let message = format!("an edge ends {end} that is not among those that are listed");
@@ -161,7 +161,7 @@ impl List {
         }
     }
 
-    /// Visits the ids, but for those of rows that begin as comments do.
+    /// Visits the ids, except in rows that begin like comments.
     fn for_each(
         &self,
         ids: IdKind,
@@ -183,7 +183,7 @@ impl List {
             has_header: false,
             may_be_dimacs: false,
         };
-        // No name of a column is known to be a vertex before the list is read.
+        // Before the list is read, no name is known to be a vertex.
         let table = VertexTable::open(path, &columns, &|_| Ok(false), cancel)?;
         let mut may_be_header = !table.has_header();
         let mut found = 0;
@@ -208,7 +208,7 @@ impl List {
     }
 }
 
-/// Where an id of a list stands.
+/// The place of an id in a list.
 #[derive(Debug, Clone, Copy)]
 struct ListRow {
     at: At,
@@ -217,7 +217,7 @@ struct ListRow {
 }
 
 impl ListRow {
-    /// The error for an id that makes no vertex.
+    /// The error for an id that cannot be a vertex.
     fn bad(self, path: &Path, mut problem: Diagnostic) -> Error {
         if self.may_be_header {
             let name = VertexTable::ID_NAMES[0];

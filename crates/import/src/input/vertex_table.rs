@@ -1,7 +1,7 @@
-//! Tables with a row for each vertex that an option of a run is about: its id and what is said of it.
+//! Tables with a row for each vertex that an option of a run names: its id and its values.
 //!
-//! They are read as inputs are: the same formats, endings and compressions, the same lines, quotes and
-//! comments. Cells are text, whatever a format holds, so that every format says the same.
+//! They are read like inputs, with the same formats, endings, compressions, lines, quotes and
+//! comments. Cells become text, so that all formats give the same result.
 
 use std::path::{Path, PathBuf};
 
@@ -29,24 +29,24 @@ enum Content {
 }
 
 impl VertexTable {
-    /// Names by which the column of ids is known unless a table has others, in lower case.
+    /// Usual names of the column of ids, in lower case.
     pub const ID_NAMES: &[&str] = vertex_columns::ID_NAMES;
-    /// Bytes that reading a text holds at most, the window of zstd apart, for which the overhead of a process
-    /// has room.
+    /// The most bytes that reading a text holds. The window of zstd is not included; the overhead
+    /// of a process has room for it.
     pub const TEXT_SIZE_MAX: u64 = VertexLines::SIZE_MAX;
 
-    /// Opens a table and finds its columns: by their names where it has any, else by their order. `-` is
-    /// standard input.
+    /// Opens a table and finds its columns by their names if it has any, else by their order. `-`
+    /// is standard input.
     ///
-    /// `is_vertex` is asked whether the graph has a vertex with the name of a column: a line that begins with
-    /// one is a row.
+    /// `is_vertex` says whether the graph has a vertex of a given name: a first line that begins
+    /// with a vertex is a row rather than a header.
     ///
     /// # Errors
-    /// Those of reading and of `is_vertex`; [`BadInput`](tegula_machine::Error::BadInput) for a format or columns that make no such
-    /// table.
+    /// [`BadInput`](tegula_machine::Error::BadInput) if the format or the columns are not those of
+    /// such a table.
     ///
     /// # Panics
-    /// When more than [`VALUES_MAX`] columns are wanted.
+    /// If `columns` has more than [`VALUES_MAX`] values.
     pub fn open(
         path: &Path,
         columns: &VertexColumns,
@@ -67,12 +67,12 @@ impl VertexTable {
         Ok(VertexTable { path: path.to_owned(), has_header, content })
     }
 
-    /// Whether names of columns were found.
+    /// Whether the table names its columns.
     pub fn has_header(&self) -> bool {
         self.has_header
     }
 
-    /// Bytes that reading holds at once, beside what `visit` keeps.
+    /// Bytes that reading holds, beside what `visit` keeps.
     pub fn size(&self) -> u64 {
         match &self.content {
             Content::Text(..) => VertexTable::TEXT_SIZE_MAX,
@@ -83,8 +83,7 @@ impl VertexTable {
     /// Visits all rows in their order.
     ///
     /// # Errors
-    /// Those of reading and of `visit`; [`BadInput`](tegula_machine::Error::BadInput) for a row without an id or without a column
-    /// that is required; cancellation.
+    /// [`BadInput`](tegula_machine::Error::BadInput) if a row lacks its id or a required column.
     pub fn read(
         self,
         cancel: &Cancel,
@@ -101,7 +100,7 @@ impl VertexTable {
 
 /// A file that may be a table of vertices.
 pub(super) enum VertexFile {
-    /// Parquet, which is to be opened by its name.
+    /// Parquet, which the caller opens by its path.
     Parquet,
     /// Text in [`Format::Csv`], [`Format::Tsv`] or another form of lines.
     Text { format: Format, stream: Stream },
@@ -111,7 +110,8 @@ impl VertexFile {
     /// Opens a file; `-` is standard input.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](tegula_machine::Error::BadInput) for a format that has no rows of vertices.
+    /// [`BadInput`](tegula_machine::Error::BadInput) for a folder, or for a format that has no rows
+    /// of vertices.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<VertexFile> {
         if path.is_dir() {
             return Err(bad_file(path, "this is a folder; name a file"));

@@ -1,4 +1,4 @@
-//! A text that is read as a whole.
+//! Reads a text as a whole.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use tegula_machine::{At, Error, Place, Result};
 
 use super::stream::{Compression, Stream};
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const PIECE_SIZE: usize = 64 << 10;
 
-/// Reads a text, also one that is compressed; none where it is longer than `size_max` bytes.
+/// Reads a text, which may be compressed; `None` if it is longer than `size_max` bytes.
 ///
 /// # Errors
-/// Those of reading; [`Error::BadInput`] where it is no UTF-8.
+/// [`Error::BadInput`] if it is not UTF-8.
 pub fn read_text(path: &Path, size_max: u64) -> Result<Option<String>> {
     let compression = Compression::of_ending(path).unwrap_or(Compression::None);
     let mut stream = Stream::open(path, compression, Stream::WINDOW_LOG_USUAL)?;

@@ -2,8 +2,8 @@
 //!
 //! A worker claims the next part of the current file under a lock, then parses it while others
 //! claim and parse theirs. What must happen in order (reading a stream, decompressing it) happens
-//! inside the claim, so that no thread of its own and no queue of blocks are needed: each worker
-//! holds the one part that it works on, and that bounds the memory.
+//! inside the claim, so it needs no thread and no queue of blocks. Each worker holds only the part
+//! that it works on, which bounds the memory.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,27 +17,28 @@ use super::file::InputFile;
 use super::noted::{Noted, Tally};
 use super::reader::{Emit, Part, Reader, Space};
 
-/// What was read and is no edge.
+/// Lines of text that a user should know about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Rows that could not be understood.
+    /// Rows that cannot be understood and were skipped.
     pub bad_rows: BadRows,
     /// Comments that may have been meant as edges.
     pub comments: Noted,
-    /// Last lines without their ends, in files where other lines have them: the files may be cut off.
+    /// Last lines without a line feed in files whose other lines have one: the files may be cut
+    /// off.
     pub open_ends: Noted,
 }
 
 /// What was found in one file.
 #[derive(Default)]
 struct Found {
-    /// Edges of a text.
+    /// Edges, in formats that count them.
     edges: AtomicU64,
-    /// Mentions of edges in lists of neighbours.
+    /// Mentions of edges in adjacency lists.
     balance: Mutex<Balance>,
 }
 
-/// What the parts of all files note down.
+/// The notes of the parts of all files.
 struct Notes {
     ledger: Ledger,
     comments: Tally,
@@ -45,7 +46,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Takes what was noted of a part.
+    /// Takes the notes of a part from `space`.
     fn settle(&self, part: u64, space: &mut Space) {
         self.ledger.settle(part, std::mem::take(&mut space.bad_lines));
         self.comments.add(part, std::mem::take(&mut space.comments));
@@ -53,7 +54,7 @@ impl Notes {
     }
 }
 
-/// Reads all files to their end, or to the first fault. Returns what was passed over.
+/// Reads all files to their end, or to the first fault.
 pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOver> {
     let failure = FirstFailure::default();
     let ledger = Ledger::new(emit.bad_rows_max);
@@ -64,7 +65,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
     let queue = Mutex::new(queue);
     let count = emit.sizes.workers;
     Workers::scope(count, |workers| {
-        // Each works until all is read, or something has failed.
+        // Each works until all files are read or a part has failed.
         workers.for_each(count, &Cancel::default(), &|_| {
             work(&queue, &failure, &notes, emit);
             Ok(())
@@ -95,7 +96,7 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
         }
         let number = claims.claimed;
         let claim = guarded(|| claims.claim(&mut space, emit));
-        // Before another worker asks a reader that has failed.
+        // Closed before the lock is released, so that no worker asks a reader that has failed.
         claims.is_closed = claim.is_err();
         drop(claims);
         let outcome = match claim {
@@ -115,20 +116,20 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
     }
 }
 
-/// The files, of which one is being read.
+/// The file that is being read, and those after it.
 struct Queue<'a> {
     files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, Found>>,
     current: Option<(Box<dyn Reader<'a> + 'a>, &'a Found)>,
     claimed: u64,
-    /// Whether a claim has failed, so that nobody claims any more.
+    /// Whether a claim has failed, which ends all claims.
     is_closed: bool,
 }
 
-/// A part, and what was found in its file.
+/// A part, and where the findings of its file go.
 type Claim<'a> = (Part<'a>, &'a Found);
 
 impl<'a> Queue<'a> {
-    /// The next part of any file.
+    /// Takes the next part of the current file, or of the next files once it has ended.
     fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Claim<'a>>> {
         emit.cancel.check()?;
         self.claimed += 1;
@@ -149,9 +150,9 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// The failure of the earliest part. Parts are claimed in order and none is claimed once a failure
-/// is recorded, so every part before a failed one is worked on to its end: which failure is the
-/// first does not depend on the workers.
+/// The failure of the earliest part. Parts are claimed in order, and none once a failure is
+/// recorded. So every part before a failed one is finished, and which failure is the first does not
+/// depend on the workers.
 #[derive(Default)]
 struct FirstFailure {
     recorded: AtomicBool,

@@ -1,8 +1,8 @@
-//! Which forms of XML are read.
+//! The forms of XML that are read.
 
 use super::options::Format;
 
-/// A form of XML in which graphs are told.
+/// A form of XML for graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum XmlForm {
     GraphMl,
@@ -12,7 +12,7 @@ pub(super) enum XmlForm {
 impl XmlForm {
     const ALL: [XmlForm; 2] = [XmlForm::GraphMl, XmlForm::Gexf];
 
-    /// The form of a file or text that begins so, if it is one of them.
+    /// Finds the form of a file or text from its first bytes.
     pub fn of_content(head: &[u8]) -> Option<XmlForm> {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let is_xml = text.trim_ascii_start().starts_with(b"<");
@@ -23,7 +23,7 @@ impl XmlForm {
         XmlForm::ALL.into_iter().find(has_root).filter(|_| is_xml)
     }
 
-    /// The format whose files have it.
+    /// The format of files in this form.
     pub fn format(self) -> Format {
         match self {
             XmlForm::GraphMl => Format::GraphMl,
@@ -39,7 +39,7 @@ impl XmlForm {
         }
     }
 
-    /// What people call it.
+    /// The name for messages.
     pub fn name(self) -> &'static str {
         match self {
             XmlForm::GraphMl => "GraphML",

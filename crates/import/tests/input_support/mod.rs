@@ -1,4 +1,4 @@
-//! What the tests of the input readers share.
+//! Helpers that the tests of the input readers share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs;
@@ -30,7 +30,7 @@ pub fn edges_of(chunk: EdgeChunk<'_>) -> Vec<Edge> {
     ends.into_iter().enumerate().map(|(index, (s, t))| (s, t, weight(index))).collect()
 }
 
-/// All edges, sorted, as the readers give them in any order.
+/// Returns all edges, sorted, since the readers give them in any order.
 pub fn read(input: &Input) -> Result<Vec<Edge>> {
     let edges = Mutex::new(Vec::new());
     input.read(&Silent, &Cancel::default(), &|chunk| {

@@ -1,4 +1,4 @@
-//! Block files of a graph, changed by somebody who makes all checksums right.
+//! Changes block files of a graph and makes all checksums right.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use tegula_machine::disk::BlockFileWriter;
 use tegula_testkit::edit_manifest;
 
-/// Writes the payload of a block file anew, with checksums that fit, and so the manifest.
+/// Writes a new payload of a block file, and makes its checksums and the manifest's right.
 pub fn reseal(directory: &Path, name: &str, payload: &[u8], block_log2: u32) {
     let path = directory.join(name);
     let file = fs::File::create(&path).unwrap();
@@ -35,7 +35,7 @@ pub fn rewrite_manifest(directory: &Path, change: impl FnOnce(&mut serde_json::V
     });
 }
 
-/// What a block file holds.
+/// Returns the payload of a block file.
 pub fn payload(directory: &Path, name: &str) -> Vec<u8> {
     let bytes = fs::read(directory.join(name)).unwrap();
     let trailer = &bytes[bytes.len() - 32..];

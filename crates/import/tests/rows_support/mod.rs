@@ -1,4 +1,4 @@
-//! What the tests of rows share: graphs, and how their rows are built and opened.
+//! Helpers that the tests of rows share: graphs, and how their rows are built and opened.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::fs;
@@ -16,7 +16,7 @@ use crate::resealed::payload;
 
 pub const ENCODINGS: [RowEncoding; 4] = RowEncoding::ALL;
 
-/// So small that every vertex of more than a few edges has its row in several pieces.
+/// So small that every vertex with more than a few edges has its row in several pieces.
 pub const TINY: ChunkCut = ChunkCut { edges_max: 6, window_log2: 2 };
 
 /// Edges of a graph with hubs, loops, repeated edges and vertices without out-edges.
@@ -42,7 +42,7 @@ pub fn write_edges(path: &Path, edges: &[(u32, u32, f32)]) {
     fs::write(path, lines.collect::<String>()).unwrap();
 }
 
-/// A graph of these edges in a folder of its own, every vertex with an edge.
+/// Imports these edges into a folder of their own. Every vertex must have an edge.
 pub fn imported(folder: &Path, edges: &[(u32, u32, f32)], is_weighted: bool) -> PathBuf {
     write_edges(&folder.join("edges.wel"), edges);
     let output = folder.join("g.tegula");
@@ -95,7 +95,7 @@ pub fn build_rows(graph: &Graph, config: &RowsConfig) -> Result<(), Error> {
     build(graph, config, &Silent, &Cancel::default()).map(drop)
 }
 
-/// The rows of a graph, read through so much cache.
+/// Opens the rows of a graph, with a cache of `cache` bytes.
 pub fn opened_rows(
     graph: &Graph,
     has_weights: bool,
@@ -104,7 +104,7 @@ pub fn opened_rows(
     RowReader::open(graph, Direction::Forward, has_weights, cache, &Targets::default())
 }
 
-/// Whether the rows of the first chunk copy, as the flags of its record tell.
+/// Whether the rows of the first chunk copy, according to the flags of its record.
 pub fn copies(directory: &Path) -> bool {
     payload(directory, "rows.index")[56] & 4 != 0
 }

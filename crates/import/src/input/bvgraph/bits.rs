@@ -1,4 +1,5 @@
-//! A stream of bits, the first one the highest of the first byte, and the codes that numbers from 0 on have in it.
+//! A stream of bits, from the highest bit of the first byte on, and the codes of numbers in it.
+//! Numbers begin at 0.
 
 use std::path::PathBuf;
 
@@ -7,20 +8,22 @@ use tegula_machine::{At, Error, Result};
 use super::super::reader::bad_at;
 use super::super::stream::Stream;
 
-/// How a number is written.
+/// How a number `n` is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
-    /// As many zeros, and a one.
+    /// `n` zeros, then a one.
     Unary,
-    /// The length of its binary form in unary, and that form; Elias, *Universal Codeword Sets*, 1975.
+    /// `n + 1` in binary without its first one, after the number of these bits in unary (Elias,
+    /// *Universal Codeword Sets*, 1975).
     Gamma,
-    /// The same with the length in gamma.
+    /// The same, but with the number of bits in gamma.
     Delta,
-    /// As gamma, with the length in so many bits at a time (Boldi, Vigna, *Codes for the World Wide Web*, 2005).
+    /// Like gamma, but the unary number counts steps of this many bits (Boldi, Vigna, *Codes for
+    /// the World Wide Web*, 2005).
     Zeta(u32),
 }
 
-/// Bytes that are read at a time.
+/// Bytes to read at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 const WORD_BYTES: usize = size_of::<u64>();
 
@@ -29,14 +32,15 @@ pub(super) struct Bits {
     path: PathBuf,
     stream: Stream,
     block: Vec<u8>,
-    /// Where in the block the next byte is, and where its bytes end.
+    /// The position of the next byte in the block, and the end of its bytes.
     next: usize,
     filled: usize,
     has_ended: bool,
-    /// The next bits from the highest on: `known` of them, and those that follow as far as they were looked at.
+    /// The next bits, from the highest on. The first `known` bits count; the bits after them may be
+    /// set already, but are read again.
     window: u64,
     known: u32,
-    /// How many bits were read.
+    /// The number of bits read so far.
     position: u64,
 }
 
@@ -55,25 +59,26 @@ impl Bits {
         }
     }
 
-    /// How many bits were read.
+    /// The number of bits read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Bytes of the file that were read since this was last asked.
+    /// Bytes read from the file since the last call.
     pub fn bytes_since(&mut self) -> u64 {
         self.stream.stored_bytes_since()
     }
 
-    /// That what was read last is not as it should be.
+    /// The error for a fault at the current position.
     pub fn damaged(&self, problem: String) -> Error {
         bad_at(&self.path, At::Byte(self.position / 8), problem)
     }
 
-    /// The next number.
+    /// Reads the next number.
     ///
     /// # Errors
-    /// Those of reading; a file that ends within the number, and one that does not fit 64 bits.
+    /// [`BadInput`](Error::BadInput) if the file ends within the number, or if the number does not
+    /// fit 64 bits.
     pub fn number(&mut self, code: Code) -> Result<u64> {
         match code {
             Code::Unary => self.unary(),
@@ -90,7 +95,7 @@ impl Bits {
         }
     }
 
-    /// The number whose binary form, with one added, is a one and so many further bits.
+    /// Reads the number `n` for which `n + 1` in binary is a one and the next `length` bits.
     fn binary(&mut self, length: u64) -> Result<u64> {
         match u32::try_from(length) {
             Ok(length) if length < u64::BITS => Ok((1 << length | self.bits(length)?) - 1),
@@ -113,7 +118,7 @@ impl Bits {
         self.damaged("a number is there that does not fit 64 bits".to_owned())
     }
 
-    /// Zeros up to the next one.
+    /// Counts the zeros up to the next one.
     fn unary(&mut self) -> Result<u64> {
         let mut zeros = 0;
         loop {
@@ -129,7 +134,7 @@ impl Bits {
         }
     }
 
-    /// The next `count` bits, less than 64, as a number.
+    /// Reads the next `count` bits, fewer than 64, as a number.
     fn bits(&mut self, count: u32) -> Result<u64> {
         const HALF: u32 = u64::BITS / 2;
         if count > HALF {
@@ -138,7 +143,7 @@ impl Bits {
         }
         self.look_ahead()?;
         self.need(count)?;
-        // A shift by all bits at once there is none.
+        // Two shifts, because a shift by all 64 bits overflows.
         let bits = self.window >> 1 >> (u64::BITS - 1 - count);
         self.pass(count);
         Ok(bits)
@@ -158,14 +163,14 @@ impl Bits {
         Err(self.damaged(problem))
     }
 
-    /// Has 56 bits known, or all that there are.
+    /// Makes at least 32 bits known, or all that are left.
     #[inline]
     fn look_ahead(&mut self) -> Result<()> {
         if self.known >= u64::BITS / 2 {
             return Ok(());
         }
         if let Some(word) = self.block[self.next..self.filled].first_chunk::<WORD_BYTES>() {
-            // What does not fit is looked at again: the same bits in the same places.
+            // Bits that do not fit are read again, and then set in the same places.
             self.window |= u64::from_be_bytes(*word) >> self.known;
             self.next += ((u64::BITS - 1 - self.known) / 8) as usize;
             self.known |= 56;

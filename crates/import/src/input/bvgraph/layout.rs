@@ -1,4 +1,4 @@
-//! What the properties of a BVGraph tell.
+//! What the properties of a BVGraph say.
 
 use std::path::{Path, PathBuf};
 
@@ -11,69 +11,69 @@ use super::super::reader::bad_file;
 use super::bits::Code;
 use crate::settings::WEIGHTED;
 
-/// How the lists of a graph are coded.
+/// How the adjacency lists of a graph are coded.
 #[derive(Debug)]
 pub(in super::super) struct Layout {
-    /// The ids are those below.
+    /// The number of vertices; ids are below it.
     pub(super) vertices: u64,
     pub(super) arcs: u64,
-    /// How far back a list may refer to another one.
+    /// How many vertices back a list may refer to another list.
     pub(super) window: u64,
-    /// The least length of an interval of consecutive ids; there are no intervals where it is 0.
+    /// The shortest interval of consecutive ids; if 0, there are no intervals.
     pub(super) interval_min: u64,
     pub(super) codes: Codes,
-    /// Bits of all lists, where that is told.
+    /// The declared number of bits of all lists, if any.
     pub(super) bits: Option<u64>,
-    /// Neighbours that may be held at once.
+    /// The most neighbours that may be held at once.
     pub(super) neighbours_max: u64,
 }
 
 /// The codes of the numbers of a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codes {
-    /// How many neighbours there are.
+    /// The number of neighbours.
     pub outdegree: Code,
-    /// How far back the list is from which neighbours are copied.
+    /// How many vertices back the reference is, the list from which neighbours are copied.
     pub reference: Code,
-    /// How many copy blocks there are in it, and how long they are.
+    /// The number of copy blocks in the reference, and their lengths.
     pub block: Code,
-    /// How many intervals of ids there are, where they begin, and how long they are.
+    /// The number of intervals of ids, their starts and their lengths.
     pub interval: Code,
     /// All other neighbours.
     pub residual: Code,
 }
 
-/// The largest window that is read: each place in it holds a list.
+/// The largest window that is read, because each place in it holds a list.
 const WINDOW_MAX: u64 = 1 << 12;
 
 impl Layout {
-    /// The lists that are held may take one part in this many of what the readers have.
+    /// The lists that are held may take one part in `MEMORY_SHARE` of the readers' memory.
     pub(super) const MEMORY_SHARE: u64 = 4;
-    /// Bytes of a neighbour in them.
+    /// Bytes of a neighbour in the lists that are held.
     pub(super) const NEIGHBOUR_BYTES: u64 = size_of::<u64>() as u64;
 
-    /// Where the properties of a file of lists are, and where the lists are that properties are of.
+    /// The path of the properties of a file of lists.
     pub fn properties_of(lists: &Path) -> PathBuf {
         lists.with_extension("properties")
     }
 
-    /// The lists that properties are of.
+    /// The path of the lists that a file of properties describes.
     pub fn lists_of(properties: &Path) -> PathBuf {
         properties.with_extension("graph")
     }
 
-    /// Whether a file of lists is one of WebGraph: one whose properties, beside it, say so.
+    /// Whether a file of lists belongs to WebGraph, according to the properties beside it.
     pub fn is_at(lists: &Path) -> bool {
         let beside = Layout::properties_of(lists);
         beside.exists() && Properties::read(&beside).is_ok_and(|told| Layout::is_of(&told))
     }
 
-    /// Whether properties are of a graph of WebGraph, of this or another class.
+    /// Whether properties describe a graph of WebGraph, of this or another class.
     pub fn is_of(properties: &Properties) -> bool {
         !matches!(properties.only(|key| key == "graphclass"), Ok(None))
     }
 
-    /// The layout of a file of so many bytes, which has its properties beside it.
+    /// Reads the layout of a file of `bytes` bytes from the properties beside it.
     pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
         let beside = Layout::properties_of(path);
         if !beside.exists() {
@@ -85,7 +85,7 @@ impl Layout {
         }
         let told = Told(&Properties::read(&beside)?).layout(options);
         let layout = told.map_err(|problem| bad_file(&beside, problem))?;
-        // A list takes a bit at the least.
+        // A list takes at least one bit.
         let bits = u128::from(bytes) * 8;
         if u128::from(layout.vertices) > bits
             || layout.bits.is_some_and(|told| u128::from(told) > bits)
@@ -103,7 +103,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// What is told of the graph.
+    /// What the properties say about the graph.
     pub fn preamble(&self) -> Preamble {
         Preamble {
             vertices: Some(0..self.vertices),
@@ -114,7 +114,7 @@ impl Layout {
     }
 }
 
-/// Properties of which sense is made.
+/// Properties to be interpreted.
 struct Told<'a>(&'a Properties);
 
 impl Told<'_> {
@@ -158,7 +158,7 @@ impl Told<'_> {
         self.value(name)?.map(number).transpose()
     }
 
-    /// The codes that flags as `RESIDUALS_GAMMA|REFERENCES_UNARY` name, and the usual ones otherwise.
+    /// The codes that flags such as `RESIDUALS_GAMMA|REFERENCES_UNARY` name, else the usual ones.
     fn codes(&self) -> Result<Codes, String> {
         let zeta = self.number("zetak")?.unwrap_or(3);
         let zeta = u32::try_from(zeta).ok().filter(|step| (1..=16).contains(step));
@@ -189,7 +189,7 @@ impl Told<'_> {
                 "REFERENCES" => codes.reference = code,
                 "INTERVALS" => codes.interval = code,
                 "RESIDUALS" => codes.residual = code,
-                // Some writers mean the lengths of blocks alone by it, others their number too.
+                // Some writers mean only the lengths of blocks, others their number too.
                 "BLOCKS" | "BLOCK_COUNT" if code == Code::Gamma => {}
                 // The file of offsets is not read.
                 "OFFSETS" => {}
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_is_as_usual() {
+    fn missing_properties_have_the_usual_values() {
         let usual = layout("").unwrap();
         assert_eq!((usual.vertices, usual.arcs, usual.window, usual.interval_min), (5, 7, 7, 4));
         assert_eq!((usual.codes.residual, usual.bits), (Code::Zeta(3), None));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_refused_by_name() {
+    fn unreadable_properties_are_refused_by_name() {
         for (more, says) in [
             ("nodes=6\n", "several lines are `nodes"),
             ("windowsize=x\n", "windowsize is `x`"),

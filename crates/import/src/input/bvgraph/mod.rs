@@ -1,9 +1,10 @@
-//! BVGraphs of WebGraph (Boldi, Vigna, *The WebGraph Framework I: Compression Techniques*, 2004): `.graph` with the
-//! lists of neighbours of the vertices from 0 on, bit by bit, and `.properties` beside it.
+//! BVGraphs of WebGraph (Boldi, Vigna, *The WebGraph Framework I: Compression Techniques*, 2004): a
+//! file `.graph` with the adjacency lists of the vertices from 0 on, bit by bit, and a file
+//! `.properties` beside it.
 //!
-//! A list may refer to those before it, so one worker at a time decodes; the file of offsets is not read. The libraries
-//! that read the format take a file for sound: they panic on one that is not, or take as much memory as it says. So its
-//! codes are read here.
+//! A list may refer to lists before it, so one worker at a time decodes. The file of offsets is not
+//! read. The libraries that read the format trust the file: on a damaged one, they panic or take as
+//! much memory as it says. So its codes are read here.
 
 mod bits;
 mod layout;
@@ -23,7 +24,7 @@ use super::stream::{Compression, Stream};
 /// A file that is being read.
 pub(super) struct ListReader<'a> {
     rows: Rows<'a>,
-    /// Neighbours of the last list that were handed out.
+    /// How many neighbours of the last list were handed out.
     taken: usize,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Reader<'a> for ListReader<'a> {
         let (pairs, most) = (&mut space.pairs64, emit.sizes.chunk_edges);
         pairs.clear();
         let (mut lists, mut has_ended) = (0, false);
-        // Lists without a neighbour count as well, or there would be no end of them.
+        // Lists are limited too, because any number of them may be empty.
         while pairs.len() < most && lists < most && !has_ended {
             let (source, list) = self.rows.last();
             let rest = &list[self.taken..];

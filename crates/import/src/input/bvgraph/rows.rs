@@ -1,6 +1,6 @@
-//! The neighbours of one vertex after the other. A list is its outdegree, what it copies from a reference, a list
-//! before it, by copy blocks, then intervals of consecutive ids, and residuals (Boldi, Vigna, *The WebGraph Framework
-//! I*, 2004, section 4).
+//! Reads the adjacency lists, one vertex after the other. A list has its outdegree, then copy
+//! blocks, which choose neighbours from a reference (an earlier list), then intervals of
+//! consecutive ids, then residuals (Boldi, Vigna, *The WebGraph Framework I*, 2004, section 4).
 
 use tegula_machine::{Error, Result, counted};
 
@@ -8,19 +8,20 @@ use super::bits::Bits;
 use super::layout::Layout;
 use crate::shares;
 
-/// Reads lists of neighbours in the order of their vertices. Holds those of as many vertices as may be referred to.
+/// Reads adjacency lists in the order of their vertices. Holds the lists to which later ones may
+/// refer.
 pub(super) struct Rows<'a> {
     layout: &'a Layout,
     bits: Bits,
     /// The vertex whose list is next.
     vertex: u64,
-    /// Whether that of the last one was passed.
+    /// Whether the last list was passed.
     has_ended: bool,
-    /// Arcs that were read.
+    /// The number of arcs read so far.
     arcs: u64,
-    /// The last lists, that of a vertex at its number modulo their number.
+    /// The last lists; the list of vertex `v` is at `v % held.len()`.
     held: Vec<Vec<u64>>,
-    /// Neighbours for which they have room.
+    /// The capacity of all held lists, in neighbours.
     room: u64,
 }
 
@@ -30,12 +31,13 @@ impl<'a> Rows<'a> {
         Rows { layout, bits, vertex: 0, has_ended: false, arcs: 0, held, room: 0 }
     }
 
-    /// Bytes of the file that were read since this was last asked.
+    /// Bytes read from the file since the last call.
     pub fn bytes_since(&mut self) -> u64 {
         self.bits.bytes_since()
     }
 
-    /// The last vertex and its neighbours, ascending; none before the first and behind the last one.
+    /// The last vertex that was read and its neighbours, ascending. There are no neighbours before
+    /// the first vertex and after the last.
     pub fn last(&self) -> (u64, &[u64]) {
         match self.vertex.checked_sub(1).filter(|_| !self.has_ended) {
             Some(vertex) => (vertex, &self.held[self.place(vertex)]),
@@ -43,11 +45,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Goes on to the next vertex; false behind the last one.
+    /// Reads the list of the next vertex; returns false after the last.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](Error::BadInput) for a file that is not what it tells;
-    /// [`OverBudget`](Error::OverBudget) where the lists that are held are larger than their share.
+    /// [`BadInput`](Error::BadInput) if the file contradicts its properties or itself;
+    /// [`OverBudget`](Error::OverBudget) if the held lists are larger than their share of the
+    /// memory.
     pub fn advance(&mut self) -> Result<bool> {
         let vertex = self.vertex;
         if vertex == self.layout.vertices {
@@ -99,7 +102,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Makes room for a list in the place of one that nothing refers to any more.
+    /// Makes room for a list, in place of a list to which no later one can refer.
     fn make_room(
         &mut self,
         vertex: u64,
@@ -135,7 +138,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Copies every second copy block of the reference, or all of it where it has no blocks.
+    /// Copies every second block of the reference, from the first on. The rest of the reference is
+    /// the last block.
     fn copy_blocks(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let Layout { window, codes, .. } = *self.layout;
         let distance = if window > 0 { self.bits.number(codes.reference)? } else { 0 };
@@ -171,7 +175,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Intervals of consecutive ids.
+    /// Reads intervals of consecutive ids.
     fn read_intervals(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let Layout { codes, interval_min, .. } = *self.layout;
         let intervals = self.bits.number(codes.interval)?;
@@ -180,7 +184,7 @@ impl<'a> Rows<'a> {
             let number = self.bits.number(codes.interval)?;
             let start = match end {
                 None => beside(vertex, number),
-                // Between two intervals at least one id is left out.
+                // At least one id lies between two intervals.
                 Some(end) => number.checked_add(end).and_then(|start: u64| start.checked_add(1)),
             };
             let length = self.bits.number(codes.interval)?.saturating_add(interval_min);
@@ -195,7 +199,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Residuals: all other neighbours, one by one.
+    /// Reads the residuals: all other neighbours, one by one.
     fn read_residuals(&mut self, vertex: u64, outdegree: u64, list: &mut Vec<u64>) -> Result<()> {
         let mut last = None;
         while (list.len() as u64) < outdegree {
@@ -213,7 +217,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Refuses more neighbours than there should be.
+    /// Refuses more neighbours than the outdegree.
     fn check_count(&self, vertex: u64, outdegree: u64, found: u64) -> Result<()> {
         if found <= outdegree {
             return Ok(());
@@ -228,7 +232,7 @@ impl<'a> Rows<'a> {
         self.bits.damaged(problem)
     }
 
-    /// Refuses a file that does not end where it should.
+    /// Refuses lists that do not end at the declared bit.
     fn check_end(&self) -> Result<()> {
         let found = self.bits.position();
         match self.layout.bits {
@@ -242,8 +246,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The id beside `vertex` that a number stands for: an even one for an id from `vertex` on, an odd one for an id before
-/// it. `None` where there is none.
+/// Decodes an id relative to `vertex`: even numbers mean ids from `vertex` on, odd numbers mean ids
+/// before it. `None` if there is no such id.
 fn beside(vertex: u64, number: u64) -> Option<u64> {
     let distance = number >> 1;
     match number & 1 {

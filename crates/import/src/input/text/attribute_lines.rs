@@ -1,4 +1,4 @@
-//! The rows of a table of attributes that is text.
+//! Reads tables of attributes from text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use super::dialect::{FirstBytes, lines};
 use super::fields::{Fields, Separator, is_blank, is_comment, line_at, there_are};
 use super::vertex_lines::{self, VertexLines};
 
-/// A text of which the header was read.
+/// A text whose header was read.
 pub(in super::super) struct AttributeLines {
     path: PathBuf,
     separator: Separator,
@@ -92,7 +92,8 @@ impl AttributeLines {
         Ok(())
     }
 
-    /// Takes a line apart; false if it is none of the table. A comment that could be a row is one that is marked.
+    /// Splits a line into `row`; returns false if it is no row. A comment that can be split like a
+    /// row is a row, with `is_like_comment` set.
     fn fill<'b>(
         &self,
         row: &mut Row<'b>,
@@ -144,7 +145,7 @@ struct Row<'b> {
     cells: Vec<Option<Cow<'b, str>>>,
 }
 
-/// The names in the header, and what separates them: the first separator that there is.
+/// Returns the names in the header, and the first separator that gives several of them.
 fn header(
     bytes: &[u8],
     line: Range<usize>,

@@ -1,4 +1,4 @@
-//! A stream of text cut into blocks at line ends.
+//! Cuts a stream of text into blocks at line ends.
 
 use std::path::{Path, PathBuf};
 
@@ -19,22 +19,23 @@ pub(super) struct Start {
 pub(super) struct Blocks {
     path: PathBuf,
     stream: Stream,
-    /// The begun line after the last block.
+    /// The start of the line that the last block cut off.
     carry: Vec<u8>,
     block_bytes: usize,
     /// The longest line that is read.
     line_bytes_max: usize,
     next_line: u64,
-    /// The stream has ended: in peace, or with the error that is yet to be told.
+    /// `Some` once the stream has ended, perhaps with an error that is still to be reported.
     end: Option<Result<()>>,
 }
 
-/// A block in a worker's buffer. Its last line ends with a line feed.
+/// A block in a worker's buffer, which ends with a line feed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextBlock {
     pub bytes: usize,
     pub first_line: u64,
-    /// Where the last line begins, if it has no end in the stream and there are lines before, which have one.
+    /// Where the last line begins, if it has no line feed in the stream but lines before it have
+    /// one.
     pub open_end: Option<usize>,
 }
 
@@ -60,8 +61,8 @@ impl Blocks {
 
     /// Reads the next block into the first bytes of `space`.
     ///
-    /// When the stream breaks off with an error, the lines before are still handed out first, so
-    /// that a fault in them is the one reported.
+    /// If the stream breaks off with an error, the whole lines before it are still handed out, so
+    /// that a fault in them is reported instead.
     pub fn next(&mut self, space: &mut Vec<u8>) -> Result<Option<TextBlock>> {
         let mut filled = self.carry.len();
         grow(space, filled + self.block_bytes);
@@ -92,7 +93,7 @@ impl Blocks {
         self.finish(space, cut)
     }
 
-    /// Closes the block's last line and counts its lines.
+    /// Ends the block's last line with a line feed, and counts the block's lines.
     fn finish(&mut self, space: &mut Vec<u8>, mut bytes: usize) -> Result<Option<TextBlock>> {
         if bytes == 0 {
             self.carry.clear();
@@ -112,13 +113,13 @@ impl Blocks {
         Ok(Some(TextBlock { bytes, first_line, open_end }))
     }
 
-    /// Bytes that were read from the stored file since this was last asked.
+    /// Bytes read from the stored file since the last call.
     pub fn stored_bytes_since(&mut self) -> u64 {
         self.stream.stored_bytes_since()
     }
 }
 
-/// The error of a line that is not read to its end.
+/// The error for a line that is too long.
 pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
     let detail = format!(
         "the line is longer than {}, as long as lines may be within this memory; is this text?",
@@ -127,7 +128,7 @@ pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
     bad_at(path, At::Line(line), detail)
 }
 
-/// Makes room for `bytes` bytes.
+/// Makes `space` at least `bytes` long.
 fn grow(space: &mut Vec<u8>, bytes: usize) {
     if space.len() < bytes {
         space.resize(bytes, 0);

@@ -1,4 +1,4 @@
-//! How the lines of a text are built, found out from the first of them.
+//! Finds from the first lines of a text how its lines are built.
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,35 +21,35 @@ use super::{foreign, known_forms};
 pub(in super::super) struct Dialect {
     pub(super) separator: Separator,
     pub(super) columns: Columns,
-    /// Columns that a row has at the least: those of the first line, where it tells.
+    /// The fewest columns of a row, if the first line shows them, else 0.
     pub(super) width: usize,
     pub(super) start: Start,
     pub(super) ids: Option<IdKind>,
     pub(super) taken: Option<ColumnsTaken>,
-    /// The line of the first edge, if it may as well be a header.
+    /// The line of the first edge, if it may also be a header.
     pub(super) doubtful: Option<u64>,
     pub(super) joins_spellings: bool,
     pub(super) form: Form,
     pub(super) remarks: Vec<Diagnostic>,
 }
 
-/// How lists of neighbours are built, a line for each vertex.
+/// How adjacency lists are built, one line for each vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lists {
-    /// Number of vertices: the first line is of vertex 1.
+    /// The number of vertices; the first line is the list of vertex 1.
     pub vertices: u64,
-    /// Numbers in each line before the neighbours.
+    /// Numbers to skip in each line before the neighbours.
     pub skipped: usize,
-    /// Whether a weight stands behind each neighbour.
+    /// Whether a weight follows each neighbour.
     pub is_weighted: bool,
 }
 
-/// What a line may be, beside one that is passed over.
+/// What a line may be, other than blank or a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// A row.
     Rows,
-    /// A row that begins with a letter that says what it is of, a comment that begins with `c`, or a line of sizes
+    /// A row whose first letter is its kind, a comment that begins with `c`, or a line of sizes
     /// that begins with `p`; <http://www.diag.uniroma1.it/challenge9/format.shtml>.
     Dimacs,
     /// The neighbours of the next vertex.
@@ -65,7 +65,7 @@ impl Dialect {
         self.columns
     }
 
-    /// Columns that a row has at the least, also those that are not read.
+    /// The fewest columns of a row, including those that are not read.
     pub(super) fn width(&self) -> usize {
         self.width.max(self.columns.last() + 1)
     }
@@ -79,17 +79,17 @@ impl Dialect {
         self.ids
     }
 
-    /// Which columns are read; `None` if there is no line.
+    /// The columns that are read; `None` if there is no line.
     pub fn columns_taken(&self) -> Option<&ColumnsTaken> {
         self.taken.as_ref()
     }
 
-    /// What a user should know of how the text is read.
+    /// What a user should know about how the text is read.
     pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
 
-    /// Whether lines are lists of neighbours.
+    /// Whether lines are adjacency lists.
     pub fn has_lists(&self) -> bool {
         matches!(self.form, Form::Neighbours(_))
     }
@@ -99,29 +99,29 @@ impl Dialect {
         self.form
     }
 
-    /// Whether integers that are spelled differently, as `7` and `007`, are one id.
+    /// Whether different spellings of an integer, such as `7` and `007`, are one id.
     pub(super) fn joins_spellings(&self) -> bool {
         self.joins_spellings
     }
 
-    /// Whether line `number` is read as an edge and looks like names of columns.
+    /// Whether line `number` is read as an edge but looks like names of columns.
     pub(super) fn may_be_header(&self, number: u64) -> bool {
         self.doubtful == Some(number)
     }
 
-    /// Makes it that of a stream whose first `bytes` bytes, which have no edge, are gone.
+    /// Adapts the dialect to a stream whose first `bytes` bytes, which have no edge, are gone.
     pub fn forget_first(&mut self, bytes: u64) {
         self.start.bytes -= bytes;
     }
 }
 
-/// What is found out from the first bytes of a text.
+/// What the first bytes of a text show.
 pub(in super::super) struct Sniffed {
     pub dialect: Dialect,
     pub preamble: Preamble,
-    /// What was read from the stream to this end and may have edges.
+    /// Bytes that were read from the stream and may have edges.
     pub head: Vec<u8>,
-    /// Bytes before it, all of them comments.
+    /// Bytes before `head`: a byte order mark, blank lines and comments.
     pub dropped_bytes: u64,
 }
 
@@ -150,22 +150,22 @@ pub(in super::super) fn sniff(
     Ok(Sniffed { dialect, preamble, head: head.bytes, dropped_bytes: head.start.bytes })
 }
 
-/// The first bytes of a text from the first line on that may be an edge.
+/// The first bytes of a text, from the first line that may be an edge.
 pub(super) struct FirstBytes {
     pub bytes: Vec<u8>,
-    /// Bytes of it that are whole lines.
+    /// How many of the bytes are whole lines.
     whole: usize,
-    /// Where it begins.
+    /// Where the bytes begin in the text.
     pub start: Start,
-    /// The first line of the text, which may be a comment; of a long one the first bytes.
+    /// The first line of the text, which may be a comment, or the first bytes of a long line.
     pub first_line: Vec<u8>,
 }
 
 impl FirstBytes {
-    /// Reads until there are two lines that are not passed over, or to the end. Comments before the
-    /// first one are dropped on the way, for there may be any number of them.
+    /// Reads until there are two lines that may be edges, or to the end. Drops comments before the
+    /// first such line on the way, because there may be any number of comments.
     ///
-    /// `refusal` says why the first bytes of a file are no text, if they are none.
+    /// `refusal` says why the first bytes are not text, if they are not.
     pub fn read(
         path: &Path,
         stream: &mut Stream,
@@ -207,7 +207,7 @@ impl FirstBytes {
                     head.drop_first(whole);
                     head.whole = 0;
                 }
-                // The second edge is behind comments without end: one has to do.
+                // Long comments follow the first edge: one edge has to do.
                 1 if whole > line_bytes_max => return Ok(head),
                 1 => {}
                 _ => return Ok(head),
@@ -220,7 +220,7 @@ impl FirstBytes {
         &self.bytes[..self.whole]
     }
 
-    /// Number of whole lines.
+    /// The number of line feeds.
     fn lines(&self) -> u64 {
         memchr_iter(b'\n', &self.bytes).count() as u64
     }
@@ -234,13 +234,13 @@ impl FirstBytes {
 /// A line that may be an edge or a header.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
-    /// Lines up to its end.
+    /// Its number in the bytes, from 1.
     pub number: u64,
     pub place: Range<usize>,
     pub next: usize,
 }
 
-/// The lines of `bytes` that are not passed over.
+/// The lines of `bytes` that are neither blank nor comments.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line> {
     let mut at = 0;
     let mut number = 0;

@@ -1,4 +1,4 @@
-//! One line, taken apart with care: every rule of the format and every fault's message.
+//! Splits one line with care: all rules of the format, and the message for each fault.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) enum Separator {
 }
 
 impl Separator {
-    /// The one byte that separates; for blanks, one of the two.
+    /// The separating byte; for [`Separator::Blanks`], the blank.
     pub fn byte(self) -> u8 {
         match self {
             Separator::Blanks => b' ',
@@ -32,7 +32,7 @@ impl Separator {
         }
     }
 
-    /// The separator that a user names by this byte.
+    /// The separator that a user chooses by this byte.
     pub fn of_byte(byte: u8) -> Separator {
         match byte {
             b' ' => Separator::Blanks,
@@ -57,9 +57,9 @@ impl Separator {
 /// One column of a line, without the quotes around it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Where it lies in the block.
+    /// Its range in the block.
     pub place: Range<usize>,
-    /// Whether a quote in it is written as two.
+    /// Whether a quote in it is doubled.
     pub has_doubled_quotes: bool,
 }
 
@@ -68,7 +68,7 @@ impl Field {
         Field { place, has_doubled_quotes: false }
     }
 
-    /// Its bytes, with its quotes as they are written.
+    /// Its bytes as written, with doubled quotes.
     pub fn bytes<'a>(&self, block: &'a [u8]) -> &'a [u8] {
         &block[self.place.clone()]
     }
@@ -78,13 +78,14 @@ impl Field {
         self.bytes(block).starts_with(b"\"")
     }
 
-    /// Its bytes as what they stand for.
+    /// Its text, with each doubled quote as one.
     pub fn text(&self, block: &[u8]) -> String {
         let written = String::from_utf8_lossy(self.bytes(block));
         if self.has_doubled_quotes { written.replace("\"\"", "\"") } else { written.into_owned() }
     }
 
-    /// Makes one quote of each two, where the field lies. What was its end means nothing after that.
+    /// Makes one quote of each doubled quote, in place. The bytes after its new end are
+    /// meaningless.
     pub fn join_doubled_quotes(&mut self, block: &mut [u8]) {
         if !std::mem::take(&mut self.has_doubled_quotes) {
             return;
@@ -100,7 +101,7 @@ impl Field {
     }
 }
 
-/// The columns of one line. Quotes around a column are taken off where a single byte separates.
+/// The columns of one line. Quotes around a column are removed where a single byte separates.
 pub(super) struct Fields<'a> {
     block: &'a [u8],
     at: usize,
@@ -109,12 +110,12 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The columns of the line that is `line` in `block`.
+    /// The columns of the line at the range `line` of `block`.
     pub fn of(block: &'a [u8], line: Range<usize>, separator: Separator) -> Fields<'a> {
         Fields { block, at: line.start, end: line.end, separator }
     }
 
-    /// What all columns of a line stand for.
+    /// The texts of all columns of a line.
     pub fn texts(
         block: &[u8],
         line: Range<usize>,
@@ -128,7 +129,7 @@ impl<'a> Fields<'a> {
         Ok(texts)
     }
 
-    /// The next column.
+    /// Returns the next column.
     pub fn next(&mut self) -> Result<Option<Field>, String> {
         match self.separator {
             Separator::Blanks => Ok(self.next_word().map(Field::plain)),
@@ -199,7 +200,7 @@ pub(super) struct EdgeFields {
 }
 
 impl EdgeFields {
-    /// Finds them in a line that is not passed over and has `width` columns or more.
+    /// Finds them in a line that is neither blank nor a comment and has at least `width` columns.
     pub fn of(
         block: &[u8],
         line: Range<usize>,
@@ -224,7 +225,7 @@ impl EdgeFields {
             }
         }
         let mut found = columns.last() + 1;
-        // A quote that is opened in a further column would take the next line for a part of this one.
+        // Further columns are checked too: a quote left open there would continue on the next line.
         while (separator != Separator::Blanks || found < width) && fields.next()?.is_some() {
             found += 1;
         }
@@ -243,7 +244,7 @@ impl EdgeFields {
     }
 }
 
-/// That a cell is in quotes where they would be part of it.
+/// The message for a cell in quotes where blanks separate, so that quotes are part of the cell.
 pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
     format!(
         "the {role} {} begins with a quote; quotes have no meaning where blanks separate, so leave them out, \
@@ -252,7 +253,7 @@ pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
     )
 }
 
-/// How many columns a line has, for a message.
+/// Says in a message how many columns a line has.
 pub(super) fn there_are(found: usize) -> String {
     if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") }
 }
@@ -275,14 +276,14 @@ fn too_few(found: usize, separator: Separator, columns: Columns, width: usize) -
     Diagnostic::from(message).hint(hint)
 }
 
-/// The line that begins at `start`: its bytes without its end, and where the next one begins.
+/// The line that begins at `start`: its range without the line end, and where the next line begins.
 pub(super) fn line_at(block: &[u8], start: usize) -> (Range<usize>, usize) {
     let feed = memchr(b'\n', &block[start..]).map_or(block.len(), |at| start + at);
     let has_return = feed > start && block[feed - 1] == b'\r';
     (start..feed - usize::from(has_return), (feed + 1).min(block.len()))
 }
 
-/// Whether a line has no edge: it is blank or a comment.
+/// Whether a line is blank or a comment, so that it has no edge.
 pub(super) fn is_passed_over(line: &[u8]) -> bool {
     line.iter().all(|&byte| is_blank(byte)) || is_comment(line)
 }
@@ -322,12 +323,12 @@ pub(in super::super) fn integer(text: &[u8]) -> Result<u64, Diagnostic> {
     })
 }
 
-/// Have ids read as strings.
+/// The hint to have ids read as strings.
 fn strings() -> Hint {
     Hint::set([IDS_STRING])
 }
 
-/// Refuses an id whose number is that of another spelling: `007`, which would be the vertex `7`.
+/// Refuses an id with leading zeros, such as `007`, which would be the vertex `7`.
 pub(in super::super) fn check_spelling(text: &[u8]) -> Result<(), Diagnostic> {
     if text.len() == 1 || text.first() != Some(&b'0') {
         return Ok(());
@@ -339,8 +340,8 @@ pub(in super::super) fn check_spelling(text: &[u8]) -> Result<(), Diagnostic> {
     Err(problem.hint(apart).hint(Hint::set([IDS_INTEGER]).detail("to make them one")))
 }
 
-/// Whether a text is a number that somebody wrote for an unsigned integer, if in another way: `7`,
-/// `007`, `+7`, `7.0`, `1e3`. A negative or large integer written as usual is a name like others.
+/// Whether a text is a number that may mean an unsigned integer, in any notation: `7`, `007`, `+7`,
+/// `7.0`, `1e3`. A negative or too large integer in plain digits counts as a name.
 pub(super) fn is_like_integer(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_usual = digits.iter().all(u8::is_ascii_digit) && !digits.starts_with(b"0");
@@ -348,7 +349,7 @@ pub(super) fn is_like_integer(text: &[u8]) -> bool {
     is_number(text) && !is_name
 }
 
-/// Whether a text is a number: no name of a column is.
+/// Whether a text is a number, which no name of a column is.
 pub(super) fn is_number(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_digit) && weight(text).is_ok()
 }
@@ -368,7 +369,7 @@ pub(in super::super) fn weight(text: &[u8]) -> Result<f32, String> {
     }
 }
 
-/// The beginning of a piece of input, printable on one line.
+/// The first bytes of a piece of input, printable on one line.
 pub(super) struct Excerpt<'a>(pub &'a [u8]);
 
 impl std::fmt::Display for Excerpt<'_> {

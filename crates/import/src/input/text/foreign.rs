@@ -1,5 +1,5 @@
-//! Files that are graphs of another kind, or no text: read as edges, they would make a graph of
-//! nonsense.
+//! Recognises files of other kinds of graphs, and files that are not text. Read as edges, they
+//! would make a graph of nonsense.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use super::super::xml_form::XmlForm;
 use super::fields::{is_passed_over, line_at};
 use crate::settings::{FORMAT, FORMAT_GEXF, FORMAT_GRAPHML, FORMAT_PARQUET};
 
-/// What a file that begins with these bytes is instead of text, and how it becomes a list of edges;
-/// `None` if it may be text.
+/// Says what a file that begins with `head` is instead of text, and how to make a list of edges
+/// from it; `None` if it may be text.
 pub(super) fn binary_refusal(
     path: &Path,
     head: &[u8],
@@ -21,14 +21,14 @@ pub(super) fn binary_refusal(
 ) -> Option<Diagnostic> {
     let is_asked_for = options.format != Format::Auto && options.format.is_text();
     let delimiter = options.delimiter.map(|delimiter| delimiter.byte());
-    // Whoever says that it is text may have controls in it.
+    // If the user asked for text, it may have control characters.
     let is_control = |&byte: &u8| match byte {
         0 => true,
         b'\t' | b'\n' | b'\r' | 0x0c | b' '.. => false,
         other => !is_asked_for && Some(other) != delimiter,
     };
     let control = head.iter().copied().find(is_control);
-    // Letters alone may begin a text as well.
+    // Printable characters may also begin a text.
     let is_it = |magic: &[u8]| control.is_some() || !magic.iter().all(u8::is_ascii_graphic);
     let begins_so = |magic: &[u8]| head.starts_with(magic) && is_it(magic);
     if begins_so(parquet::MAGIC) {
@@ -60,7 +60,7 @@ pub(super) fn binary_refusal(
     Some(Diagnostic::from(message).hint(hint))
 }
 
-/// How files begin that are no text, and what they are.
+/// First bytes of files that are not text, and what these files are.
 const MAGIC: [(&[u8], &str); 13] = [
     (b"PK\x03\x04", "a ZIP archive (.zip, .npz, .xlsx); unpack it, and write the edges as text"),
     (b"\x89HDF\r\n", "an HDF5 file; write the edges as Parquet or as text"),
@@ -80,8 +80,7 @@ const MAGIC: [(&[u8], &str); 13] = [
     (b"%PDF-", "a PDF document"),
 ];
 
-/// The encoding of a text whose letters have two bytes: by its mark, or by the NUL bytes in all its
-/// letters of ASCII.
+/// Recognises a text in UTF-16, by its byte order mark or because every second byte is NUL.
 fn utf16(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Some("UTF-16");
@@ -94,9 +93,10 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
     all(|[high, low]| *high == 0 && *low != 0).then_some("UTF-16BE")
 }
 
-/// What a text that begins so is instead of edges, and how it becomes some; `None` if it may be edges.
+/// Says what a text that begins with `head` is instead of edges, and how to make edges from it;
+/// `None` if it may be edges.
 pub(super) fn text_refusal(head: &[u8], options: &InputOptions) -> Option<Diagnostic> {
-    // Whoever says that the first line is an edge is believed.
+    // The user said that the first line is an edge.
     if options.no_header {
         return None;
     }
@@ -111,7 +111,7 @@ pub(super) fn text_refusal(head: &[u8], options: &InputOptions) -> Option<Diagno
     kind.map(|(_, detail)| Diagnostic::from(*detail))
 }
 
-/// Texts that are known by their first lines, and how they become edges.
+/// Tests for kinds of text, and how to make edges from each kind.
 const KINDS: [(fn(&[u8]) -> bool, &str); 6] = [
     (
         is_json,
@@ -141,12 +141,13 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 6] = [
     ),
 ];
 
-/// `%%MatrixMarket matrix coordinate real general`; <https://math.nist.gov/MatrixMarket/formats.html>.
+/// `%%MatrixMarket matrix coordinate real general`;
+/// <https://math.nist.gov/MatrixMarket/formats.html>.
 pub(super) fn is_matrix_market(head: &[u8]) -> bool {
     starts_with_word(head, b"%%matrixmarket")
 }
 
-/// Comments `c ..`, and then a line `p sp 264346 733846` with the problem and two sizes;
+/// Comments `c ..`, then a line such as `p sp 264346 733846` with the problem and two sizes;
 /// <http://www.diag.uniroma1.it/challenge9/format.shtml>.
 pub(super) fn is_dimacs(head: &[u8]) -> bool {
     let first = lines(head).find(|line| !is_dimacs_comment(line)).unwrap_or_default();
@@ -163,7 +164,7 @@ pub(super) fn is_dimacs_comment(line: &[u8]) -> bool {
     line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
 }
 
-/// An object or an array, whole or begun.
+/// The start of an object or an array.
 fn is_json(head: &[u8]) -> bool {
     let first = lines(head).next().unwrap_or_default().trim_ascii();
     let behind = |mark: u8| first.strip_prefix(&[mark]).map(<[u8]>::trim_ascii_start);
@@ -177,7 +178,7 @@ fn is_xml(head: &[u8]) -> bool {
     head.trim_ascii_start().starts_with(b"<")
 }
 
-/// `digraph name {`, or ends that are joined: `1 -> 2`, `a -- b;`.
+/// `digraph name {`, or ends joined by an arrow or a line: `1 -> 2`, `a -- b;`.
 fn is_dot(head: &[u8]) -> bool {
     let words = first_words(head);
     let opens = words.first().is_some_and(|word| {
@@ -189,7 +190,7 @@ fn is_dot(head: &[u8]) -> bool {
     (opens && has_brace) || words.get(1).is_some_and(is_joint)
 }
 
-/// `graph [`, perhaps behind its creator.
+/// `graph [`, perhaps after a line with the creator.
 fn is_gml(head: &[u8]) -> bool {
     match first_words(head)[..] {
         [b"graph"] => lines(head).nth(1).is_some_and(|line| line.trim_ascii() == b"["),
@@ -211,7 +212,7 @@ fn has_slash_comments(head: &[u8]) -> bool {
     lines(head).any(|line| line.trim_ascii_start().starts_with(b"//"))
 }
 
-/// The lines that are not passed over.
+/// The lines that are neither blank nor comments.
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut at = 0;
     let all = std::iter::from_fn(move || {
@@ -237,7 +238,7 @@ fn is_size(word: &[u8]) -> bool {
     word.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a text begins with a word, in any case.
+/// Whether a text begins with a word, in upper or lower case.
 fn starts_with_word(text: &[u8], word: &[u8]) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_of_another_kind_are_known() {
+    fn other_kinds_of_graphs_are_recognised() {
         for (name, head, kind) in [
             ("x", "{\"source\": 1, \"target\": 2}\n", "JSON"),
             ("x", "[\n  {\n", "JSON"),
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_text_are_known() {
+    fn files_that_are_not_text_are_recognised() {
         for (name, head, kind) in [
             ("x", &b"PK\x03\x04\0\0"[..], "ZIP"),
             ("x", b"\x89HDF\r\n\x1a\n", "HDF5"),
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn dimacs_is_known_by_its_line_of_sizes() {
+    fn dimacs_is_recognised_by_its_line_of_sizes() {
         for head in ["c 9th DIMACS\nc\nc\tc\n\np sp 3 2\na 1 2 7\n", "p edge 3 2\r\ne 1 2\r\n"] {
             assert!(is_dimacs(head.as_bytes()), "{head}");
         }

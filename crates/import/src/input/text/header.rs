@@ -1,8 +1,9 @@
-//! Whether the first line of a text names its columns, which of them are read, and what separates them.
+//! Finds whether the first line of a text names its columns, which columns are read, and what
+//! separates them.
 //!
-//! A line with a number is no header. Without one it is, where the user or usual names say so, or
-//! where numbers stand below its words. Where nothing tells, a table is refused until the user says
-//! what it is; any other text is read as edges, with a remark.
+//! A line with a number is no header. Another line is a header if the user or usual names say so,
+//! or if numbers stand below its words. In doubt, a table is refused until the user says what the
+//! line is; any other text is read as edges, with a remark.
 
 use tegula_machine::{Diagnostic, Hint};
 
@@ -13,10 +14,10 @@ use super::dialect::{Dialect, Form, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
 use crate::settings::{DELIMITER, IDS_INTEGER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
 
-/// The first lines of a text, and what is known beside them.
+/// The first lines of a text, and how to read it.
 pub(super) struct Head<'a> {
     pub bytes: &'a [u8],
-    /// Where they begin.
+    /// Where the lines begin in the text.
     pub start: Start,
     pub format: Format,
     pub options: &'a InputOptions,
@@ -26,12 +27,12 @@ pub(super) struct Head<'a> {
 enum FirstLine {
     Edge,
     Header,
-    /// It has words, and so have the lines below.
+    /// It has words, and so do the lines below.
     Either,
 }
 
 impl Head<'_> {
-    /// How the lines are built; an error has the number of its line.
+    /// Finds how the lines are built; an error has the number of its line.
     pub fn dialect(&self) -> Result<Dialect, (u64, Diagnostic)> {
         let lines: Vec<Line> = lines(self.bytes).collect();
         let mut dialect = Dialect {
@@ -60,7 +61,7 @@ impl Head<'_> {
                 dialect.columns = columns;
                 dialect.width = self.row_width(first, dialect.separator);
                 dialect.taken = Some(columns.numbered());
-                // Comments behind the first edge are told from those before it.
+                // Reading begins at the first edge, so comments before it are not counted.
                 dialect.start.bytes += first.place.start as u64;
                 dialect.start.lines = first_number - 1;
                 dialect.doubtful = is_doubtful.then_some(first_number);
@@ -83,7 +84,7 @@ impl Head<'_> {
         Ok(dialect)
     }
 
-    /// That ids are strings because one of the first edge is below 0, where all look like integers.
+    /// Warns that ids are strings only because an id of the first edge is negative.
     fn negative_id(&self, edge: &Line, dialect: &Dialect) -> Option<Diagnostic> {
         if self.options.ids != IdKind::Auto || dialect.ids != Some(IdKind::String) {
             return None;
@@ -101,7 +102,7 @@ impl Head<'_> {
         })
     }
 
-    /// What a user should know of a text without a header.
+    /// What a user should know about a text without a header.
     fn remarks(&self, first: &Line, dialect: &Dialect) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
         let fields = self.fields(first, dialect.separator).unwrap_or_default();
@@ -131,12 +132,12 @@ impl Head<'_> {
         Ok(found)
     }
 
-    /// Columns that all rows have if the first one, which is no header, has these. Where blanks separate, what stands
-    /// behind an edge may be a text of several words, or be left out.
+    /// The fewest columns of rows, taken from the first row. Where blanks separate, only the edge
+    /// counts: what follows it may be several words, or nothing.
     fn row_width(&self, first: &Line, separator: Separator) -> usize {
         match separator {
             Separator::Blanks => 0,
-            // A fault of quotes is found again when the line is read.
+            // A fault of quotes is reported when the line is read.
             _ => self.names(first, separator).map_or(0, |cells| width_of(&cells)),
         }
     }
@@ -145,15 +146,15 @@ impl Head<'_> {
         Fields::texts(self.bytes, line.place.clone(), separator)
     }
 
-    /// The fields at both ends of a line, as far as it has them.
+    /// The fields of a line that are the ends of its edge, as far as it has them.
     fn ends(&self, line: &Line, separator: Separator, columns: Columns) -> Vec<&[u8]> {
         let fields = self.fields(line, separator).unwrap_or_default();
         let ends = [columns.source, columns.target];
         ends.iter().filter_map(|&index| fields.get(index).copied()).collect()
     }
 
-    /// Integers if both ends are, or are numbers that are written otherwise: those are refused when
-    /// they are read.
+    /// Returns integers if both ends are numbers. Numbers in another notation are refused when they
+    /// are read.
     fn ids(&self, line: &Line, separator: Separator, columns: Columns) -> IdKind {
         let ends = self.ends(line, separator, columns);
         if ends.iter().all(|end| is_like_integer(end)) { IdKind::Integer } else { IdKind::String }
@@ -164,9 +165,14 @@ impl Head<'_> {
         ends.len() == 2 && ends.iter().all(|end| integer(end).is_ok())
     }
 
-    /// The separator that the user named; that under which the first line begins with two integers,
-    /// or else the second one; that under which the first has usual names; that which divides all
-    /// lines alike. Where blanks do that as well, it is not known.
+    /// Finds the separator. In this order:
+    ///
+    /// * the one that the user chose, or that the format suggests;
+    /// * one by which the first line begins with two integers, or else the second line does;
+    /// * one by which the first line has usual names;
+    /// * one that divides all lines into the same number of columns. If blanks do so too, the user
+    ///   may have to choose;
+    /// * one that occurs in the first line, else blanks.
     fn separator(&self, lines: &[Line]) -> Result<Separator, Diagnostic> {
         use Separator::{Blanks, Comma, Semicolon, Tab};
         if let Some(delimiter) = self.options.delimiter {
@@ -192,7 +198,7 @@ impl Head<'_> {
             let integers = |separator: &Separator| {
                 occurs(separator) && self.has_integers(line, *separator, columns)
             };
-            // Blanks before tabs: integers may be aligned with both.
+            // `Blanks` comes before tabs, because integers may be aligned with both.
             if let Some(found) = [Blanks, Comma, Semicolon].into_iter().find(integers) {
                 return Ok(found);
             }
@@ -225,7 +231,7 @@ impl Head<'_> {
         }
     }
 
-    /// Whether a blank stands behind each separator, and nowhere else.
+    /// Whether a blank follows each separator and stands nowhere else.
     fn is_followed_by_blanks(&self, line: &Line, separator: Separator) -> bool {
         let words = self.fields(line, Separator::Blanks).unwrap_or_default();
         let Some((last, others)) = words.split_last() else { return false };
@@ -237,8 +243,8 @@ impl Head<'_> {
         Excerpt(&self.bytes[line.place.clone()]).to_string()
     }
 
-    /// The columns, by the first line if it names them: as the user says, by usual names, or by any
-    /// names above numbers.
+    /// Finds the columns, and whether the first line names them: with names that the user chose,
+    /// with usual names, or with any names above numbers.
     fn header(&self, lines: &[Line], separator: Separator) -> Result<Header, Diagnostic> {
         let options = self.options;
         let absent = |is_doubtful| {
@@ -250,7 +256,7 @@ impl Head<'_> {
         let is_table = matches!(self.format, Format::Csv | Format::Tsv)
             || !matches!(separator, Separator::Blanks | Separator::Tab);
         let names = match self.names(&lines[0], separator) {
-            // Further columns may hold anything; a fault of a wanted one is found again.
+            // Further columns may hold anything; a fault in a column to read is reported later.
             Err(_) if !options.names_columns() && !is_table => return absent(false),
             names => names?,
         };
@@ -288,7 +294,7 @@ impl Head<'_> {
         let columns = Columns::FIRST;
         let columns = Columns::by_position(self.options).unwrap_or(columns);
         let integers = below.iter().filter(|line| self.has_integers(line, separator, columns));
-        // A line that cannot be understood may be among them. An end of an edge is never empty.
+        // A bad line may be among them, so most suffice. An end of an edge is never empty.
         let is_empty_above = self.ends(&lines[0], separator, columns).contains(&&b""[..]);
         if 2 * integers.count() > below.len() || is_empty_above {
             return FirstLine::Header;
@@ -305,8 +311,8 @@ impl Head<'_> {
         }
     }
 
-    /// Whether an end of the first line is one of a further line, as a vertex may be and the name of a
-    /// column is not.
+    /// Whether an end in the first line occurs in a further line, as vertices do and names of
+    /// columns do not.
     fn recurs(&self, lines: &[Line], separator: Separator) -> bool {
         let columns = Columns::FIRST;
         let columns = Columns::by_position(self.options).unwrap_or(columns);
@@ -316,7 +322,7 @@ impl Head<'_> {
             .any(|line| self.ends(line, separator, columns).iter().any(|end| first.contains(end)))
     }
 
-    /// Refuses lists of neighbours: integers all over, and not the same number of them in each line.
+    /// Refuses adjacency lists: integers alone, but not the same number in each line.
     fn check_lengths(&self, lines: &[Line], separator: Separator) -> Result<(), (u64, Diagnostic)> {
         if self.options.no_header {
             return Ok(());
@@ -346,22 +352,23 @@ impl Head<'_> {
     }
 }
 
-/// The number of columns of a line, without empty ones at its end: a separator there makes no column.
+/// The number of columns of a line, without empty ones at its end: a trailing separator makes no
+/// column.
 pub(super) fn width_of(cells: &[String]) -> usize {
     cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1)
 }
 
-/// Say which columns are the ends of edges.
+/// The hint to say which columns are the ends of edges.
 fn name_columns() -> Hint {
     Hint::set([SOURCE_COLUMN, TARGET_COLUMN])
 }
 
-/// What the first line says of the columns.
+/// What the first line says about the columns.
 enum Header {
     /// It is an edge.
     Absent {
         columns: Columns,
-        /// It may be names as well.
+        /// Whether it may be names as well.
         is_doubtful: bool,
     },
     /// It names them.

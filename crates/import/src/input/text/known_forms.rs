@@ -1,4 +1,4 @@
-//! Texts of a form that tells the sizes of its graph in its first lines: Matrix Market, DIMACS and METIS.
+//! Texts whose first lines give the sizes of the graph: Matrix Market, DIMACS and METIS.
 
 use memchr::memchr_iter;
 use tegula_machine::{Diagnostic, Hint, counted};
@@ -11,13 +11,14 @@ use super::fields::{Excerpt, Separator};
 use super::foreign::{is_dimacs, is_dimacs_comment, is_matrix_market, words};
 use crate::settings::WEIGHTED;
 
-/// A text whose form is known, and what its first lines tell.
+/// How a text of a known form is built, and what its first lines say about the graph.
 pub(super) type Known = (Dialect, Preamble);
 
-/// What is wrong in a line.
+/// The number of a line, and what is wrong in it.
 type Fault = (u64, Diagnostic);
 
-/// How a text of the format is built; `None` where it is neither given to be of a known form nor looks like one.
+/// Finds how a text of a known form is built; `None` if neither `format` nor the first lines say
+/// that it has a known form.
 pub(super) fn known(
     head: &FirstBytes,
     format: Format,
@@ -41,9 +42,10 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// A banner, comments, a line of sizes, and a line for each entry: row, column and, but for a pattern, its value
-    /// (Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats*, NISTIR 5935, 1996). Rows and columns are the
-    /// vertices.
+    /// Reads the head of a Matrix Market file: a banner, comments and a line of sizes. Then follows
+    /// a line for each entry: row, column and, unless the matrix is a pattern, its value (Boisvert,
+    /// Pozo, Remington, *The Matrix Market Exchange Formats*, NISTIR 5935, 1996). Rows and columns
+    /// are the vertices.
     fn matrix_market(&self) -> Result<Known, Fault> {
         let banner = self.head.first_line.to_ascii_lowercase();
         let in_banner = |problem: Diagnostic| (1, problem);
@@ -98,8 +100,9 @@ impl Reading<'_> {
         Ok((Dialect { width, ..self.dialect(&line, columns, Form::Rows, remark) }, preamble))
     }
 
-    /// Lines that begin with `c` are comments, one that begins with `p` has the sizes, and each that begins with `a`
-    /// is an arc (9th DIMACS Implementation Challenge, *File Formats*, 2005); in older graphs those that begin with `e`
+    /// Reads the head of a DIMACS file. Lines that begin with `c` are comments, the line that
+    /// begins with `p` has the sizes, and each line that begins with `a` is an arc (9th DIMACS
+    /// Implementation Challenge, *File Formats*, 2005). In older graphs, lines that begin with `e`
     /// are edges.
     fn dimacs(&self) -> Result<Known, Fault> {
         let line = self.first_line(is_dimacs_comment)?;
@@ -122,17 +125,21 @@ impl Reading<'_> {
         let weight = self.options.weighted.then_some(3);
         let columns = Columns { source: 1, target: 2, weight };
         let remark = if undirected { None } else { self.unread_weights() };
-        // Of the older graphs some count each edge twice.
+        // Some of the older graphs count each edge twice.
         let edges = if undirected { Vec::new() } else { vec![edges] };
         let preamble = self.preamble(&line, vertices, edges, undirected)?;
         let width = if undirected { 3 } else { 4 };
         Ok((Dialect { width, ..self.dialect(&line, columns, Form::Dimacs, remark) }, preamble))
     }
 
-    /// A line with the numbers of vertices and edges, then a line for each vertex: its size and its weights, which are
-    /// passed over, and its neighbours, each with a weight where edges have some (Karypis, *METIS: A Software Package
-    /// for Partitioning Unstructured Graphs*, version 5, 2013, section 4.1.1). A hundred in the third number means sizes
-    /// there, but with graphs of the 10th DIMACS challenge, of which most are, that edges may be there one way alone.
+    /// Reads the head of a METIS file: a line with the numbers of vertices and edges. Then follows
+    /// a line for each vertex: its weights, which are skipped, and its neighbours, each with a
+    /// weight if edges have weights (Karypis, *METIS: A Software Package for Partitioning
+    /// Unstructured Graphs*, version 5, 2013, section 4.1.1).
+    ///
+    /// A hundred in the third number means there that each vertex has a size before its weights.
+    /// But most such files are graphs of the 10th DIMACS challenge, where it means that an edge may
+    /// be in one list alone. So no sizes are skipped.
     fn metis(&self) -> Result<Known, Fault> {
         const WHAT: &str = "vertices, edges and perhaps a format of three digits";
         let line = self.first_line(|_| false)?;
@@ -164,7 +171,7 @@ impl Reading<'_> {
         Ok((self.dialect(&line, Columns { weight, ..Columns::FIRST }, form, remark), preamble))
     }
 
-    /// The first line that is no comment.
+    /// Finds the first line that is no comment.
     fn first_line(&self, is_comment: fn(&[u8]) -> bool) -> Result<Line, Fault> {
         let bytes = self.head.whole_lines();
         let found = lines(bytes).find(|line| !is_comment(&bytes[line.place.clone()]));
@@ -186,7 +193,7 @@ impl Reading<'_> {
         (self.number(line), format!("expected a line with {wanted}, there is {found}").into())
     }
 
-    /// Refuses to look for weights where there are none.
+    /// Refuses to read weights from a file without weights.
     fn check_weights(&self, there_are: bool) -> Result<(), Diagnostic> {
         if there_are || !self.options.weighted {
             return Ok(());
@@ -201,7 +208,7 @@ impl Reading<'_> {
         (!self.options.weighted).then_some(remark)
     }
 
-    /// The vertices are counted from 1.
+    /// Makes the preamble; vertices are counted from 1.
     fn preamble(
         &self,
         line: &Line,
@@ -216,7 +223,7 @@ impl Reading<'_> {
         Ok(Preamble { vertices, edges, undirected, ..Preamble::default() })
     }
 
-    /// The lines behind this one, built so.
+    /// Makes the dialect of the lines after `line`.
     fn dialect(
         &self,
         line: &Line,

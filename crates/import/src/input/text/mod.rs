@@ -1,13 +1,14 @@
-//! Text edge lists: a line is `source target [weight]`, with further columns passed over. A line
-//! that begins with `#` or `%` is a comment.
+//! Text edge lists: a line is `source target [weight]`; further columns are skipped. A line that
+//! begins with `#` or `%` is a comment.
 //!
-//! The stream is cut into blocks at line ends (`blocks`), how its lines are built is found out
-//! from the first ones (`dialect`, `header`; files of Matrix Market, DIMACS and METIS by `known_forms`; what is no
-//! list of edges is known by `foreign`), and each block is parsed on its own (`parse`, `neighbours`): integers by a
-//! loop that handles the plain lines and leaves every other to the careful `fields`.
+//! `dialect` and `header` find from the first lines how all lines are built. `known_forms` does so
+//! for Matrix Market, DIMACS and METIS, and `foreign` recognises files that are no edge lists.
+//! `blocks` cuts the stream into blocks at line ends. `parse` and `neighbours` parse each block on
+//! its own: for integers, a loop handles the plain lines and leaves all others to the careful
+//! `fields`.
 //!
-//! A text with a row for each vertex that an option of a run is about is built of the same lines and
-//! fields; `vertex_layout` finds its columns, `vertex_lines` reads it. `attribute_lines` reads one with columns of any names.
+//! Tables with a row for each vertex have the same lines and fields: `vertex_layout` finds their
+//! columns, `vertex_lines` reads them. `attribute_lines` reads tables with columns of any names.
 
 mod attribute_lines;
 mod blocks;
@@ -44,16 +45,16 @@ pub(super) struct LineReader<'a> {
     path: &'a Path,
     dialect: &'a Dialect,
     blocks: Blocks,
-    /// Vertices whose lists were handed out, where lines are lists of neighbours.
+    /// Vertices whose lists were handed out, if lines are adjacency lists.
     lists: u64,
 }
 
-/// What is wrong with one line of a block.
+/// A fault in one line of a block.
 #[derive(Debug)]
 struct Fault {
-    /// Where in the block the line begins.
+    /// Where the line begins in the block.
     line_start: usize,
-    /// Whether an id or a weight is what is wrong, not how the line is built.
+    /// Whether an id or a weight is wrong, rather than how the line is built.
     in_value: bool,
     problem: Diagnostic,
 }
@@ -105,11 +106,11 @@ impl<'a> Reader<'a> for LineReader<'a> {
 enum Stop {
     Fault(Fault),
     Sink(Error),
-    /// More lines than may be passed over cannot be understood; the count of them tells.
+    /// More lines cannot be understood than may be skipped; `bad_rows` reports it.
     TooManyBadLines,
 }
 
-/// The outcome for the user of a block that was parsed.
+/// Turns the outcome of parsing a block into one for the user.
 fn stopped(parsed: Result<(), Stop>, locate: impl FnOnce(Fault) -> Error) -> Result<()> {
     match parsed {
         Ok(()) | Err(Stop::TooManyBadLines) => Ok(()),
@@ -131,17 +132,17 @@ impl From<Error> for Stop {
 }
 
 impl Fault {
-    /// The line is not built as it should be.
+    /// A fault in how a line is built.
     fn of_line(line_start: usize, problem: impl Into<Diagnostic>) -> Fault {
         Fault { line_start, in_value: false, problem: problem.into() }
     }
 
-    /// An id or a weight is not what it should be.
+    /// A fault in an id or a weight.
     fn of_value(line_start: usize, problem: impl Into<Diagnostic>) -> Fault {
         Fault { line_start, in_value: true, problem: problem.into() }
     }
 
-    /// The error for the user, with the number of the line in its file.
+    /// Makes the error for the user, with the number of the line in its file.
     fn locate(self, path: &Path, dialect: &Dialect, block: &[u8], first_line: u64) -> Error {
         let before = memchr_iter(b'\n', &block[..self.line_start]).count() as u64;
         let line = first_line + before;

@@ -1,4 +1,4 @@
-//! Lists of neighbours, a line for each vertex: those of METIS.
+//! Parses the adjacency lists of METIS, one line for each vertex.
 
 use memchr::memchr_iter;
 use tegula_machine::counted;
@@ -9,7 +9,7 @@ use super::dialect::Lists;
 use super::fields::{self, Excerpt, Field, Fields, Separator, line_at};
 use super::{Fault, Stop};
 
-/// How many of the lines of a block are of vertices.
+/// Counts the lines of a block that are lists of vertices.
 pub(super) fn count(block: &[u8]) -> u64 {
     let lines = memchr_iter(b'\n', block).count();
     let begins_line = |&at: &usize| at == 0 || block[at - 1] == b'\n';
@@ -17,8 +17,8 @@ pub(super) fn count(block: &[u8]) -> u64 {
     (lines - comments) as u64
 }
 
-/// Parses a block whose first line is of this vertex. Where edges are to lead both ways, of the two mentions of each
-/// the one is taken where the source is not above the target, and both are added to the balance of the part.
+/// Parses a block whose first line is the list of the vertex `first`. For an undirected graph, only
+/// mentions with `source <= target` become edges, and all are added to the balance of the part.
 pub(super) fn parse(
     block: &[u8],
     lists: Lists,

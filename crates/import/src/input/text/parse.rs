@@ -1,4 +1,4 @@
-//! Blocks of lines become chunks of edges.
+//! Parses blocks of lines into chunks of edges.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use super::fields::{
 };
 use super::{Fault, Stop};
 
-/// Parses a block whose ids are integers. About 15 ns an edge with its reading: plain lines need
-/// neither a search for their end nor a loop over their digits.
+/// Parses a block whose ids are integers. An edge takes about 15 ns, its reading included: plain
+/// lines need neither a search for their end nor a loop over their digits.
 pub(super) fn integers(
     block: &[u8],
     dialect: &Dialect,
@@ -56,10 +56,10 @@ pub(super) fn integers(
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
 }
 
-/// The ends of an edge, and its weight if weights are wanted.
+/// The ends of an edge, and its weight if weights are read.
 type IntegerEdge = ([u64; 2], Option<f32>);
 
-/// Reads the line at `at`: its edge, if it is one, and where the next line begins.
+/// Reads the line at `at`. Returns its edge, if it has one, and where the next line begins.
 fn integer_edge(
     block: &[u8],
     at: usize,
@@ -82,8 +82,8 @@ fn integer_edge(
     Ok((Some((pair, weight)), next))
 }
 
-/// Parses a block whose ids are strings; they stay where they are. Of doubled quotes one is taken
-/// out of the block. Comments are counted, for an id may begin as they do.
+/// Parses a block whose ids are strings, which stay in the block. Each doubled quote becomes one,
+/// in place. Comments are counted, because an id may begin like a comment.
 pub(super) fn strings(
     block: &mut [u8],
     dialect: &Dialect,
@@ -119,8 +119,8 @@ pub(super) fn strings(
     Ok(())
 }
 
-/// Reads the line at `at`: its edge, if it is one, and where the next line begins. `is_clean` tells
-/// that the block is UTF-8 without NUL bytes.
+/// Reads the line at `at`. Returns its edge, if it has one, and where the next line begins.
+/// `is_clean` says that the block is UTF-8 without NUL bytes.
 fn string_edge(
     block: &[u8],
     at: usize,
@@ -150,7 +150,8 @@ fn check_text(id: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Passes over a line that cannot be understood, if some may be; returns where the next one begins.
+/// Skips a line that cannot be understood, if more may be skipped. Returns where the next line
+/// begins.
 fn pass_over(
     fault: Fault,
     block: &[u8],
@@ -165,7 +166,7 @@ fn pass_over(
     if bad_lines.len() > emit.bad_rows_max { Err(Stop::TooManyBadLines) } else { Ok(next) }
 }
 
-/// Where the ends of an edge lie once each doubled quote in them is one.
+/// Makes each doubled quote in the ends of an edge one, and returns where the ends lie then.
 fn join_doubled_quotes(edge: EdgeFields, block: &mut [u8]) -> (Range<usize>, Range<usize>) {
     let EdgeFields { mut source, mut target, .. } = edge;
     source.join_doubled_quotes(block);
@@ -173,7 +174,7 @@ fn join_doubled_quotes(edge: EdgeFields, block: &mut [u8]) -> (Range<usize>, Ran
     (source.place, target.place)
 }
 
-/// Takes the line at `at` apart: its edge, if it is one, and where the next line begins.
+/// Splits the line at `at`. Returns its edge, if it has one, and where the next line begins.
 fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields>, usize), Fault> {
     let (line, next) = line_at(block, at);
     if is_passed_over(&block[line.clone()]) {
@@ -200,22 +201,22 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
     }
 }
 
-/// The fast way through lines that are just what one expects: `digits separator digits`, perhaps a
-/// separator and a weight, perhaps a separator and more, end of line.
+/// The fast parser, for plain lines: `digits separator digits`, perhaps a separator and a weight,
+/// perhaps a separator and more, then the line end.
 #[derive(Debug, Clone, Copy)]
 struct PlainLines {
     separator: u8,
-    /// The other byte that separates, or the same again.
+    /// A second separating byte, or the same again.
     separator_too: u8,
     weighted: bool,
-    /// Columns that have to stand behind those that are read.
+    /// Columns that must follow those that are read.
     more: usize,
     /// Whether numbers may begin with zeros.
     joins_spellings: bool,
 }
 
 impl PlainLines {
-    /// `None` if the wanted columns are not the first ones.
+    /// Returns `None` unless the columns to read are the first ones.
     fn of(dialect: &Dialect) -> Option<PlainLines> {
         let columns = dialect.columns();
         let weighted = columns.weight.is_some();
@@ -229,8 +230,8 @@ impl PlainLines {
         first.then_some(PlainLines { separator, separator_too, weighted, more, joins_spellings })
     }
 
-    /// Parses lines from `at` until `room` edges are taken or a line is not plain; returns where
-    /// that line begins.
+    /// Parses lines from `at` until it has `room` edges or a line is not plain. Returns where the
+    /// next line begins.
     fn parse(
         self,
         block: &[u8],
@@ -278,7 +279,7 @@ impl PlainLines {
         Some(([source, target], at))
     }
 
-    /// The number at `at`, unless it begins with a zero that might tell it from another.
+    /// Reads the number at `at`, unless it has leading zeros that the careful parser must check.
     #[inline]
     fn id(self, block: &[u8], at: usize) -> Option<(u64, usize)> {
         let (id, end) = number(block, at)?;
@@ -296,7 +297,7 @@ impl PlainLines {
         match *block.get(at)? {
             b'\n' if self.more == 0 => Some(at + 1),
             b'\r' if self.more == 0 => (*block.get(at + 1)? == b'\n').then_some(at + 2),
-            // A quote may hide the line's end, and a lone carriage return is one.
+            // A quote may hide the line end, and a lone carriage return is a fault.
             byte if self.separates(byte) => {
                 let end = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
                 if self.more > 0 && !self.has_more(&block[at..end]) {
@@ -312,7 +313,7 @@ impl PlainLines {
         }
     }
 
-    /// Whether the rest of a line, which begins with a separator, has the columns that have to be there.
+    /// Whether the rest of a line, which begins with a separator, has the columns that must follow.
     #[inline]
     fn has_more(self, rest: &[u8]) -> bool {
         match self.separator {
@@ -332,8 +333,8 @@ impl PlainLines {
     }
 }
 
-/// The number of 1 to 15 digits at `at`, and where it ends. `None` for any other number, and near
-/// the block's end, where eight bytes cannot be loaded.
+/// Reads a number of 1 to 15 digits at `at`. Returns it and where it ends; `None` for any other
+/// number, and near the block's end, where eight bytes cannot be loaded.
 #[inline]
 fn number(block: &[u8], at: usize) -> Option<(u64, usize)> {
     let (value, digits) = leading_number(load(block, at)?);
@@ -344,7 +345,7 @@ fn number(block: &[u8], at: usize) -> Option<(u64, usize)> {
     }
 }
 
-/// Goes on with a number whose first eight digits are `high`.
+/// Reads the rest of a number whose first eight digits are `high`.
 #[inline(never)]
 fn long_number(block: &[u8], at: usize, high: u64) -> Option<(u64, usize)> {
     const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -360,25 +361,25 @@ fn load(block: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*block.get(at..)?.first_chunk()?))
 }
 
-/// How many of a word's first bytes are digits.
+/// Counts the digits at the start of a word.
 #[inline]
 fn digit_count(word: u64) -> usize {
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     // A digit becomes 0..=9; adding 0x76 sets the high bit of 10 and more. A carry out of a byte
-    // disturbs only the bytes after one that is no digit.
+    // disturbs only bytes after the first that is no digit.
     let values = word ^ 0x3030_3030_3030_3030;
     let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & HIGH_BITS;
     others.trailing_zeros() as usize / 8
 }
 
-/// The number that a word's first bytes spell, and its digits: 0 to 8. Of 0 digits the number means
-/// nothing.
+/// Returns the number at the start of a word, and how many digits it has: 0 to 8. With 0 digits,
+/// the number is meaningless.
 #[inline]
 fn leading_number(word: u64) -> (u64, usize) {
     let digits = digit_count(word);
-    // Moves the digits to the end of the word and so puts zeros before them.
+    // Moves the digits to the end of the word, which puts zeros before them.
     let values = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_shl(64 - 8 * digits as u32);
-    // Joins neighbours: 8 digits, 4 numbers of 2, 2 of 4, 1 of 8.
+    // Joins adjacent numbers: from 8 digits to 4 numbers of 2, 2 of 4, 1 of 8.
     let pairs = values.wrapping_mul(10).wrapping_add(values >> 8);
     let even = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
     let odd = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);

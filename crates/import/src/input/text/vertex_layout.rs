@@ -1,4 +1,4 @@
-//! How the lines of a table of vertices are built, found out from the first of them.
+//! Finds from the first lines of a table of vertices how its lines are built.
 
 use std::path::Path;
 
@@ -20,20 +20,20 @@ pub(in super::super) struct VertexLayout {
     pub(super) separator: Separator,
     pub(super) start: Start,
     pub(super) places: Places,
-    /// The last column that a line cannot do without.
+    /// The position of the last column that every line must have.
     pub(super) last_required: usize,
-    /// Columns that a row has at the least, also those that are not read.
+    /// The fewest columns of a row, including those that are not read.
     pub(super) width: usize,
     pub(super) form: Form,
-    /// Whether ids may begin as comments do.
+    /// Whether ids are strings, which may begin like comments.
     pub(super) has_string_ids: bool,
-    /// Whether the cells of each column beside the ids may be empty.
+    /// For each column beside the ids, whether its cells may be empty.
     pub(super) may_be_empty: [bool; VALUES_MAX],
     has_header: bool,
 }
 
 impl VertexLayout {
-    /// Finds the layout of a text, which then can still be read from its start.
+    /// Finds the layout of a text. The stream can still be read from its start afterwards.
     pub fn sniff(
         path: &Path,
         stream: &mut Stream,
@@ -58,12 +58,12 @@ impl VertexLayout {
     }
 }
 
-/// The first bytes of a text, and what is known beside them.
+/// The first bytes of a text, and how to read it.
 struct Head<'a> {
     path: &'a Path,
-    /// Whole lines, behind those that are passed over.
+    /// Whole lines, without the blank lines and comments before them.
     bytes: &'a [u8],
-    /// How many these are.
+    /// The number of lines before them.
     lines_before: u64,
     format: Format,
     columns: &'a VertexColumns,
@@ -117,8 +117,9 @@ impl Head<'_> {
         Ok(layout)
     }
 
-    /// The separator of the first two lines that have any: that by which an integer is the id, where ids
-    /// are, else the first one that a format may have. Tabs come before blanks, which may be in a name.
+    /// Finds the separator in the first line, or else in the second. With integer ids, it is one by
+    /// which the line begins with an integer; else it is the first candidate of the format. Tabs
+    /// come before blanks, which may be part of a name.
     fn separator(&self, first: Option<&Line>, second: Option<&Line>) -> Separator {
         use Separator::{Blanks, Comma, Semicolon, Tab};
         let candidates = match self.format {
@@ -126,7 +127,7 @@ impl Head<'_> {
             _ => [Tab, Blanks, Comma, Semicolon],
         };
         let wants_integer = self.columns.ids == IdKind::Integer;
-        // A name that stands alone in a table may have blanks in it.
+        // In a table that may have one column alone, blanks may be part of a name.
         let is_table = matches!(self.format, Format::Csv | Format::Tsv);
         let can_stand_alone = self.columns.values.iter().all(|value| !value.is_required());
         let may_be_name = is_table && can_stand_alone && !wants_integer;
@@ -139,7 +140,7 @@ impl Head<'_> {
             let by_integer =
                 separators.clone().find(|separator| self.has_integer(line, *separator));
             let found = by_integer.filter(|_| wants_integer).or_else(|| separators.next());
-            // A fault of quotes is found again when the line is read.
+            // A fault of quotes is reported when the line is read.
             let is_faulty = |separator: &Separator| self.names(line, *separator).is_err();
             found.or_else(|| candidates.into_iter().find(is_faulty))
         });
@@ -147,7 +148,7 @@ impl Head<'_> {
         found.next().unwrap_or(default)
     }
 
-    /// Whether a line has several columns. Of two tabs that follow each other, the first aligns.
+    /// Whether a line has several columns. Two tabs after the first column only align.
     fn separates(&self, line: &Line, separator: Separator) -> bool {
         let names = self.names(line, separator).unwrap_or_default();
         names.get(1).is_some_and(|value| separator != Separator::Tab || !value.is_empty())
@@ -163,16 +164,16 @@ impl Head<'_> {
         Fields::texts(self.bytes, line.place.clone(), separator)
     }
 
-    /// The columns if the first line names them.
+    /// Finds the columns by the first line, if it names them.
     fn header(&self, first: &Line, separator: Separator) -> Result<Option<Result<Places, String>>> {
-        // A line that cannot be taken apart is refused when it is read.
+        // A line that cannot be split is refused when it is read.
         let Ok(cells) = self.names(first, separator) else { return Ok(None) };
         let columns = self.columns;
         let is_header = columns.has_header || Places::are_header(&cells, columns, self.is_vertex)?;
         Ok(is_header.then(|| Places::by_name(&cells, columns)))
     }
 
-    /// Whether the first line that does not begin with `c` is of DIMACS.
+    /// Whether the first line that does not begin with `c` belongs to DIMACS.
     fn is_dimacs(&self) -> bool {
         let mut words = lines(self.bytes).map(|line| {
             let words = self.bytes[line.place].split(u8::is_ascii_whitespace);

@@ -1,4 +1,4 @@
-//! The rows of a table of vertices that is text.
+//! Reads tables of vertices from text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,8 +30,8 @@ impl VertexLines {
     pub const LINE_BYTES_MAX: usize = 1 << 20;
     /// Bytes of a block of short lines.
     pub(super) const BLOCK_BYTES: usize = 64 << 10;
-    /// Bytes that reading holds: a block that is as long as the longest line and the line after it, and
-    /// the first lines, which are read twice.
+    /// The most bytes that reading holds: a block as long as the longest line and the line after
+    /// it, and the first lines, which are read twice.
     pub const SIZE_MAX: u64 = 4 * VertexLines::LINE_BYTES_MAX as u64;
 
     pub fn open(path: &Path, stream: Stream, layout: VertexLayout) -> Result<VertexLines> {
@@ -65,7 +65,8 @@ impl VertexLines {
         Ok(())
     }
 
-    /// The cells of a line, if it is a row. A comment that could be one is, where ids may begin so.
+    /// Returns the cells of a line, if it is a row. If ids are strings, a comment that can be split
+    /// like a row is a row.
     fn row<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
         if !is_passed_over(&block[line.clone()]) {
             return self.cells(block, line);
@@ -77,7 +78,7 @@ impl VertexLines {
         Ok(row.map(|cells| Cells { is_like_comment: true, ..cells }))
     }
 
-    /// The cells of a line that is not passed over.
+    /// Returns the cells of a line.
     fn cells<'b>(&self, block: &'b [u8], line: Range<usize>) -> Result<Option<Cells<'b>>, String> {
         let mut fields = Fields::of(block, line, self.layout.separator);
         let values = [const { None }; VALUES_MAX];
@@ -116,7 +117,8 @@ impl VertexLines {
         Ok(Some(cells))
     }
 
-    /// Refuses a row with fewer columns than the header; `fields` are those behind the first `found`.
+    /// Refuses a row with fewer columns than the header. `fields` are those after the first
+    /// `found`.
     fn check_width(&self, mut fields: Fields<'_>, mut found: usize) -> Result<(), String> {
         while found < self.layout.width {
             fields.next()?.ok_or_else(|| self.too_few(found))?;
@@ -136,12 +138,12 @@ impl VertexLines {
 /// The cells of a row.
 struct Cells<'b> {
     id: Cow<'b, str>,
-    /// Whether the line begins as a comment does.
+    /// Whether the line begins like a comment.
     is_like_comment: bool,
     values: [Option<Cow<'b, str>>; VALUES_MAX],
 }
 
-/// What a field stands for; none where it is empty and not in quotes.
+/// Returns the text of a field; `None` if it is empty and not in quotes.
 pub(super) fn text<'b>(field: &Field, block: &'b [u8]) -> Result<Option<Cow<'b, str>>, String> {
     let start = field.place.start;
     let is_quoted = start > 0 && block[start - 1] == b'"';

@@ -1,10 +1,10 @@
-//! How many nodes and edges a document tells that an element has, and how many begin within it.
+//! Checks the numbers of nodes and edges that elements declare against those that they have.
 
 use tegula_machine::Diagnostic;
 
 use super::document::Element;
 
-/// What an element tells of how much is in it.
+/// The numbers of nodes and edges that an element declares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub nodes: Option<u64>,
@@ -12,10 +12,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The number that the attribute `name` tells, if it is there.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// Parses the number in the attribute `name`, if it is present.
     pub fn number(name: &str, text: Option<&str>) -> Result<Option<u64>, Diagnostic> {
         let number = |text: &str| {
             let refuse = |_| format!("`{name}` is `{}`, no number", text.escape_debug()).into();
@@ -25,11 +22,11 @@ impl Counts {
     }
 }
 
-/// Counts items of one kind within the elements that tell how many they have.
+/// Counts items of one kind within the elements that declare how many they have.
 pub(super) struct ItemCounter {
-    /// What an item is called where there are many.
+    /// The plural of the items' name.
     items: &'static str,
-    /// The elements that are open, outermost first: at most one at each depth.
+    /// The open elements that declare a number, outermost first: at most one at each depth.
     open: Vec<Open>,
 }
 
@@ -38,7 +35,7 @@ struct Open {
     depth: usize,
     line: u64,
     told: u64,
-    /// Items that begin right in the element.
+    /// Items that begin directly in the element.
     direct: u64,
     /// Items that begin in the element or anywhere below it.
     all: u64,
@@ -49,7 +46,7 @@ impl ItemCounter {
         ItemCounter { items, open: Vec::new() }
     }
 
-    /// Begins an element that tells how many items it has, or nothing.
+    /// Begins an element, which may declare how many items it has.
     pub fn begin(&mut self, element: &Element<'_>, told: Option<u64>) {
         let open = told.map(|told| Open {
             element: element.name().to_owned(),
@@ -70,10 +67,11 @@ impl ItemCounter {
         }
     }
 
-    /// Ends the element at this depth. Items within items may be counted in what is told, or not.
+    /// Ends the element at this depth. The declared number may or may not include items within
+    /// items.
     ///
     /// # Errors
-    /// The line of the element, and that it has another number of items than it tells.
+    /// The line of the element, if it has another number of items than it declares.
     pub fn end(&mut self, depth: usize) -> Result<(), (u64, Diagnostic)> {
         let Some(ended) = self.open.pop_if(|open| open.depth == depth) else { return Ok(()) };
         let Open { element, line, told, direct, all, .. } = ended;

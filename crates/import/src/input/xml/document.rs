@@ -1,4 +1,4 @@
-//! An XML document, read event by event: what is held of it is bounded, and every event has a line.
+//! Reads an XML document event by event, in bounded memory. Every event has a line.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -14,13 +14,14 @@ use tegula_machine::{At, Bytes, Diagnostic, Error, Result};
 use super::super::reader::bad_at;
 use super::super::stream::Stream;
 
-/// Elements that may be open at once. Those of graphs are a handful.
+/// The most elements that may be open at once. Graphs have a handful.
 const DEPTH_MAX: usize = 256;
 
-/// Bytes of the name of an element, all of which are kept while it is open, or of what is kept of a column.
+/// The most bytes of an element's name, and of a column's id, name or default. Names are kept while
+/// their elements are open.
 pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 
-/// Why a weight is not read in which one stands.
+/// Why a weight with an unknown entity is refused.
 pub(super) const UNKNOWN_ENTITY: &str = "an entity stands here that is not known";
 
 /// Events between two checks for cancellation.
@@ -32,21 +33,21 @@ pub(super) struct Document {
     reader: quick_xml::Reader<Lines>,
     buffer: Vec<u8>,
     depth: usize,
-    /// Where the last event begins.
+    /// The line where the last event begins.
     line: u64,
-    /// How many events there were.
+    /// The number of events so far.
     events: u64,
 }
 
-/// What stands next in a document.
+/// An event of a document.
 pub(super) enum Event<'a> {
     /// An element begins.
     Start(Element<'a>),
-    /// The last element that began ends.
+    /// The innermost open element ends.
     End,
-    /// Characters, perhaps not all of those up to the next element.
+    /// Characters, perhaps not all before the next element.
     Text(Cow<'a, str>),
-    /// What stands for characters that nobody says, as `&nbsp;` in the labels of some writers.
+    /// A reference to an entity that XML does not predefine, such as `&nbsp;` in some labels.
     UnknownEntity,
     /// A comment or the like.
     Other,
@@ -55,18 +56,17 @@ pub(super) enum Event<'a> {
 }
 
 impl Document {
-    /// The document in a stream. A tag and a text between tags may have up to `size_max` bytes.
+    /// Opens the document in a stream. A tag, or a text between tags, has at most `size_max` bytes.
     pub fn new(path: &Path, stream: Stream, size_max: usize) -> Document {
         let mut reader = quick_xml::Reader::from_reader(Lines::new(stream, size_max));
         reader.config_mut().expand_empty_elements = true;
         Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1, events: 0 }
     }
 
-    /// The next event.
+    /// Reads the next event.
     ///
     /// # Errors
-    /// Those of reading; [`BadInput`](Error::BadInput) where this is no XML, or is cut off, too deep or not of UTF-8;
-    /// cancellation.
+    /// [`BadInput`](Error::BadInput) if this is not XML or not UTF-8, or is cut off or too deep.
     pub fn next(&mut self, cancel: &Cancel) -> Result<Event<'_>> {
         let Document { path, reader, buffer, depth, line, events } = self;
         if events.is_multiple_of(EVENTS_PER_LOOK) {
@@ -137,28 +137,28 @@ impl Document {
         })
     }
 
-    /// Elements that are open.
+    /// The number of open elements.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Where the last event begins.
+    /// The line where the last event begins.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// A fault at a line.
+    /// The error for a fault at a line.
     pub fn fault(&self, line: u64, problem: impl Into<Diagnostic>) -> Error {
         bad_at(&self.path, At::Line(line), problem)
     }
 
-    /// Bytes of the stored file that were read since this was last asked.
+    /// Bytes read from the stored file since the last call.
     pub fn stored_bytes_since(&mut self) -> u64 {
         self.reader.get_mut().stream.stored_bytes_since()
     }
 }
 
-/// What a reference stands for: a character by its number, or one of the five that XML has names for.
+/// Resolves a reference: a character by its number, or one of XML's five predefined entities.
 fn referred(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return Some(character.to_string().into());
@@ -169,35 +169,32 @@ fn referred(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
 /// The beginning of an element.
 pub(super) struct Element<'a> {
     start: BytesStart<'a>,
-    /// Elements that are open, this one among them.
+    /// The number of open elements, including this one.
     pub depth: usize,
     path: &'a Path,
-    /// Where it begins.
+    /// The line where it begins.
     pub line: u64,
 }
 
 impl Element<'_> {
-    /// A fault of it.
+    /// The error for a fault of the element.
     pub fn fault(&self, problem: impl Into<Diagnostic>) -> Error {
         bad_at(self.path, At::Line(self.line), problem)
     }
 
-    /// Its name, without that of a namespace.
+    /// Its name without the prefix of a namespace.
     pub fn name(&self) -> &str {
         self.start.local_name().into_inner()
     }
 
-    /// The values of some attributes; none of those that are not there.
-    ///
-    /// # Errors
-    /// What is wrong with the attributes.
+    /// Returns the values of the attributes `names`; `None` for those that are missing.
     pub fn attributes<const N: usize>(
         &self,
         names: [&str; N],
     ) -> Result<[Option<Cow<'_, str>>; N], Diagnostic> {
         let mut values = [const { None }; N];
         let mut attributes = self.start.attributes();
-        // It takes the square of their number.
+        // The library's checks take quadratic time.
         attributes.with_checks(false);
         for attribute in attributes {
             let attribute = attribute.map_err(|error| format!("this is no XML: {error}"))?;
@@ -214,18 +211,18 @@ impl Element<'_> {
     }
 }
 
-/// A stream of which lines are counted, and an event reads no more than it may.
+/// A stream that counts lines and limits the bytes of an event.
 struct Lines {
     stream: Stream,
     block: Vec<u8>,
     next: usize,
     filled: usize,
-    /// Line feeds that were passed.
+    /// The number of line feeds so far.
     feeds: u64,
     size_max: usize,
-    /// Bytes that the event may still have.
+    /// Bytes that the event may still read.
     left: usize,
-    /// Why the stream could not be read on.
+    /// The error that ended the stream, if any.
     failure: Option<Error>,
 }
 

@@ -1,4 +1,4 @@
-//! The edges of a document.
+//! Reads the edges of a document.
 
 use tegula_machine::{Diagnostic, Hint, Result};
 
@@ -12,30 +12,30 @@ use super::layout::Layout;
 use super::told::{Direction, Told, check_name, told};
 use crate::settings::WEIGHTED;
 
-/// A document that is being read. One worker at a time takes it apart; the others take in its edges.
+/// A document that is being read. One worker at a time parses it; others pass edges to the sink.
 pub(in super::super) struct EdgeReader<'a> {
     layout: &'a Layout,
     document: Document,
     begun: Begun,
 }
 
-/// What has begun and not ended.
+/// What has begun but not ended.
 struct Begun {
-    /// Where the edges of the graph lead unless they tell.
+    /// The direction of edges that have none of their own; `None` before the graph begins.
     direction: Option<Direction>,
     edge: Option<BegunEdge>,
-    /// The text that is its weight, and how many elements are open there.
+    /// The text of the edge's weight, and the depth of its element.
     text: Option<(usize, String)>,
-    /// How many edges there are within what tells their number.
+    /// Counts the edges in elements that declare their number.
     edges: ItemCounter,
 }
 
-/// An edge of which it is not known yet what is told of it.
+/// An edge whose element is still open, so that its weight may follow.
 struct BegunEdge {
-    /// Elements that are open within it.
+    /// The depth of its element.
     depth: usize,
     line: u64,
-    /// As how many arcs it is read.
+    /// The number of arcs that it becomes.
     arcs: usize,
     weight: Option<f32>,
 }
@@ -54,7 +54,7 @@ impl<'a> EdgeReader<'a> {
         })
     }
 
-    /// Reads the next event, and adds the edge that it is about to `space`; false at the end.
+    /// Reads the next event, and adds its edge, if any, to `space`. Returns false at the end.
     fn step(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<bool> {
         let EdgeReader { layout, document, begun } = self;
         match document.next(emit.cancel)? {
@@ -144,7 +144,7 @@ impl Begun {
         }
     }
 
-    /// Ends an element at this depth, on this line; an error has a line of its own.
+    /// Ends an element at this depth, on this line. The error has the line of the fault.
     fn end(
         &mut self,
         depth: usize,
@@ -176,7 +176,7 @@ fn weight_of(text: &str) -> Result<f32, Diagnostic> {
 }
 
 impl Layout {
-    /// Refuses an edge that leads otherwise than the first one.
+    /// Refuses an edge that is undirected if the first one is directed, or the other way round.
     fn check_direction(&self, direction: Direction) -> Result<(), Diagnostic> {
         let problem = match (direction.is_undirected(), self.is_undirected) {
             (true, false) => "this edge leads both ways and the first one does not",
@@ -186,7 +186,7 @@ impl Layout {
         Err(format!("{problem}; a graph with both is not read").into())
     }
 
-    /// Adds an edge to those that are read.
+    /// Adds an edge to `space`.
     fn push_ends(
         &self,
         ends: [&str; 2],

@@ -1,4 +1,4 @@
-//! GEXF, as Gephi and NetworkX write it (*GEXF 1.3 Primer*, 2022):
+//! Interprets GEXF, as Gephi and NetworkX write it (*GEXF 1.3 Primer*, 2022):
 //!
 //! ```xml
 //! <gexf>
@@ -12,7 +12,7 @@
 //! </gexf>
 //! ```
 //!
-//! Nodes within nodes are nodes like others. When something is there, as `start` and `end` tell, is passed over.
+//! Nodes within nodes are nodes like others. Times, such as `start` and `end`, are ignored.
 
 use tegula_machine::Diagnostic;
 
@@ -20,7 +20,7 @@ use super::counts::Counts;
 use super::document::Element;
 use super::told::{Direction, Told, missing};
 
-/// What an element tells.
+/// Interprets an element.
 pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
     match element.name() {
         "graph" => {
@@ -55,7 +55,7 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
             })
         }
         "attvalue" => {
-            // Before version 1.1 it was the id.
+            // Before version 1.1, `id` named the column.
             let [column, old, value] = element.attributes(["for", "id", "value"])?;
             let value = Some(value.unwrap_or_default());
             let column = column.or(old);
@@ -65,7 +65,7 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
     }
 }
 
-/// How many items a list tells that it has.
+/// Returns the number of items that a list declares.
 fn count(element: &Element<'_>) -> Result<Option<u64>, Diagnostic> {
     let [count] = element.attributes(["count"])?;
     Counts::number("count", count.as_deref())

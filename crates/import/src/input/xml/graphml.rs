@@ -1,4 +1,5 @@
-//! GraphML (Brandes, Eiglsperger, Herman, Himsolt, Marshall, *GraphML Progress Report*, 2002):
+//! Interprets GraphML (Brandes, Eiglsperger, Herman, Himsolt, Marshall, *GraphML Progress Report*,
+//! 2002):
 //!
 //! ```xml
 //! <graphml>
@@ -10,7 +11,7 @@
 //! </graphml>
 //! ```
 //!
-//! Ports are passed over; a hyperedge is refused.
+//! Ports are ignored; a hyperedge is refused.
 
 use tegula_machine::Diagnostic;
 
@@ -18,7 +19,7 @@ use super::counts::Counts;
 use super::document::Element;
 use super::told::{Direction, Told, missing};
 
-/// What an element tells.
+/// Interprets an element.
 pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
     match element.name() {
         "key" => {

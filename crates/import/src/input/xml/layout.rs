@@ -1,4 +1,4 @@
-//! What is known of a document before its edges are read: which vertices it lists, and how its edges are told.
+//! Finds, before the edges of a document are read, its vertices and how its edges are written.
 
 use std::path::{Path, PathBuf};
 
@@ -17,18 +17,18 @@ use super::document::{Document, Element, Event, NAME_BYTES_MAX, UNKNOWN_ENTITY};
 use super::told::{Direction, Told, check_name, told};
 use crate::settings::WEIGHTED;
 
-/// A document that may be read again and again.
+/// A document that can be read several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Source {
     pub path: PathBuf,
     pub form: XmlForm,
     compression: Compression,
     window_log_max: u32,
-    /// Bytes that a tag, or a text between tags, may have.
+    /// The most bytes of a tag, or of a text between tags.
     size_max: usize,
 }
 
-/// Columns that edges may have, all of which are kept until the edges begin. Those of graphs are a handful.
+/// The most columns of edges, which are all kept until the edges begin. Graphs have a handful.
 const COLUMNS_MAX: usize = 1 << 10;
 
 impl Source {
@@ -52,10 +52,7 @@ impl Source {
         Ok(Document::new(&self.path, stream, self.size_max))
     }
 
-    /// Visits the vertices in the order in which they are listed.
-    ///
-    /// # Errors
-    /// Those of reading and of `visit`; cancellation.
+    /// Visits the vertices in the order of the document.
     pub fn for_each_vertex(
         &self,
         cancel: &Cancel,
@@ -91,26 +88,26 @@ impl Source {
     }
 }
 
-/// Where an edge has its weight.
+/// Where the weight of an edge is.
 #[derive(Debug)]
 pub(super) struct WeightPlace {
-    /// Whether it may be an attribute of the edge itself.
+    /// Whether it may be an attribute of the edge's element.
     pub is_own: bool,
-    /// The columns where it may be.
+    /// The ids of the columns that may hold it.
     pub columns: Vec<String>,
-    /// That of an edge that tells none.
+    /// The weight of an edge without one.
     pub default: Option<f32>,
 }
 
-/// How the edges of a document are told.
+/// How the edges of a document are written.
 #[derive(Debug)]
 pub(in super::super) struct Layout {
     pub(super) source: Source,
     /// Whether an edge leads both ways.
     pub(super) is_undirected: bool,
-    /// Where weights are, if they are wanted.
+    /// Where weights are, if they are read.
     pub(super) weight: Option<WeightPlace>,
-    /// Whether integers that are spelled differently, as `7` and `007`, are one id.
+    /// Whether different spellings of an integer, such as `7` and `007`, are one id.
     pub(super) joins_spellings: bool,
     ids: Option<IdKind>,
     remarks: Vec<Diagnostic>,
@@ -146,7 +143,7 @@ impl Layout {
         &self.source
     }
 
-    /// What is told of the graph.
+    /// What the document says about its graph.
     pub fn preamble(&self) -> Preamble {
         Preamble { undirected: Some(self.is_undirected), ..Preamble::default() }
     }
@@ -156,33 +153,33 @@ impl Layout {
         self.ids
     }
 
-    /// What a user should know of how the document is read.
+    /// What a user should know about how the document is read.
     pub fn remarks(&self) -> &[Diagnostic] {
         &self.remarks
     }
 }
 
-/// What stands before the second edge.
+/// What the document says up to its first edge.
 struct Head {
-    /// Where edges lead: as the first one tells, else as the graph does.
+    /// The direction of the first edge, or else the default of the graph.
     direction: Option<Direction>,
     columns: Vec<Column>,
-    /// The first id of all.
+    /// The first id in the document.
     first_id: Option<String>,
-    /// Whether the first edge has a weight of its own.
+    /// Whether the first edge has a weight as an attribute.
     has_own_weights: bool,
 }
 
-/// What edges have under one name. Some writers have a column for each type of values.
+/// All columns of edges with one name. Some writers have a column for each type of values.
 struct Column {
     name: String,
-    /// Whether it may be the weight that an edge has of its own.
+    /// Whether it may also be the attribute `weight` of an edge's element.
     is_own: bool,
-    /// How values refer to the columns of that name.
+    /// The ids by which values refer to the columns.
     ids: Vec<String>,
-    /// What edges have that tell nothing.
+    /// The value of edges without one.
     default: Option<String>,
-    /// Whether the document tells that.
+    /// Whether the document gives the default.
     is_default_told: bool,
 }
 
@@ -192,7 +189,7 @@ impl Column {
         Column { name, is_own, ids: Vec::new(), default: None, is_default_told }
     }
 
-    /// Takes up what the document tells of edges that tell nothing.
+    /// Takes a default that the document gives; refuses a second, different one.
     fn tell_default(&mut self, text: String) -> Result<(), Diagnostic> {
         if self.is_default_told && self.default.as_deref().map(str::trim) != Some(text.trim()) {
             let name = self.name.escape_debug();
@@ -205,7 +202,7 @@ impl Column {
 
 impl Head {
     fn read(source: &Source, cancel: &Cancel) -> Result<Head> {
-        // The weight of an edge of GEXF is 1 unless it is told.
+        // In GEXF, the weight of an edge is 1 by default.
         let own = Column {
             is_own: true,
             default: Some("1".to_owned()),
@@ -218,7 +215,8 @@ impl Head {
             has_own_weights: false,
         };
         let mut document = source.open()?;
-        // The column that has begun and not ended, by its place, and its default as far as that was read.
+        // `open` is the column that has begun but not ended; `default` is its default as read so
+        // far.
         let (mut are_of_edges, mut open, mut default): (_, _, Option<String>) = (true, None, None);
         loop {
             match document.next(cancel)? {
@@ -273,7 +271,7 @@ impl Head {
         }
     }
 
-    /// Adds a column; returns the place of all of its name.
+    /// Adds a column; returns the index of the columns with its name.
     fn add_column(&mut self, id: &str, name: &str) -> Result<usize, Diagnostic> {
         check_length("the id of a column", id.len())?;
         check_length("the name of a column", name.len())?;
@@ -294,7 +292,7 @@ impl Head {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Where the weights are that are wanted.
+    /// Finds where weights are, if they are to be read.
     fn weight_place(&self, options: &InputOptions) -> Result<Option<WeightPlace>, Diagnostic> {
         if !options.weighted {
             return Ok(None);
@@ -305,7 +303,7 @@ impl Head {
         Ok(Some(WeightPlace { is_own, columns, default: default.transpose()? }))
     }
 
-    /// That there are weights, where they are not wanted.
+    /// Warns that there are weights which are not read.
     fn unread_weights(&self, options: &InputOptions) -> Option<Diagnostic> {
         let wanted = InputOptions { weighted: true, ..options.clone() };
         let found = Columns::weight_among(&self.names(), &wanted).ok()?;
@@ -316,7 +314,7 @@ impl Head {
     }
 }
 
-/// Refuses what is too long to be kept of every column.
+/// Refuses a text that is too long to be kept for every column.
 fn check_length(what: &str, length: usize) -> Result<(), Diagnostic> {
     if length > NAME_BYTES_MAX {
         return Err(format!("{what} is longer than {NAME_BYTES_MAX} bytes").into());
@@ -324,7 +322,7 @@ fn check_length(what: &str, length: usize) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Refuses a document whose outermost element is another one.
+/// Refuses a document whose outermost element is not that of the form.
 fn check_root(element: &Element<'_>, form: XmlForm) -> Result<()> {
     if element.depth > 1 || element.name() == form.root() {
         return Ok(());

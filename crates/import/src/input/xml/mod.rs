@@ -1,8 +1,8 @@
 //! Graphs in XML: GraphML and GEXF.
 //!
-//! Both list vertices and edges, each with values that refer to columns. What an element tells is read by a file for
-//! each form (`graphml`, `gexf`); the rest is the same. The vertices, which may have no edge, are read in a pass of
-//! their own, so that none of them is held. What is wrong with an element is wrong at its line.
+//! Both list vertices and edges with values, which refer to columns. `graphml` and `gexf` interpret
+//! the elements; all else is shared. The vertices, which may have no edges, are read in their own
+//! pass, so that none is held. A fault of an element is reported with its line.
 
 mod counts;
 mod document;

@@ -1,4 +1,4 @@
-//! What the elements of a document tell of its graph, whatever the form.
+//! What an element says about the graph, in terms that all forms of XML share.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,7 @@ use super::counts::Counts;
 use super::document::Element;
 use super::{gexf, graphml};
 
-/// What an element tells in a form.
-///
-/// # Errors
-/// What is wrong with it.
+/// Interprets an element of a form. The error says what is wrong with the element.
 pub(super) fn told<'a>(form: XmlForm, element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
     match form {
         XmlForm::GraphMl => graphml::told(element),
@@ -20,60 +17,60 @@ pub(super) fn told<'a>(form: XmlForm, element: &'a Element<'_>) -> Result<Told<'
     }
 }
 
-/// What one element tells.
+/// What one element says.
 pub(super) enum Told<'a> {
-    /// A graph begins, whose edges lead so unless they tell.
+    /// A graph begins. `direction` applies to edges without their own.
     Graph { direction: Direction, counts: Counts },
     /// A list of nodes or of edges begins.
     List(Counts),
-    /// Whether the columns that follow are of edges.
+    /// Columns follow, of edges or of nodes.
     Columns { are_of_edges: bool },
-    /// There is a column: how values refer to it, and its name. A value that is not there may be within.
+    /// A column: the id by which values refer to it, and its name. Its default may be within.
     Column { id: Cow<'a, str>, name: Cow<'a, str> },
     /// A vertex.
     Node { id: Cow<'a, str> },
-    /// An edge, with a weight of its own where the form has it.
+    /// An edge, with its own weight if the form has one.
     Edge {
         source: Cow<'a, str>,
         target: Cow<'a, str>,
         direction: Option<Direction>,
         weight: Option<Cow<'a, str>>,
     },
-    /// What stands in a column: here, or in the text within.
+    /// The value in a column; `None` if it is the text within.
     Value { column: Cow<'a, str>, value: Option<Cow<'a, str>> },
-    /// Nothing that is read.
+    /// An element that is not read.
     Nothing,
 }
 
-/// Where edges lead.
+/// The direction of edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// From the source to the target.
     Directed,
-    /// Both ways, as one.
+    /// Both ways, as one edge.
     Undirected,
-    /// Both ways, as two of a graph whose edges lead one way.
+    /// Both ways, as two edges of a directed graph.
     Mutual,
 }
 
 impl Direction {
-    /// Whether an edge is one both ways.
+    /// Whether it is both ways, as one edge.
     pub fn is_undirected(self) -> bool {
         self == Direction::Undirected
     }
 
-    /// That there is no direction of this name.
+    /// The error for an unknown direction.
     pub fn unknown(attribute: &str, text: &str) -> Diagnostic {
         format!("`{attribute}` is `{}`, no direction that is known", text.escape_debug()).into()
     }
 }
 
-/// That an element lacks an attribute.
+/// The error for an element that lacks an attribute.
 pub(super) fn missing(element: &str, attribute: &str) -> Diagnostic {
     format!("the element `{element}` has no `{attribute}`").into()
 }
 
-/// Refuses an id that is no name of a vertex.
+/// Refuses an id that cannot be the name of a vertex.
 pub(super) fn check_name(id: &str) -> Result<(), Diagnostic> {
     match id {
         "" => Err("an id is empty".into()),
