@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
         let (_, beside) = beside?;
         if !matches!(iterations, Ok(Err(tegula_algorithms::engine::Error::Cancelled))) {
-            return Err("PageRank was not there to the end".into());
+            return Err("PageRank ended before the search".into());
         }
         println!("{{\"levels\": {levels}, \"alone\": {alone:.6}, \"beside\": {beside:.6}}}");
         Ok(())

@@ -49,7 +49,7 @@ pub enum Error {
         graph: PathBuf,
     },
     /// An array over all vertices must lie in memory, but the graph has too many vertices for that.
-    #[error("{what} holds an array over all vertices in memory, which cannot be for the {vertices} of {}", graph.display())]
+    #[error("{what} holds an array over all vertices in memory, but {} has too many vertices for that ({vertices})", graph.display())]
     TooManyVertices {
         /// What was asked for.
         what: &'static str,
@@ -61,8 +61,7 @@ pub enum Error {
         graph: PathBuf,
     },
     /// Weights have to be at least 0.
-    #[error("{} has an edge{} whose weight is below 0 or NaN; {what} need weights of at least 0",
-        graph.display(), between(edge))]
+    #[error("{} has an edge{}; {what} need weights of at least 0", graph.display(), refused(edge))]
     NegativeWeight {
         /// What needs such weights.
         what: &'static str,
@@ -89,14 +88,14 @@ pub enum Error {
     },
     /// A seed has an invalid weight, or no seed has a weight above 0.
     #[error(
-        "a seed has the weight {weight}; weights are numbers of at least 0, one of them above it"
+        "a seed has the weight {weight}; weights must be finite and at least 0, and one must be above 0"
     )]
     BadSeed {
         /// The invalid weight; 0 when all weights are 0.
         weight: f64,
     },
     /// An option has no effect without another one, which is missing or has another value.
-    #[error("`{option}` is for {of}")]
+    #[error("`{option}` has an effect only with {of}")]
     IdleOption {
         /// The option.
         option: &'static str,
@@ -167,9 +166,14 @@ impl Error {
     }
 }
 
-/// Names the ends of an edge, if they are known.
-fn between(edge: &Option<Box<(Name, Name)>>) -> String {
-    edge.as_ref().map_or(String::new(), |edge| format!(" from `{}` to `{}`", edge.0, edge.1))
+/// Says why the weight of an edge is refused. The ends are known where [`is_weight`] refuses it.
+fn refused(edge: &Option<Box<(Name, Name)>>) -> String {
+    match edge.as_deref() {
+        None => " whose weight is below 0 or NaN".to_owned(),
+        Some((source, target)) => {
+            format!(" from `{source}` to `{target}` whose weight is below 0 or not a finite number")
+        }
+    }
 }
 
 /// Lists the vertices of a cycle one after the other.

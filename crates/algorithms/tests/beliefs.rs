@@ -434,7 +434,7 @@ fn an_invalid_model_is_refused_with_its_line() {
         ("MARKOV\n1\n2\n1\n1 0\n2 1 1\n7\n", "line 7: `7` follows"),
         (
             "MARKOV\n1\n2\n2\n1 0\n1 0\n2 1 0\n2 0 1\n",
-            "line 8: factor 1 leaves no state of variable 0",
+            "line 8: factor 1 rules out all states of variable 0",
         ),
     ] {
         std::fs::write(&file, text).unwrap();

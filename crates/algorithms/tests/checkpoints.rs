@@ -254,7 +254,7 @@ fn a_checkpoint_of_another_graph_or_run_is_refused() {
     for way in ways() {
         let folder = Scratch::new();
         let go_on = |graph, program| answer_in(folder.path(), true, graph, program, &way);
-        assert_refused(go_on(&graph, &ranks), "holds no checkpoint");
+        assert_refused(go_on(&graph, &ranks), "holds no undamaged checkpoint");
         assert_eq!(names(folder.path()), [""; 0], "nothing is left in it");
     }
     stop_after(3, (folder.path(), false), &graph, &ranks, &threads(2));
@@ -271,7 +271,7 @@ fn a_checkpoint_of_another_graph_or_run_is_refused() {
         assert_refused(go_on(&graph, &longer), "\"iterations\":5");
         assert_refused(go_on(&graph, &katz), "pagerank");
         let anew = answer_in(folder.path(), false, &graph, &ranks, &way);
-        assert_refused(anew, "holds checkpoints already");
+        assert_refused(anew, "already holds checkpoints");
     }
     assert_eq!(names(folder.path()), before);
     let expected = answer(&graph, &ranks, &threads(1)).unwrap();

@@ -53,7 +53,7 @@ fn places(graph: &Graph) -> Vec<[f64; 2]> {
 fn named(graph: &Graph, found: &ShortestPath) -> Vec<(u64, f64)> {
     let mut ids = original_of(graph);
     ids.sort_unstable();
-    found.steps.iter().map(|step| (ids[step.rank.0 as usize], step.distance)).collect()
+    found.steps.iter().map(|step| (ids[step.id_position.0 as usize], step.distance)).collect()
 }
 
 /// Some pairs of vertices, some with equal ends.

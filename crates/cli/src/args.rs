@@ -142,7 +142,7 @@ impl Budget {
     pub fn check(self) -> Result<()> {
         let (what, memory) = match self.memory {
             Some(memory) => ("--memory", memory),
-            None => ("what any command needs,", RUN_OVERHEAD),
+            None => ("every command's minimum of", RUN_OVERHEAD),
         };
         match memory_limit() {
             Some(MemoryLimit { name, bytes }) if memory > bytes => {
@@ -168,7 +168,7 @@ pub struct Threads {
 
 /// Parses a number of threads.
 fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "it is no whole number of at least 1".to_owned())
+    text.parse().map_err(|_| "it must be a whole number of at least 1".to_owned())
 }
 
 impl Threads {

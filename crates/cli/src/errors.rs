@@ -68,7 +68,7 @@ pub enum Failure {
         message: String,
     },
     /// Something took the name of the output during the work.
-    #[error("{} exists already: it was made during the work; the result is in {}", path.display(), kept.display())]
+    #[error("{} was created during the run; the result is in {}", path.display(), kept.display())]
     OutputTaken {
         /// The output.
         path: PathBuf,
@@ -94,10 +94,10 @@ pub enum Failure {
         size: u64,
     },
     /// The reader of standard output has left.
-    #[error("nobody reads standard output any more")]
+    #[error("the reader of standard output has closed it")]
     ClosedPipe,
     /// A fault of tegula itself.
-    #[error("a fault of tegula itself: {detail}")]
+    #[error("internal error in tegula: {detail}")]
     Panicked {
         /// The panic's message.
         detail: String,
@@ -132,7 +132,7 @@ impl From<tegula_algorithms::Error> for Failure {
             }
             tegula_algorithms::Error::IdleOption { option, of } => {
                 let (option, of) = (hints::flag(option), hints::setting(&of));
-                Failure::usage(format!("{option} is for {of}"))
+                Failure::usage(format!("{option} has an effect only with {of}"))
             }
             tegula_algorithms::Error::BadOptions { algorithm, detail } => {
                 let detail = hints::typed(&detail, algorithm);
@@ -225,7 +225,9 @@ impl Failure {
             Failure::OutOfMemory { .. } => Some(
                 "give less with --memory, or raise the limit of the process (ulimit -v, ulimit -d)",
             ),
-            Failure::Panicked { .. } => Some("report it, with what is above and the command line"),
+            Failure::Panicked { .. } => {
+                Some("report it, with the messages above and the command line")
+            }
             Failure::UnfitGraph { .. } | Failure::ClosedPipe => None,
         };
         words.map(Cow::Borrowed)

@@ -146,19 +146,21 @@ pub struct ImportArgs {
 /// Reads digits as a number, anything else as a file.
 fn vertices(text: &str) -> std::result::Result<Vertices, String> {
     if text.parse::<i64>().is_ok_and(|count| count < 0) {
-        return Err("there cannot be fewer than none".to_owned());
+        return Err("the number of vertices cannot be negative".to_owned());
     }
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(Vertices::Listed(text.into()));
     }
-    text.parse().map(Vertices::Count).map_err(|_| "there are at most 2^40 - 1".to_owned())
+    text.parse()
+        .map(Vertices::Count)
+        .map_err(|_| "a graph has at most 2^40 - 1 vertices".to_owned())
 }
 
 fn grid(text: &str) -> std::result::Result<Grid, String> {
     let bits = text.split_once(',').and_then(|(segment, column)| {
         Some(Grid { segment_log2: segment.parse().ok()?, column_log2: column.parse().ok()? })
     });
-    let refuse = || format!("two numbers within {}..={}", Grid::LOG2_MIN, Grid::LOG2_MAX);
+    let refuse = || format!("it must be two numbers from {} to {}", Grid::LOG2_MIN, Grid::LOG2_MAX);
     bits.filter(Grid::is_sound).ok_or_else(refuse)
 }
 

@@ -24,7 +24,7 @@ pub fn with_choices(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let cli = Cli::command();
     let command = words.iter().skip(1).find_map(|word| cli.find_subcommand(word)).unwrap_or(&cli);
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-    let tip = StyledStr::from(format!("there are: {}", names.join(", ")));
+    let tip = StyledStr::from(format!("choose one of: {}", names.join(", ")));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     error
 }
@@ -88,7 +88,7 @@ fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
             IntErrorKind::PosOverflow => "it is too large",
             IntErrorKind::Zero => "it must be at least 1",
             // No option takes numbers below 0.
-            _ => "it is no whole number of at least 0",
+            _ => "it must be a whole number of at least 0",
         };
         return Some(why.to_owned());
     }
@@ -131,7 +131,7 @@ fn is_plain(word: OsString) -> bool {
 /// Splits clap's text into a message and help: `error: MESSAGE`, then paragraphs of tips and usage.
 fn failure(kind: ErrorKind, text: &str) -> Failure {
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::usage_with("there is no command", "--help names all");
+        return Failure::usage_with("no command given", "--help lists all commands");
     }
     let joined = |part: &str| part.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let mut parts = text.trim().split("\n\n").map(joined);
@@ -163,8 +163,8 @@ mod tests {
         let help = help.unwrap();
         assert!(help.starts_with("tip: a similar argument exists: '--json'\nUsage: "), "{help}");
         let (message, help) = parts("run");
-        assert_eq!(message, "there is no command");
-        assert_eq!(help.as_deref(), Some("--help names all"));
+        assert_eq!(message, "no command given");
+        assert_eq!(help.as_deref(), Some("--help lists all commands"));
         let (message, _) = parts("info");
         assert_eq!(message, "the following required arguments were not provided: <GRAPH>");
         let (message, _) = parts("run bfs g.tegula");
@@ -191,16 +191,16 @@ mod tests {
         let text = told(&["tegula", "run", "import", "g.el", "-o", "g"]);
         assert!(text.contains("mean `tegula import g.el -o g`?"), "{text}");
         let text = told(&["tegula", "run", "fly", "g"]);
-        assert!(text.contains("there are: pagerank, bfs"), "{text}");
+        assert!(text.contains("choose one of: pagerank, bfs"), "{text}");
         let text = told(&["tegula", "fly", "g"]);
-        assert!(text.contains("there are: import, info"), "{text}");
+        assert!(text.contains("choose one of: import, info"), "{text}");
     }
 
     #[test]
     fn a_wrong_number_is_refused_in_plain_words() {
         for (words, expected) in [
-            ("pagerank g --iterations -1", "it is no whole number of at least 0"),
-            ("pagerank g --top x", "it is no whole number of at least 0"),
+            ("pagerank g --iterations -1", "it must be a whole number of at least 0"),
+            ("pagerank g --top x", "it must be a whole number of at least 0"),
             ("random-walks g --walks 0", "it must be at least 1"),
             ("random-walks g --seed 18446744073709551616", "it is too large"),
             ("k-hop g --source 1 --hops -2", "it must be from 0 to 4294967295"),

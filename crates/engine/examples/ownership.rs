@@ -45,14 +45,15 @@ fn main() -> Outcome<()> {
     println!(r#"{{"vertices":{},"edges":{}}}"#, graph.vertex_count(), graph.edge_count());
     for line in std::io::stdin().lock().lines() {
         let line = line?;
-        let (way, threads) = line.split_once(' ').ok_or("a way and threads are wanted")?;
+        let refusal = || format!("expected `owned|atomics|locks THREADS`, not `{line}`");
+        let (way, threads) = line.split_once(' ').ok_or_else(refusal)?;
         let threads = threads.parse()?;
         let started = Instant::now();
         let sums = match way {
             "owned" => scan.owned(threads)?,
             "atomics" => scan.atomics(threads)?,
             "locks" => scan.locks(threads)?,
-            _ => return Err(format!("there is no way `{way}`").into()),
+            _ => return Err(refusal().into()),
         };
         let seconds = started.elapsed().as_secs_f64();
         let is_far = |(&sum, &expected): (&f32, &f64)| {

@@ -37,7 +37,7 @@ pub use external::wanted::Messages;
 pub use external::{OrderedStates, States, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
 pub use iteration_times::IterationTimes;
-pub use job::copies::checkpoint_size;
+pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};

@@ -83,7 +83,7 @@ pub(super) struct Bins {
     grid: Grid,
     tile_order: TileOrder,
     batches: Vec<Batch>,
-    /// The index of each of these batches among all batches of the graph.
+    /// The index of each batch in the whole graph.
     batch_indices: Vec<usize>,
     unit_table: UnitTable,
     /// The place of each segment in which edges begin, by its number.
@@ -99,7 +99,7 @@ pub(super) struct Bins {
     small_table: Vec<CellBins>,
     spans_of_unit: Vec<UnitSpans>,
     spans: Vec<Span>,
-    /// The index in `middle_of_slice` of the first slice of each segment, by the segment's place.
+    /// Where `middle_of_slice` begins for each segment, by the segment's place.
     first_slices: Vec<u32>,
     /// For each slice of a segment, the part of the edges of the segment whose sources lie before
     /// the middle of the slice, times 2^32.

@@ -7,12 +7,12 @@
 //! same.
 //!
 //! ```text
-//!  writer (one per worker)           shelf (one per bucket)                  spill file
-//!  [block][block][block] --full--> [segment][segment][  ] in memory --over budget--> an extent
+//!  writer (one per worker)           shelf (one per bucket)            spill file
+//!  [block][block][block] --full--> [slab][slab][  ] in memory --over budget--> an extent
 //! ```
 //!
 //! A writer has a small block for each bucket, so that all its blocks stay in the L2 cache.
-//! Segments are large, so that the system is seldom asked for memory and can give huge pages.
+//! Slabs are large, so that the system is seldom asked for memory and can give huge pages.
 //!
 //! The spill files have no names: their disk space is free again, however the process ends.
 
@@ -64,7 +64,7 @@ struct Spill {
 pub(super) struct Buckets<R> {
     space: Space,
     block_len: usize,
-    segment_len: usize,
+    slab_len: usize,
     shelves: Vec<Mutex<Shelf<R>>>,
     held: AtomicU64,
     spills: Vec<Spill>,
@@ -75,12 +75,12 @@ pub(super) struct Buckets<R> {
 /// The content of one bucket: first what lies in the file, then what lies in memory.
 struct Shelf<R> {
     extents: Vec<Extent>,
-    segments: Vec<Vec<R>>,
+    slabs: Vec<Vec<R>>,
     len: u64,
 }
 
 impl<R> Shelf<R> {
-    const EMPTY: Shelf<R> = Shelf { extents: Vec::new(), segments: Vec::new(), len: 0 };
+    const EMPTY: Shelf<R> = Shelf { extents: Vec::new(), slabs: Vec::new(), len: 0 };
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -93,11 +93,11 @@ impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         let block_len = len_of(space.block_bytes(count));
-        // A segment holds whole blocks, so that they fill it.
-        let blocks = (len_of(space.segment_bytes(count)) / block_len).max(1);
+        // A slab holds whole blocks, so that they fill it.
+        let blocks = (len_of(space.slab_bytes(count)) / block_len).max(1);
         Buckets {
             block_len,
-            segment_len: blocks * block_len,
+            slab_len: blocks * block_len,
             space,
             shelves: std::iter::repeat_with(|| Mutex::new(Shelf::EMPTY)).take(count).collect(),
             held: AtomicU64::new(0),
@@ -139,58 +139,58 @@ impl<R: Record> Buckets<R> {
         }
         let mut shelf = lock(&self.shelves[bucket]);
         shelf.len += records.len() as u64;
-        let has_room = |segment: &&mut Vec<R>| segment.capacity() - segment.len() >= records.len();
-        if let Some(segment) = shelf.segments.last_mut().filter(has_room) {
-            segment.extend_from_slice(records);
+        let has_room = |slab: &&mut Vec<R>| slab.capacity() - slab.len() >= records.len();
+        if let Some(slab) = shelf.slabs.last_mut().filter(has_room) {
+            slab.extend_from_slice(records);
             return Ok(());
         }
-        let mut segment = self.new_segment(records.len());
-        segment.extend_from_slice(records);
-        shelf.segments.push(segment);
+        let mut slab = self.new_slab(records.len());
+        slab.extend_from_slice(records);
+        shelf.slabs.push(slab);
         if self.held.load(Ordering::Relaxed) <= self.space.held {
             return Ok(());
         }
-        // The writer whose segment exceeds the budget makes room for it. It spills the oldest
-        // segments, so that the records stay in order, and the new one only if there is no other.
+        // The writer whose slab exceeds the budget makes room for it. It spills the oldest
+        // slabs, so that the records stay in order, and the new one only if there is no other.
         // Others may use the shelf meanwhile: the place in the file is taken.
         let mut bytes = 0;
-        let fits = |segment: &&Vec<R>| {
-            bytes += size_of_val(&segment[..]) as u64;
+        let fits = |slab: &&Vec<R>| {
+            bytes += size_of_val(&slab[..]) as u64;
             bytes <= SPILL_BYTES
         };
-        let full = &shelf.segments[..shelf.segments.len() - 1];
+        let full = &shelf.slabs[..shelf.slabs.len() - 1];
         let count = full.iter().take_while(fits).count().max(1);
-        let segments: Vec<Vec<R>> = shelf.segments.drain(..count).collect();
-        let len: usize = segments.iter().map(Vec::len).sum();
+        let slabs: Vec<Vec<R>> = shelf.slabs.drain(..count).collect();
+        let len: usize = slabs.iter().map(Vec::len).sum();
         let spill = &self.spills[bucket % SPILL_FILES];
         let offset = spill.len.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
         shelf.extents.push(Extent { offset, len });
         drop(shelf);
-        self.write_out(segments, spill, offset)
+        self.write_out(slabs, spill, offset)
     }
 
-    /// Returns a segment with room for at least `len` records, and counts it as held.
-    fn new_segment(&self, len: usize) -> Vec<R> {
-        let is_large_enough = |segment: &Vec<R>| segment.capacity() >= len;
+    /// Returns a slab with room for at least `len` records, and counts it as held.
+    fn new_slab(&self, len: usize) -> Vec<R> {
+        let is_large_enough = |slab: &Vec<R>| slab.capacity() >= len;
         let idle = lock(&self.idle).pop().filter(is_large_enough);
-        let segment = idle.unwrap_or_else(|| huge::with_capacity(self.segment_len.max(len)));
-        self.held.fetch_add(bytes_of(&segment), Ordering::Relaxed);
-        segment
+        let slab = idle.unwrap_or_else(|| huge::with_capacity(self.slab_len.max(len)));
+        self.held.fetch_add(bytes_of(&slab), Ordering::Relaxed);
+        slab
     }
 
-    /// Writes segments one behind the other.
-    fn write_out(&self, segments: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
+    /// Writes slabs one behind the other.
+    fn write_out(&self, slabs: Vec<Vec<R>>, spill: &Spill, offset: u64) -> Result<()> {
         let mut slices: Vec<IoSlice<'_>> =
-            segments.iter().map(|segment| IoSlice::new(segment.as_bytes())).collect();
+            slabs.iter().map(|slab| IoSlice::new(slab.as_bytes())).collect();
         write_all_at(self.file_of(spill)?, &mut slices, offset)
             .map_err(Error::io("write a temporary file in", &self.space.folder))?;
         drop(slices);
-        self.held.fetch_sub(segments.iter().map(bytes_of).sum(), Ordering::Relaxed);
+        self.held.fetch_sub(slabs.iter().map(bytes_of).sum(), Ordering::Relaxed);
         let mut idle = lock(&self.idle);
         let room = self.shelves.len().saturating_sub(idle.len());
-        idle.extend(segments.into_iter().take(room).map(|mut segment| {
-            segment.clear();
-            segment
+        idle.extend(slabs.into_iter().take(room).map(|mut slab| {
+            slab.clear();
+            slab
         }));
         Ok(())
     }
@@ -207,8 +207,8 @@ impl<R: Record> Buckets<R> {
 }
 
 /// Returns the bytes of records and of the free space behind them.
-fn bytes_of<R>(segment: &Vec<R>) -> u64 {
-    (segment.capacity() * size_of::<R>()) as u64
+fn bytes_of<R>(slab: &Vec<R>) -> u64 {
+    (slab.capacity() * size_of::<R>()) as u64
 }
 
 /// Writes slices one behind the other, as many at a time as the system takes.
@@ -236,7 +236,8 @@ pub(super) struct Writer<'a, R> {
 }
 
 impl<R: Record> Writer<'_, R> {
-    /// Appends a record to a bucket. About 2 ns when the blocks of all buckets fit the L2 cache.
+    /// Appends a record to a bucket. It takes about 2 ns if the blocks of all buckets fit the L2
+    /// cache.
     #[inline]
     pub fn push(&mut self, bucket: usize, record: R) -> Result<()> {
         let block = &mut self.blocks[bucket];
@@ -316,8 +317,8 @@ impl<R: Record> Filled<R> {
 
     /// Returns a bucket's records, piece by piece, if all of them lie in memory.
     pub fn held(&self, bucket: usize) -> Option<Vec<&[R]>> {
-        let Shelf { extents, segments, .. } = &self.shelves[bucket];
-        extents.is_empty().then(|| segments.iter().map(Vec::as_slice).collect())
+        let Shelf { extents, slabs, .. } = &self.shelves[bucket];
+        extents.is_empty().then(|| slabs.iter().map(Vec::as_slice).collect())
     }
 
     /// Visits a bucket's records on several threads, in no particular order.
@@ -372,38 +373,41 @@ impl<R: Record> Filled<R> {
     }
 
     /// Returns the parts, of a bounded size, in which a bucket is read.
-    fn parts(&self, bucket: usize) -> Vec<Part<'_, R>> {
+    fn parts(&self, bucket: usize) -> Vec<ReadPart<'_, R>> {
         let shelf = &self.shelves[bucket];
         let part_len = (PART_BYTES / size_of::<R>().max(1)).max(1);
         let mut parts = Vec::new();
         for extent in &shelf.extents {
             for first in (0..extent.len).step_by(part_len) {
                 let offset = extent.offset + (first * size_of::<R>()) as u64;
-                parts.push(Part::Spilled(Extent { offset, len: part_len.min(extent.len - first) }));
+                parts.push(ReadPart::Spilled(Extent {
+                    offset,
+                    len: part_len.min(extent.len - first),
+                }));
             }
         }
-        let held = shelf.segments.iter().flat_map(|segment| segment.chunks(part_len));
-        parts.extend(held.map(Part::Held));
+        let held = shelf.slabs.iter().flat_map(|slab| slab.chunks(part_len));
+        parts.extend(held.map(ReadPart::Held));
         parts
     }
 
     fn visit_part(
         &self,
-        part: &Part<'_, R>,
+        part: &ReadPart<'_, R>,
         spill: Option<&File>,
         space: &mut Vec<R>,
         visit: &mut dyn FnMut(&[R]) -> Result<()>,
     ) -> Result<()> {
         match (part, spill) {
-            (Part::Held(records), _) => visit(records),
-            (Part::Spilled(extent), Some(file)) => {
+            (ReadPart::Held(records), _) => visit(records),
+            (ReadPart::Spilled(extent), Some(file)) => {
                 space.resize(extent.len.max(space.len()), R::new_zeroed());
                 let records = &mut space[..extent.len];
                 file.read_exact_at(records.as_mut_bytes(), extent.offset)
                     .map_err(Error::io("read a temporary file in", &self.folder))?;
                 visit(records)
             }
-            (Part::Spilled(_), None) => unreachable!("an extent lies in the spill file"),
+            (ReadPart::Spilled(_), None) => unreachable!("an extent lies in the spill file"),
         }
     }
 }
@@ -412,7 +416,7 @@ impl<R: Record> Filled<R> {
 pub(super) struct Cursor<'f, R> {
     filled: &'f Filled<R>,
     bucket: usize,
-    parts: std::vec::IntoIter<Part<'f, R>>,
+    parts: std::vec::IntoIter<ReadPart<'f, R>>,
     space: Vec<R>,
     /// Records of a part that were not asked for yet.
     waiting: Vec<R>,
@@ -437,7 +441,7 @@ impl<R: Record> Cursor<'_, R> {
 }
 
 /// Some records of a bucket.
-enum Part<'a, R> {
+enum ReadPart<'a, R> {
     Held(&'a [R]),
     Spilled(Extent),
 }

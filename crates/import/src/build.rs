@@ -3,11 +3,11 @@
 //! ```text
 //!  group = bins whose tiles follow one another; all bins, if there is memory enough
 //!    bin = edges that are near each other by their targets and their sources: see `bins`
-//!      part = bins that follow one another, or a piece of a large one: what the encoder gets,
-//!             many at a time
+//!      piece = bins that follow one another, or a fraction of a large one: what the encoder
+//!              gets, many at a time
 //! ```
 //!
-//! A bin with too many edges for one part is divided by its segments, then by units of targets,
+//! A bin with too many edges for one piece is divided by its segments, then by units of targets,
 //! then by slices of sources. A slice that is still too large is cut along its targets, then its
 //! sources, then its weights. The cuts depend on the graph alone, so the tiles are the same for
 //! every budget and every number of workers.
@@ -23,14 +23,15 @@ use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder
 use super::batch_plan::{BatchPlan, PlannedBatch};
 use super::bins::{Bins, Region, Stretch};
 use super::buckets::{Buckets, Filled};
-use super::divide::{Division, PART_EDGES_MAX, weight_bits};
+use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
 use super::edge::{Weight, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares::{self, Share};
 
-/// The least memory for a bin with a bucket of its own: about what is written to disk at a time.
+/// A bin with a bucket of its own has at least this memory, about as much as is written to disk at
+/// a time.
 const BIN_BYTES_MIN: u64 = 64 << 10;
-/// Edges per worker that suffice for a group. With more, parts would take more memory, and workers
+/// Edges per worker that suffice for a group. With more, pieces would take more memory, and workers
 /// would hardly wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 
@@ -153,7 +154,7 @@ pub(super) fn build<N: VertexNumber, W: Weight>(
 
 /// Edges that are encoded at once, or divided further.
 #[derive(Debug, Clone)]
-struct Part {
+struct Piece {
     /// The buckets of the edges; a single one, if the edges are too many.
     buckets: Range<usize>,
     edges: u64,
@@ -161,30 +162,31 @@ struct Part {
     region: Region,
 }
 
-/// Joins consecutive buckets to parts, each as large as [`PART_EDGES_MAX`] and `may_join` allow.
+/// Joins consecutive buckets to pieces, each as large as [`PIECE_EDGES_MAX`] and `may_join` allow.
 fn join_buckets<N: VertexNumber, W: Weight>(
     edges: &Filled<DenseEdge<N, W>>,
     region_of: &dyn Fn(usize) -> Region,
     may_join: &dyn Fn(usize, usize) -> bool,
-) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
     for bucket in (0..edges.count()).filter(|&bucket| edges.len(bucket) > 0) {
         let len = edges.len(bucket);
-        match parts.last_mut() {
-            Some(part)
-                if part.edges + len <= PART_EDGES_MAX && may_join(part.buckets.start, bucket) =>
+        match pieces.last_mut() {
+            Some(piece)
+                if piece.edges + len <= PIECE_EDGES_MAX
+                    && may_join(piece.buckets.start, bucket) =>
             {
-                part.buckets.end = bucket + 1;
-                part.edges += len;
+                piece.buckets.end = bucket + 1;
+                piece.edges += len;
             }
-            _ => parts.push(Part {
+            _ => pieces.push(Piece {
                 buckets: bucket..bucket + 1,
                 edges: len,
                 region: region_of(bucket),
             }),
         }
     }
-    parts
+    pieces
 }
 
 fn scatter<N: VertexNumber, W: Weight>(
@@ -206,11 +208,11 @@ fn scatter<N: VertexNumber, W: Weight>(
 #[derive(Default)]
 struct EncoderSpace<N, W> {
     encoder: Encoder<W>,
-    /// Edges of a part that are not encoded where they lie.
+    /// Edges of a piece that are not encoded where they lie.
     read: Vec<DenseEdge<N, W>>,
 }
 
-/// Encodes parts on all workers.
+/// Encodes pieces on all workers.
 struct Encoding<'a, N, W> {
     run: &'a ImportRun<'a>,
     bins: &'a Bins,
@@ -232,22 +234,22 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             _ => None,
         };
         let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
-        let mut parts = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
-        parts.sort_by_key(|part| self.bins.file_order(&part.region));
-        self.encode_parts(edges, &parts, tiles)
+        let mut pieces = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
+        pieces.sort_by_key(|piece| self.bins.file_order(&piece.region));
+        self.encode_pieces(edges, &pieces, tiles)
     }
 
-    /// Encodes all parts in order, and divides those that are too large.
-    fn encode_parts(
+    /// Encodes all pieces in order, and divides those that are too large.
+    fn encode_pieces(
         &self,
         mut edges: Filled<DenseEdge<N, W>>,
-        parts: &[Part],
+        pieces: &[Piece],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        for some in parts.chunk_by(|a, b| a.edges.max(b.edges) <= PART_EDGES_MAX) {
+        for some in pieces.chunk_by(|a, b| a.edges.max(b.edges) <= PIECE_EDGES_MAX) {
             match some {
-                [part] if part.edges > PART_EDGES_MAX => {
-                    self.divide_and_encode(&mut edges, part, tiles)?;
+                [piece] if piece.edges > PIECE_EDGES_MAX => {
+                    self.divide_and_encode(&mut edges, piece, tiles)?;
                 }
                 _ => self.encode_side_by_side(&edges, some, tiles)?,
             }
@@ -259,14 +261,14 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     fn divide_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<N, W>>,
-        part: &Part,
+        piece: &Piece,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let bucket = part.buckets.start;
-        let mut region = part.region.clone();
+        let bucket = piece.buckets.start;
+        let mut region = piece.region.clone();
         let Division { regions, place } = loop {
             if let &Region::Slice { cell, unit, bits: 0 } = &region {
-                return self.encode_equal(edges, part, cell, unit, tiles);
+                return self.encode_equal(edges, piece, cell, unit, tiles);
             }
             let division = Division::of(self.run, self.bins, edges, bucket, &region)?;
             match &division.regions[..] {
@@ -276,33 +278,33 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         };
         let divided = scatter(self.run, edges, bucket, regions.len(), shares::CUTS, &*place)?;
         edges.clear(bucket);
-        let parts = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
+        let pieces = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
         if let (Some(&Region::Slice { bits, .. }), Region::Slice { .. }) =
             (regions.first(), &region)
             && bits < weight_bits::<W>()
         {
-            // Edges with the same ends come into different parts here, but the encoder counts
-            // duplicates only within a part.
-            self.duplicates.fetch_add(parts.len() as u64 - 1, Ordering::Relaxed);
+            // Edges with the same ends come into different pieces here, but the encoder counts
+            // duplicates only within a piece.
+            self.duplicates.fetch_add(pieces.len() as u64 - 1, Ordering::Relaxed);
         }
-        self.encode_parts(divided, &parts, tiles)
+        self.encode_pieces(divided, &pieces, tiles)
     }
 
-    /// Encodes edges that are all the same, [`PART_EDGES_MAX`] at a time, in any order.
+    /// Encodes edges that are all the same, [`PIECE_EDGES_MAX`] at a time, in any order.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
-        part: &Part,
+        piece: &Piece,
         cell: Cell,
         unit: u32,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let Some(edge) = edges.first(part.buckets.start)? else { return Ok(()) };
-        let mut left = part.edges;
-        self.duplicates.fetch_add(left.div_ceil(PART_EDGES_MAX) - 1, Ordering::Relaxed);
-        let equal = vec![edge; left.min(PART_EDGES_MAX) as usize];
+        let Some(edge) = edges.first(piece.buckets.start)? else { return Ok(()) };
+        let mut left = piece.edges;
+        self.duplicates.fetch_add(left.div_ceil(PIECE_EDGES_MAX) - 1, Ordering::Relaxed);
+        let equal = vec![edge; left.min(PIECE_EDGES_MAX) as usize];
         while left > 0 {
-            let count = left.min(PART_EDGES_MAX);
+            let count = left.min(PIECE_EDGES_MAX);
             let mut encoded = Vec::new();
             self.kept.with(EncoderSpace::default, |space| {
                 let equal = &equal[..count as usize];
@@ -315,31 +317,35 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         Ok(())
     }
 
-    /// Encodes parts in parallel and writes their tiles in order.
+    /// Encodes pieces in parallel and writes their tiles in order.
     fn encode_side_by_side(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
-        parts: &[Part],
+        pieces: &[Piece],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let make = |index: usize| self.encode_part(edges, &parts[index]);
+        let make = |index: usize| self.encode_piece(edges, &pieces[index]);
         make_in_order(
             self.run.workers,
-            parts.len(),
+            pieces.len(),
             self.run.cancel,
             &make,
             &mut |index, encoded| {
-                self.run.progress.advance(parts[index].edges);
+                self.run.progress.advance(pieces[index].edges);
                 tiles.append(encoded)
             },
         )
     }
 
-    fn encode_part(&self, edges: &Filled<DenseEdge<N, W>>, part: &Part) -> Result<Vec<PlacedTile>> {
+    fn encode_piece(
+        &self,
+        edges: &Filled<DenseEdge<N, W>>,
+        piece: &Piece,
+    ) -> Result<Vec<PlacedTile>> {
         self.kept.with(EncoderSpace::default, |space| {
             let EncoderSpace { encoder, read } = space;
             let mut encoded = Vec::new();
-            let unit = match part.region {
+            let unit = match piece.region {
                 Region::Slices { cell, unit, .. } | Region::Slice { cell, unit, .. } => {
                     Some((cell, unit))
                 }
@@ -347,15 +353,15 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             };
             if let Some((cell, unit)) = unit {
                 let held: Option<Vec<_>> =
-                    part.buckets.clone().map(|bucket| edges.held(bucket)).collect();
+                    piece.buckets.clone().map(|bucket| edges.held(bucket)).collect();
                 if let Some(held) = held {
                     self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
                     return Ok(encoded);
                 }
             }
             read.clear();
-            read.reserve_exact(part.edges as usize);
-            for bucket in part.buckets.clone() {
+            read.reserve_exact(piece.edges as usize);
+            for bucket in piece.buckets.clone() {
                 edges.for_each(bucket, &mut |some| {
                     read.extend_from_slice(some);
                     Ok(())

@@ -59,7 +59,7 @@ pub(super) type Carries = BTreeMap<u64, u32>;
 impl Counters {
     /// Returns counters of up to `memory` bytes. Ends that wait to be counted take up to `waiting`
     /// bytes, all `workers` together.
-    pub fn within(memory: u64, waiting: u64, workers: usize) -> Counters {
+    pub fn for_memory(memory: u64, waiting: u64, workers: usize) -> Counters {
         let ranges = memory / (2 * RANGE_SIZE * size_of::<u16>()) as u64;
         let ranges = ranges.clamp(1, SHORT_COUNT_MAX >> RANGE_LOG2) as usize;
         let list_bytes = waiting / (workers.max(1) * ranges) as u64;
@@ -81,7 +81,7 @@ impl Counters {
     #[cfg(test)]
     pub fn of(counts: &[u32]) -> Counters {
         let bytes = counts.len().next_multiple_of(2 * RANGE_SIZE) * size_of::<u16>();
-        let mut counters = Counters::within(bytes as u64, 0, 1);
+        let mut counters = Counters::for_memory(bytes as u64, 0, 1);
         counters.set(counts);
         counters
     }
@@ -296,7 +296,7 @@ mod tests {
     fn degrees_are_those_of_a_plain_count() {
         let ids = 3 * RANGE_SIZE as u32 - 5;
         let edges = edges(200_000, ids);
-        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
+        let mut counters = Counters::for_memory(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters, ArcRule::default());
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn an_id_beyond_the_counters_exceeds_them() {
-        let mut counters = Counters::within(1, 1, 1);
+        let mut counters = Counters::for_memory(1, 1, 1);
         assert_eq!(counters.id_limit(), RANGE_SIZE as u64);
         let census = Census::new(&mut counters, ArcRule::default());
         let first = RANGE_SIZE as u32;
@@ -340,14 +340,14 @@ mod tests {
 
     #[test]
     fn a_degree_beyond_32_bits_is_refused() {
-        let mut counters = Counters::within(1, 1, 1);
+        let mut counters = Counters::for_memory(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters, ArcRule::default());
         let edge = DenseEdge { source: 1u32, target: 0, weight: () };
         census.add(&[edge], 1);
         assert!(census.finish());
         assert_eq!(rows(&counters.into_table(2, ArcRule::default())), [[0, 1], [u32::MAX - 1, 0]]);
-        let mut counters = Counters::within(1, 1, 1);
+        let mut counters = Counters::for_memory(1, 1, 1);
         counters.set(&[0, 0, u32::MAX - 2]);
         let census = Census::new(&mut counters, ArcRule::default());
         census.add(&[edge, edge, edge], 1);
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn in_degrees_of_an_undirected_graph_are_its_out_degrees() {
         let rule = ArcRule { undirected: true, ..ArcRule::default() };
-        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
+        let mut counters = Counters::for_memory(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters, rule);
         let arc = |source: u32, target| DenseEdge { source, target, weight: () };
         // An edge, a loop and a hub of more than 16 bits.
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn large_degrees_are_carried_over() {
-        let mut counters = Counters::within(1 << 20, 1 << 12, 1);
+        let mut counters = Counters::for_memory(1 << 20, 1 << 12, 1);
         let census = Census::new(&mut counters, ArcRule::default());
         let hub = 3 * RANGE_SIZE as u32 - 1;
         let edges: Vec<_> =

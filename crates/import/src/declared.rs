@@ -67,7 +67,7 @@ pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
     }
     if let Some(found) = vertices.filter(|&vertices| !grid.can_cut(vertices)) {
         let limit = u64::from(u32::MAX) << grid.segment_log2.min(grid.column_log2);
-        return Err(Error::Limit { what: "the number of vertices of such a grid", found, limit });
+        return Err(Error::Limit { what: "the number of vertices for this grid", found, limit });
     }
     Ok(())
 }
@@ -76,15 +76,17 @@ pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
 pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
     let problem = match (kind, largest) {
         (IdKind::String, _) => {
-            let declared = counted(vertices, "vertex was", "vertices were");
-            let message = format!(
-                "its ids are taken as strings, but {declared} declared, whose ids are integers"
+            let declared = counted(
+                vertices,
+                "declared vertex has an integer id",
+                "declared vertices have integer ids",
             );
+            let message = format!("the ids are read as strings, but the {declared}");
             Diagnostic::from(message).hint(Hint::leave_out(settings::VERTICES.option))
         }
         (_, Some(id)) if id >= vertices => {
             let message = format!(
-                "it has the id {id}, but the ids of {} have to be below {vertices}",
+                "the id {id} is too large: the ids of {} must be below {vertices}",
                 counted(vertices, "vertex", "vertices")
             );
             let option = settings::VERTICES.option;

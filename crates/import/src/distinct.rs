@@ -154,7 +154,7 @@ pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
     if found <= VERTEX_COUNT_MAX {
         return Ok(found);
     }
-    let what = "the number of vertices with an edge";
+    let what = "the number of vertices";
     Err(Error::Limit { what, found, limit: VERTEX_COUNT_MAX })
 }
 

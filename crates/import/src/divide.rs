@@ -17,12 +17,12 @@ use super::edge::{Weight, slice_of, source_of, target_of};
 use super::import_run::ImportRun;
 use super::shares;
 
-/// The most edges of a part.
-pub(super) const PART_EDGES_MAX: u64 = 2 * BIN_EDGES;
+/// The most edges of a piece.
+pub(super) const PIECE_EDGES_MAX: u64 = 2 * BIN_EDGES;
 /// log2 of the most pieces into which a slice that is too large is cut at once.
 const CUT_BITS: u32 = 2;
 
-/// The regions into which a part that is too large is divided, and the place of each edge among
+/// The regions into which a piece that is too large is divided, and the place of each edge among
 /// them.
 pub(super) struct Division<'d, N, W> {
     pub regions: Vec<Region>,
@@ -131,7 +131,7 @@ fn join_slices<N: VertexNumber, W: Weight>(
     }
     let (mut part, mut edges_here) = (0, 0);
     let place = |count: u64| {
-        if edges_here > 0 && edges_here + count > PART_EDGES_MAX {
+        if edges_here > 0 && edges_here + count > PIECE_EDGES_MAX {
             (part, edges_here) = (part + 1, 0);
         }
         edges_here += count;

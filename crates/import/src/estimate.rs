@@ -29,7 +29,7 @@ use super::source::EdgeSource;
 const UNITS: u64 = 16;
 /// The most targets of a unit.
 const UNIT_TARGETS: usize = 1 << 12;
-/// The most in-edges of a unit with more than one target.
+/// The most in-edges of a unit with several targets.
 const UNIT_EDGES: u64 = 1 << 15;
 /// An order other than the given one must save this part of the bytes to be worth its effort.
 const GAIN_MIN: f64 = 0.03;
@@ -51,9 +51,9 @@ struct TrialUnit {
 /// Returns why the depth-first order is not tried, if it is not.
 pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
-        Some(format!("dfs not weighed beyond 2^{} edges", DFS_EDGES_MAX.ilog2()))
+        Some(format!("dfs not tried: more than 2^{} edges", DFS_EDGES_MAX.ilog2()))
     } else if !dfs::is_affordable(run, summary.id_end) {
-        Some("dfs not weighed within this memory".to_owned())
+        Some("dfs not tried: too little memory".to_owned())
     } else {
         None
     }
@@ -132,7 +132,7 @@ fn reason(
         reason += &format!(", {:.2} {}", bytes[index], words(order));
     }
     if bytes.iter().any(|other| *other < bytes[chosen]) {
-        reason += &format!("; another order has to save {:.0} %", 100.0 * GAIN_MIN);
+        reason += &format!("; other orders must save at least {:.0} %", 100.0 * GAIN_MIN);
     }
     reason + &unweighed.map_or(String::new(), |why| format!("; {why}"))
 }
@@ -197,7 +197,7 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
         let mapping = DenseIds::<N>::new(&self.numbered, run.share(shares::DENSE_IDS));
         mapping.for_each_slice(&mut |index, slice| {
             for (dense, row) in dense.as_flattened_mut().iter_mut().zip(ends.as_flattened()) {
-                if mapping.slice_of(*row) == index {
+                if mapping.table_slice_of(*row) == index {
                     *dense = DenseIds::<N>::get(slice, *row).map_or(0, Into::into);
                 }
             }
@@ -375,10 +375,10 @@ mod tests {
         assert_eq!(chosen, 0);
         assert_eq!(
             why,
-            "2.51 bytes/edge in a sample, 2.60 by degree, 2.45 depth first; another order has to save 3 %"
+            "2.51 bytes/edge in a sample, 2.60 by degree, 2.45 depth first; other orders must save at least 3 %"
         );
         for bytes in [[2.51, 2.60, 2.40], [2.0, 2.5, 2.1]] {
-            assert!(!told(bytes).1.contains("has to save"), "{bytes:?}");
+            assert!(!told(bytes).1.contains("must save"), "{bytes:?}");
         }
     }
 

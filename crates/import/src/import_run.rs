@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tegula_machine::threads::{Cancel, Progress, Workers};
-use tegula_machine::{Error, Result};
+use tegula_machine::{Error, Result, counted};
 use tegula_store::SHORT_COUNT_MAX;
 
 use super::census::Counters;
@@ -29,6 +29,8 @@ pub(super) struct Needs {
     pub weighted: bool,
     /// Whether numbers of vertices have 64 bits.
     pub wide: bool,
+    /// The number of declared vertices; 0 if none are declared.
+    pub vertices: u64,
     /// Bytes for the batches of declared vertices.
     pub batches: u64,
 }
@@ -51,6 +53,11 @@ pub(super) struct Resources {
     /// The most vertices whose numbers have 32 bits; 0 where memory is set aside for 64-bit
     /// numbers.
     pub short_max: u64,
+}
+
+/// Names an import whose number of vertices takes the memory.
+fn import_of(vertices: u64) -> String {
+    format!("an import of {}", counted(vertices, "vertex", "vertices"))
 }
 
 /// A running import.
@@ -81,10 +88,10 @@ impl ImportRun<'_> {
         let needed = ImportRun::MEMORY_MIN + needs.batches;
         if budget < needed {
             let what = match needs.batches {
-                0 => "an import",
-                _ => "an import of so many vertices",
+                0 => "an import".to_owned(),
+                _ => import_of(needs.vertices),
             };
-            return Err(Error::OverBudget { what: what.into(), needed, budget });
+            return Err(Error::OverBudget { what, needed, budget });
         }
         let worker = needs.worker_bytes();
         let free = budget - PROCESS_BYTES - needs.batches;
@@ -99,15 +106,15 @@ impl ImportRun<'_> {
     }
 
     /// Returns the same run with memory set aside for 64-bit numbers, and `batches` bytes for
-    /// batches. It is needed when an input turns out to have more vertices than 32-bit numbers
+    /// batches. It is needed when an input turns out to have more `vertices` than 32-bit numbers
     /// allow.
     ///
     /// # Errors
     /// [`Error::OverBudget`] where that takes more than half of the memory.
-    pub fn widened(&self, batches: u64) -> Result<ImportRun<'_>> {
+    pub fn widened(&self, vertices: u64, batches: u64) -> Result<ImportRun<'_>> {
         let needed = self.workers.count() as u64 * WORKER_BYTES_WIDE + batches;
         if needed > self.memory / 2 {
-            let what = "an import of so many vertices".to_owned();
+            let what = import_of(vertices);
             return Err(Error::OverBudget { what, needed: 2 * needed, budget: self.memory });
         }
         Ok(ImportRun {
@@ -129,7 +136,7 @@ impl ImportRun<'_> {
     /// Returns counters of degrees within one share, while the ends that wait to be counted have
     /// another.
     pub fn counters(&self, counters: Share, waiting: Share) -> Counters {
-        Counters::within(self.share(counters), self.share(waiting), self.workers.count())
+        Counters::for_memory(self.share(counters), self.share(waiting), self.workers.count())
     }
 
     /// Returns the space for buckets that keep `held` bytes in memory.

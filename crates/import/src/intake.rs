@@ -14,7 +14,7 @@ use super::census::{Census, Counters, DegreeTable};
 use super::combine::Combine;
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
-use super::input::{EdgeChunk, Ends, IdKind, Input, PassedOver, VertexSet};
+use super::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};
 use super::names::NameCollector;
 use super::shares;
 use super::sort::sort;
@@ -47,14 +47,14 @@ pub(super) struct Intake<'a, W> {
     pub degrees: Option<DegreeTable>,
     /// A sample of the keys, evenly spread over the edges, where the ids are other integers.
     pub samples: Vec<u64>,
-    /// What was passed over in the input.
-    pub passed_over: PassedOver,
+    /// Lines of the input that a user should know about.
+    pub line_notes: LineNotes,
     /// The names of the vertices, where the ids are strings.
     pub names: Option<NameCollector>,
 }
 
-/// Passes whose edges may lie on disk beside the edges that were read: ranked, by source, and in
-/// bins.
+/// Passes whose edges may lie on disk beside the edges that were read: between id positions,
+/// by source, and in bins.
 const LATER_PASSES: u64 = 3;
 
 impl<W> Intake<'_, W> {
@@ -88,9 +88,9 @@ pub(super) fn read<'a, W: Weight>(
     drop_duplicates: Option<Combine>,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
-    let is_read_again = input.is_raw_pairs().is_some() && drop_duplicates.is_none();
+    let is_read_again = input.raw_pair_width().is_some() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
-        true => Counters::within(0, 0, 1),
+        true => Counters::for_memory(0, 0, 1),
         false => run.counters(shares::COUNTERS, shares::COUNTS_WAITING),
     };
     let reading = Reading {
@@ -113,21 +113,21 @@ pub(super) fn read<'a, W: Weight>(
         listed.for_each_name(run.cancel, &mut |name| names.add_all([name].into_iter()))?;
     }
     let mut dropped = 0;
-    let passed_over = match (drop_duplicates, strings) {
+    let line_notes = match (drop_duplicates, strings) {
         (None, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
         (Some(combine), false) => {
-            let (arcs, passed_over) = Scattered::<u64, W>::read(&reading, input)?;
+            let (arcs, line_notes) = Scattered::<u64, W>::read(&reading, input)?;
             dropped = arcs.distinct(run, combine, &|arcs| reading.take_as_narrow_as_fits(arcs))?;
-            passed_over
+            line_notes
         }
         (Some(combine), true) => {
-            let (arcs, passed_over) = Scattered::<u128, W>::read(&reading, input)?;
+            let (arcs, line_notes) = Scattered::<u128, W>::read(&reading, input)?;
             dropped = arcs.distinct(run, combine, &|arcs| reading.take_hashed(arcs))?;
-            passed_over
+            line_notes
         }
     };
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
-    intake.passed_over = passed_over;
+    intake.line_notes = line_notes;
     if is_counted && !strings && listed.is_none() {
         intake.degrees = Some(counters.into_table(intake.id_end(), run.rule));
     }
@@ -273,7 +273,7 @@ impl<W: Weight> Reading<'_, W> {
             },
             largest_id: (arcs > 0).then_some(self.largest.into_inner()),
             degrees: None,
-            passed_over: PassedOver::default(),
+            line_notes: LineNotes::default(),
             samples: unlocked(self.samples),
             names: self.names,
         };
@@ -286,7 +286,7 @@ struct Scattered<K, W>(Filled<Edge<K, K, W>>);
 
 impl<K: Key, W: Weight> Scattered<K, W> {
     /// Reads the input and scatters its arcs.
-    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, PassedOver)> {
+    fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, LineNotes)> {
         let run = reading.run;
         let space = run.space(run.share(shares::ARCS));
         // A bucket is sorted in memory; the size of the input tells how many buckets that takes.
@@ -296,7 +296,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         let count = (wanted as usize).clamp(4, space.buckets_max());
         let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
         let kept = Stash::default();
-        let passed_over = input.read(run.progress, run.cancel, &|chunk| {
+        let line_notes = input.read(run.progress, run.cancel, &|chunk| {
             reading.names(&chunk)?;
             kept.with(Vec::new, |space| {
                 reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
@@ -308,7 +308,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
                 })
             })
         })?;
-        Ok((Scattered(buckets.close()?), passed_over))
+        Ok((Scattered(buckets.close()?), line_notes))
     }
 
     /// Passes on one arc for each pair of ends, with the weights combined. Returns how many arcs

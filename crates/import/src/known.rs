@@ -18,30 +18,30 @@ use super::import_run::ImportRun;
 use super::input::{IdKind, Input};
 use super::intake::Intake;
 use super::order::Numbered;
-use super::relabel::{self, Ranked, count_degrees};
+use super::relabel::{self, Relabeled, count_degrees};
 use super::source::{EdgeSource, changed};
 use super::vertex_files::{VertexFile, write_ids};
 
-/// Ids are sorted and replaced by ranks where their range, used or not, exceeds this number times
-/// the arcs.
+/// Ids are sorted and replaced by id positions where their range, used or not, exceeds this
+/// number times the arcs.
 const SPARSITY_MAX: u64 = 2;
 
-/// A graph whose vertices are small integers: its own ids, or ranks.
+/// A graph whose vertices are small integers: its own ids, or id positions.
 pub(super) struct Known<'a, W> {
     pub edges: EdgeSource<'a, W>,
     pub degrees: DegreeTable,
     /// The number of declared vertices, if any are declared.
     pub declared: Option<u64>,
-    /// The id of each row of the degrees, where ranks replace ids although all below a number are
-    /// declared.
+    /// The id of each row of the degrees, where id positions replace ids although all below a number
+    /// are declared.
     pub ids_by_row: Option<Filled<u64>>,
-    /// The type of the ids and the files that hold them, where ranks replace the ids or a range is
-    /// declared.
+    /// The type of the ids and the files that hold them, where id positions replace the ids or a
+    /// range is declared.
     original: Option<(IdType, Vec<VertexFile>)>,
 }
 
 impl<'a, W: Weight> Known<'a, W> {
-    /// Replaces ids by ranks unless they are small integers.
+    /// Replaces ids by id positions unless they are small integers.
     pub fn of(
         run: &ImportRun<'_>,
         input: &Input,
@@ -51,12 +51,12 @@ impl<'a, W: Weight> Known<'a, W> {
         directory: &Path,
     ) -> Result<Known<'a, W>> {
         let id_end_max = (SPARSITY_MAX * intake.counts.arcs).min(VERTEX_COUNT_MAX);
-        // The tables of the depth-first order have an entry for each id, used or not. Ranks may
-        // need fewer.
+        // The tables of the depth-first order have an entry for each id, used or not. Id
+        // positions may need fewer.
         let has_room = order != Some(VertexOrder::Dfs) || dfs::is_affordable(run, intake.id_end());
         let is_range = matches!(vertices, Declared::Below(_));
         let may_stay = has_room && vertices.listed().is_none();
-        let (id_type, ranked) = match input.ids() {
+        let (id_type, relabeled) = match input.ids() {
             IdKind::String => (IdType::String, relabel::by_name(run, intake, vertices, directory)?),
             _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && may_stay => {
                 let degrees = match intake.degrees.take() {
@@ -76,7 +76,7 @@ impl<'a, W: Weight> Known<'a, W> {
                 (id_type, relabel::by_id(run, intake, vertices, input.ids(), directory)?)
             }
         };
-        let Ranked { edges, degrees, count, files, ids } = ranked;
+        let Relabeled { edges, degrees, count, files, ids } = relabeled;
         let declared = vertices.count().or(vertices.listed().map(|_| count));
         Ok(Known { edges, degrees, declared, ids_by_row: ids, original: Some((id_type, files)) })
     }

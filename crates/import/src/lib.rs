@@ -1,30 +1,30 @@
 //! From an edge list to a graph directory.
 //!
 //! ```text
-//!  input --read--> [ids?] --relabel--> edges between ranks --estimate--> order
-//!                                             |                            |
-//!                                             +-------- dense ids <--------+
+//!  input --read--> [ids?] --relabel--> edges between id positions --estimate--> order
+//!                                             |                                   |
+//!                                             +----------- dense ids <------------+
 //!                                                           |
 //!                              sorted by bins <-------------+
 //!                                     |
-//!                               parts --encode--> tiles --> graph directory
+//!                              pieces --encode--> tiles --> graph directory
 //! ```
 //!
 //! 1. `intake` reads the input once. It counts degrees by id while the ids are small integers, and
 //!    keeps the edges unless the input is as quick to read again.
 //! 2. `relabel` sorts ids that are no small integers (`distinct`, `names`) and replaces them by
-//!    their ranks.
+//!    their id positions.
 //! 3. `order` and `estimate` choose the vertex order. The degrees give the dense ids (only `dfs`
 //!    needs the edges too), the plan of the batches (`batch_plan`) and the files with an entry per
 //!    vertex.
 //! 4. `mapping` gives the edges their dense ids and brings them to `bins`, which the degrees
 //!    determine.
-//! 5. [`mod@build`] joins bins to parts, or cuts them into parts, and encodes these.
+//! 5. [`mod@build`] joins bins to pieces, or cuts them into pieces, and encodes these.
 //!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
 //! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
 //! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
-//! that order is not weighed.)
+//! that order is not tried.)
 
 pub mod input;
 pub mod settings;
@@ -201,13 +201,14 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    assert!(config.grid.is_sound(), "a grid with {:?}", config.grid);
+    assert!(config.grid.is_sound(), "unsound grid {:?}", config.grid);
     let needs = |set: &VertexSet, weighted| {
         let count = declared::Declared::of(set).count();
         declared::check_count(count, config.has_rows(), config.grid)?;
         Ok(Needs {
             weighted,
             wide: count.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
+            vertices: count.unwrap_or(0),
             batches: count.map_or(0, |vertices| declared::batch_bytes(vertices, config.grid)),
         })
     };
@@ -276,7 +277,7 @@ fn build_rows(
     // The memory for reading tiles comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
-    let needs = Needs { weighted: graph.is_weighted(), wide: false, batches: 0 };
+    let needs = Needs { weighted: graph.is_weighted(), wide: false, vertices: 0, batches: 0 };
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
     let config = RowsConfig { direction, encoding, memory, threads: run.workers.count(), cut };
@@ -309,10 +310,10 @@ fn import_weighted<W: Weight>(
     let vertices = declared::Declared::of(input.vertices());
     let mut intake = intake::read::<W>(run, input, vertices.listed(), config.drop_duplicates)?;
     seconds.reading = clock.lap();
-    let passed_over = std::mem::take(&mut intake.passed_over);
+    let line_notes = std::mem::take(&mut intake.line_notes);
     let counts = intake.counts;
     if counts.arcs + counts.dropped_loops == 0 && !config.allow_empty {
-        return Err(input.no_edge(&passed_over));
+        return Err(input.no_edge(&line_notes));
     }
 
     if let Some(vertices) = vertices.count() {
@@ -321,7 +322,7 @@ fn import_weighted<W: Weight>(
     let needed = intake.room_needed(run);
     let manifest = arrange(run, input, intake, directory, config, (clock, &mut seconds))
         .map_err(|error| with_room_needed(error, needed))?;
-    Ok(report(manifest, input, &counts, &passed_over, seconds))
+    Ok(report(manifest, input, &counts, &line_notes, seconds))
 }
 
 /// Orders the vertices that were read, and writes the graph.
@@ -347,7 +348,7 @@ fn arrange<W: Weight>(
         true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
             let batches = declared::batch_bytes(vertices, config.grid);
-            arranged(&run.widened(batches)?).import::<u64, W>(known, seconds)
+            arranged(&run.widened(vertices, batches)?).import::<u64, W>(known, seconds)
         }
     }
 }
@@ -460,7 +461,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
 fn asked_for(order: VertexOrder) -> OrderChoice {
     OrderChoice {
         name: order.name().to_owned(),
-        reason: "it was asked for".to_owned(),
+        reason: "requested".to_owned(),
         estimates: Vec::new(),
     }
 }

@@ -15,7 +15,7 @@ use super::buckets::{Buckets, Filled};
 use super::edge::{Key, Weight};
 use super::import_run::ImportRun;
 use super::input::VertexSet;
-use super::names::{NameRank, bucket_of};
+use super::names::{NamePosition, bucket_of};
 use super::shares;
 use super::source::{EdgeSource, changed};
 
@@ -27,23 +27,23 @@ pub(super) trait Mapping<K>: Sync {
     /// The type of the numbers.
     type Number: VertexNumber;
     /// A slice in memory.
-    type Slice: Sync;
+    type TableSlice: Sync;
     /// Number of slices.
     fn slices(&self) -> usize;
     /// Returns the slice that holds a key.
-    fn slice_of(&self, key: K) -> usize;
+    fn table_slice_of(&self, key: K) -> usize;
     /// Prefetches what [`get`](Mapping::get) of a key will need, if it can be told at once.
-    fn prefetch(_slice: &Self::Slice, _key: K) {}
+    fn prefetch(_slice: &Self::TableSlice, _key: K) {}
     /// Returns the error for a key of an edge that has no number.
     fn missing(&self, _key: K) -> Error {
         changed()
     }
     /// Returns the number of a key in its slice; `None` if it has none.
-    fn get(slice: &Self::Slice, key: K) -> Option<Self::Number>;
+    fn get(slice: &Self::TableSlice, key: K) -> Option<Self::Number>;
     /// Loads and visits slice after slice.
     fn for_each_slice(
         &self,
-        visit: &mut dyn FnMut(usize, &Self::Slice) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &Self::TableSlice) -> Result<()>,
     ) -> Result<()>;
 }
 
@@ -93,7 +93,9 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         passes.advance(edges.len());
         by_source.write(|writer| {
-            edges.iter().try_for_each(|&edge| writer.push(mapping.slice_of(edge.source), edge))
+            edges
+                .iter()
+                .try_for_each(|&edge| writer.push(mapping.table_slice_of(edge.source), edge))
         })
     })?;
     let mut by_source = by_source.close()?;
@@ -104,7 +106,7 @@ pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
                     let source = M::get(slice, source).ok_or_else(|| mapping.missing(source))?;
-                    writer.push(mapping.slice_of(target), Edge { source, target, weight })
+                    writer.push(mapping.table_slice_of(target), Edge { source, target, weight })
                 })
             })
         })?;
@@ -119,7 +121,7 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
-    slice: &M::Slice,
+    slice: &M::TableSlice,
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     let kept = Stash::default();
@@ -237,8 +239,8 @@ fn unlisted(listed: &VertexSet, id: Option<u64>) -> Error {
     Error::bad_input(Place { file: "the input".into(), at: At::File }, listed.missing(id))
 }
 
-/// Maps integer ids to their ranks.
-pub(super) struct IdRanks<'a, N> {
+/// Maps integer ids to their id positions.
+pub(super) struct IdPositions<'a, N> {
     ids: &'a Filled<u64>,
     listed: Option<&'a VertexSet>,
     slice_len: usize,
@@ -247,13 +249,13 @@ pub(super) struct IdRanks<'a, N> {
     number: PhantomData<fn() -> N>,
 }
 
-impl<'a, N: VertexNumber> IdRanks<'a, N> {
+impl<'a, N: VertexNumber> IdPositions<'a, N> {
     /// Maps ascending ids, those in `listed` if it is given, in slices of up to `memory` bytes.
     pub fn new(
         ids: &'a Filled<u64>,
         listed: Option<&'a VertexSet>,
         memory: u64,
-    ) -> Result<IdRanks<'a, N>> {
+    ) -> Result<IdPositions<'a, N>> {
         let affordable = memory / (size_of::<u64>() + 2) as u64;
         let slice_len = affordable.clamp(1 << 10, SLICE_LEN_MAX) as usize;
         let mut starts = Vec::new();
@@ -266,19 +268,19 @@ impl<'a, N: VertexNumber> IdRanks<'a, N> {
             at += part.len();
             Ok(())
         })?;
-        Ok(IdRanks { ids, listed, slice_len, starts, number: PhantomData })
+        Ok(IdPositions { ids, listed, slice_len, starts, number: PhantomData })
     }
 }
 
-impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
+impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
     type Number = N;
-    type Slice = SortedSlice<u64, N>;
+    type TableSlice = SortedSlice<u64, N>;
 
     fn slices(&self) -> usize {
         self.starts.len() + 1
     }
 
-    fn slice_of(&self, key: u64) -> usize {
+    fn table_slice_of(&self, key: u64) -> usize {
         self.starts.partition_point(|&start| start <= key)
     }
 
@@ -319,40 +321,40 @@ impl<N: VertexNumber> Mapping<u64> for IdRanks<'_, N> {
     }
 }
 
-/// Maps the hashes of names to the ranks of the names.
-pub(super) struct NameRanks<'a, N> {
-    ranks: &'a Filled<NameRank<N>>,
+/// Maps the hashes of names to the id positions of the names.
+pub(super) struct NamePositions<'a, N> {
+    id_positions: &'a Filled<NamePosition<N>>,
     listed: Option<&'a VertexSet>,
     /// Buckets per slice.
     group: usize,
 }
 
-impl<'a, N: VertexNumber> NameRanks<'a, N> {
+impl<'a, N: VertexNumber> NamePositions<'a, N> {
     /// Maps `count` names, those in `listed` if it is given, in slices of up to `memory` bytes.
     pub fn new(
-        ranks: &'a Filled<NameRank<N>>,
+        id_positions: &'a Filled<NamePosition<N>>,
         listed: Option<&'a VertexSet>,
         count: u64,
         memory: u64,
-    ) -> NameRanks<'a, N> {
+    ) -> NamePositions<'a, N> {
         // A slice is read as entries, sorted, then held as keys, numbers and index.
-        let bytes_each = 2 * (size_of::<NameRank<N>>() + 2) as u64;
+        let bytes_each = 2 * (size_of::<NamePosition<N>>() + 2) as u64;
         let affordable = (memory / bytes_each).clamp(1, SLICE_LEN_MAX / 2);
-        let slices = count.div_ceil(affordable).clamp(1, ranks.count() as u64) as usize;
-        NameRanks { ranks, listed, group: ranks.count().div_ceil(slices) }
+        let slices = count.div_ceil(affordable).clamp(1, id_positions.count() as u64) as usize;
+        NamePositions { id_positions, listed, group: id_positions.count().div_ceil(slices) }
     }
 }
 
-impl<N: VertexNumber> Mapping<u128> for NameRanks<'_, N> {
+impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
     type Number = N;
-    type Slice = SortedSlice<u128, N>;
+    type TableSlice = SortedSlice<u128, N>;
 
     fn slices(&self) -> usize {
-        self.ranks.count().div_ceil(self.group)
+        self.id_positions.count().div_ceil(self.group)
     }
 
-    fn slice_of(&self, key: u128) -> usize {
-        bucket_of(key, self.ranks.count()) / self.group
+    fn table_slice_of(&self, key: u128) -> usize {
+        bucket_of(key, self.id_positions.count()) / self.group
     }
 
     fn missing(&self, _key: u128) -> Error {
@@ -369,11 +371,13 @@ impl<N: VertexNumber> Mapping<u128> for NameRanks<'_, N> {
     ) -> Result<()> {
         for index in 0..self.slices() {
             let (mut keys, mut numbers) = (Vec::new(), Vec::new());
-            for bucket in index * self.group..((index + 1) * self.group).min(self.ranks.count()) {
-                let mut entries = self.ranks.read(bucket)?;
+            for bucket in
+                index * self.group..((index + 1) * self.group).min(self.id_positions.count())
+            {
+                let mut entries = self.id_positions.read(bucket)?;
                 entries.sort_unstable_by_key(|entry| entry.hash);
                 keys.extend(entries.iter().map(|entry| entry.hash));
-                numbers.extend(entries.iter().map(|entry| entry.rank));
+                numbers.extend(entries.iter().map(|entry| entry.id_position));
             }
             visit(index, &SortedSlice::new(keys, Numbers::Each(numbers)))?;
         }
@@ -396,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn every_id_has_its_rank_in_slices_of_every_size() {
+    fn every_id_has_its_position_in_slices_of_every_size() {
         let folder = tempfile::tempdir().unwrap();
         for count in [0u64, 1, 1024, 2048, 5000] {
             let log = Buckets::new(1, space(&folder));
@@ -404,48 +408,61 @@ mod tests {
                 .unwrap();
             let ids = log.close().unwrap();
             for memory in [0, 20_000, u64::MAX / 2] {
-                let ranks = IdRanks::<u32>::new(&ids, None, memory).unwrap();
+                let id_positions = IdPositions::<u32>::new(&ids, None, memory).unwrap();
                 let (mut next, mut found) = (0, 0);
-                ranks
+                id_positions
                     .for_each_slice(&mut |index, slice| {
                         assert_eq!(index, next);
                         next += 1;
-                        for rank in (0..count).filter(|&rank| ranks.slice_of(key(rank)) == index) {
-                            assert_eq!(IdRanks::<u32>::get(slice, key(rank)), Some(rank as u32));
-                            assert_eq!(IdRanks::<u32>::get(slice, key(rank) + 11), None);
+                        for id_position in (0..count).filter(|&id_position| {
+                            id_positions.table_slice_of(key(id_position)) == index
+                        }) {
+                            assert_eq!(
+                                IdPositions::<u32>::get(slice, key(id_position)),
+                                Some(id_position as u32)
+                            );
+                            assert_eq!(IdPositions::<u32>::get(slice, key(id_position) + 11), None);
                             found += 1;
                         }
-                        assert_eq!(IdRanks::<u32>::get(slice, u64::MAX), None);
+                        assert_eq!(IdPositions::<u32>::get(slice, u64::MAX), None);
                         Ok(())
                     })
                     .unwrap();
-                assert_eq!((next, found), (ranks.slices(), count));
+                assert_eq!((next, found), (id_positions.slices(), count));
             }
         }
     }
 
     #[test]
-    fn every_hash_has_its_rank_in_slices_of_every_size() {
+    fn every_hash_has_its_position_in_slices_of_every_size() {
         let folder = tempfile::tempdir().unwrap();
-        let hash =
-            |rank: u32| u128::from(rank).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let hash = |id_position: u32| {
+            u128::from(id_position).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+        };
         let buckets = Buckets::new(16, space(&folder));
-        let entry = |rank| NameRank { hash: hash(rank), rank };
+        let entry = |id_position| NamePosition { hash: hash(id_position), id_position };
         buckets
             .write(|writer| {
-                (0..3000).try_for_each(|rank| writer.push(bucket_of(hash(rank), 16), entry(rank)))
+                (0..3000).try_for_each(|id_position| {
+                    writer.push(bucket_of(hash(id_position), 16), entry(id_position))
+                })
             })
             .unwrap();
         let buckets = buckets.close().unwrap();
         for (memory, slices) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
-            let ranks = NameRanks::new(&buckets, None, 3000, memory);
-            assert_eq!(ranks.slices(), slices);
+            let id_positions = NamePositions::new(&buckets, None, 3000, memory);
+            assert_eq!(id_positions.slices(), slices);
             let mut found = 0;
-            ranks
+            id_positions
                 .for_each_slice(&mut |index, slice| {
-                    for rank in (0..3000).filter(|&rank| ranks.slice_of(hash(rank)) == index) {
-                        assert_eq!(NameRanks::<u32>::get(slice, hash(rank)), Some(rank));
-                        assert_eq!(NameRanks::<u32>::get(slice, hash(rank) + 1), None);
+                    for id_position in (0..3000).filter(|&id_position| {
+                        id_positions.table_slice_of(hash(id_position)) == index
+                    }) {
+                        assert_eq!(
+                            NamePositions::<u32>::get(slice, hash(id_position)),
+                            Some(id_position)
+                        );
+                        assert_eq!(NamePositions::<u32>::get(slice, hash(id_position) + 1), None);
                         found += 1;
                     }
                     Ok(())

@@ -148,7 +148,7 @@ impl DistinctNames {
         let by_name = self.by_name;
         run.progress.begin("sorting names", Some(self.count), Unit::Vertices);
         let mut files = NameFiles::create(directory)?;
-        let ranks = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_RANKS)));
+        let id_positions = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_POSITIONS)));
         let mut count = 0;
         let make = |bucket| {
             let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
@@ -164,8 +164,9 @@ impl DistinctNames {
             &mut |_, names| {
                 for name in &names.list {
                     files.push(names.text(name))?;
-                    let entry = NameRank { hash: name.hash, rank: N::of(count) };
-                    ranks.write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                    let entry = NamePosition { hash: name.hash, id_position: N::of(count) };
+                    id_positions
+                        .write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
                     count += 1;
                 }
                 run.progress.advance(names.list.len() as u64);
@@ -173,16 +174,16 @@ impl DistinctNames {
             },
         )?;
         run.progress.end();
-        Ok(SortedNames { count, ranks: ranks.close()?, files: files.finish()? })
+        Ok(SortedNames { count, id_positions: id_positions.close()?, files: files.finish()? })
     }
 }
 
-/// All names in byte order, and the rank of each name by its hash.
+/// All names in byte order, and the id position of each name by its hash.
 pub(super) struct SortedNames<N> {
     /// Number of names.
     pub count: u64,
-    /// Hash and rank of every name, in buckets by [`bucket_of`] the hash.
-    pub ranks: Filled<NameRank<N>>,
+    /// Hash and id position of every name, in buckets by [`bucket_of`] the hash.
+    pub id_positions: Filled<NamePosition<N>>,
     /// The files that hold the names.
     pub files: Vec<VertexFile>,
 }
@@ -190,9 +191,9 @@ pub(super) struct SortedNames<N> {
 /// The position of a name in the byte order of all names.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, packed)]
-pub(super) struct NameRank<N> {
+pub(super) struct NamePosition<N> {
     pub hash: u128,
-    pub rank: N,
+    pub id_position: N,
 }
 
 /// Returns the bucket, of `count`, of a hash. Higher hashes lie in higher buckets.

@@ -1,7 +1,7 @@
 //! The vertex order: which dense id each vertex gets.
 //!
-//! The orders by id and by degree need one pass over the degrees by rank, so the permutation is
-//! stored whole only if it is looked up at random. The depth-first order is a list.
+//! The orders by id and by degree need one pass over the degrees by id position, so the
+//! permutation is stored whole only if it is looked up at random. The depth-first order is a list.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -225,14 +225,14 @@ pub(super) struct DenseSlice<N> {
 
 impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
     type Number = N;
-    type Slice = DenseSlice<N>;
+    type TableSlice = DenseSlice<N>;
 
     fn slices(&self) -> usize {
         ((self.id_end.max(1) - 1) >> self.slice_log2) as usize + 1
     }
 
     #[inline]
-    fn slice_of(&self, key: N) -> usize {
+    fn table_slice_of(&self, key: N) -> usize {
         (key.into() >> self.slice_log2) as usize
     }
 
@@ -346,7 +346,8 @@ mod tests {
                         next += 1;
                         for (id, &dense) in (0u32..).zip(&expected) {
                             let found = DenseIds::<u32>::get(slice, id);
-                            let is_here = u64::from(id) < id_end && mapping.slice_of(id) == index;
+                            let is_here =
+                                u64::from(id) < id_end && mapping.table_slice_of(id) == index;
                             assert_eq!(
                                 found,
                                 (is_here && dense != u32::NONE).then_some(dense),

@@ -1,5 +1,5 @@
-//! Replaces ids that are no small integers by their ranks. Afterwards the import goes on as if the
-//! input had been numbered `0..V` from the start.
+//! Replaces ids that are no small integers by their id positions. Afterwards the import goes on
+//! as if the input had been numbered `0..V` from the start.
 
 use std::path::Path;
 
@@ -15,35 +15,35 @@ use super::edge::{Key, Weight, source_of, target_of};
 use super::import_run::ImportRun;
 use super::input::IdKind;
 use super::intake::Intake;
-use super::mapping::{IdRanks, Mapping, NameRanks, replace_ends};
+use super::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
 use super::names::{DistinctNames, SortedNames};
 use super::shares;
 use super::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 use super::vertex_files::{VertexFile, write_ids};
 
-/// A graph whose vertices are numbered by rank.
-pub(super) struct Ranked<W> {
-    /// The arcs between ranks.
+/// A graph whose vertices are numbered by id position.
+pub(super) struct Relabeled<W> {
+    /// The arcs between id positions.
     pub edges: EdgeSource<'static, W>,
-    /// The degrees by rank.
+    /// The degrees by id position.
     pub degrees: DegreeTable,
-    /// Number of ranks.
+    /// Number of id positions.
     pub count: u64,
     /// The complete files that hold the original ids.
     pub files: Vec<VertexFile>,
-    /// The id of each rank, where all ids below a number are declared.
+    /// The id of each id position, where all ids below a number are declared.
     pub ids: Option<Filled<u64>>,
 }
 
-/// Replaces integer ids by ranks, and writes the ids into `directory` unless all below a number are
-/// declared.
+/// Replaces integer ids by id positions, and writes the ids into `directory` unless all below a
+/// number are declared.
 pub(super) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
     declared: &Declared<'_>,
     kind: IdKind,
     directory: &Path,
-) -> Result<Ranked<W>> {
+) -> Result<Relabeled<W>> {
     let (ids, listed) = match declared {
         Declared::Listed(listed) => (listed_ids(run, listed, kind)?, Some(*listed)),
         Declared::WithEdges | Declared::Below(_) => {
@@ -55,23 +55,23 @@ pub(super) fn by_id<W: Weight>(
     if !keeps_ids {
         files.push(write_ids(directory, &mut |write| ids.for_each(0, &mut |part| write(part)))?);
     }
-    let (count, memory) = (ids.len(0), run.share(shares::RANKS));
+    let (count, memory) = (ids.len(0), run.share(shares::ID_POSITIONS));
     let edges = (&intake.edges, intake.counts.arcs);
     let (edges, degrees) = match run.is_wide(count) {
-        false => replace(run, edges, &IdRanks::<u32>::new(&ids, listed, memory)?, count)?,
-        true => replace(run, edges, &IdRanks::<u64>::new(&ids, listed, memory)?, count)?,
+        false => replace(run, edges, &IdPositions::<u32>::new(&ids, listed, memory)?, count)?,
+        true => replace(run, edges, &IdPositions::<u64>::new(&ids, listed, memory)?, count)?,
     };
     let ids = if keeps_ids { Some(set_aside(run, &ids)?) } else { None };
-    Ok(Ranked { edges, degrees, count, files, ids })
+    Ok(Relabeled { edges, degrees, count, files, ids })
 }
 
-/// Replaces names by ranks, and writes the names into `directory`.
+/// Replaces names by id positions, and writes the names into `directory`.
 pub(super) fn by_name<W: Weight>(
     run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
     declared: &Declared<'_>,
     directory: &Path,
-) -> Result<Ranked<W>> {
+) -> Result<Relabeled<W>> {
     let names = match intake.names.take() {
         Some(names) => names.distinct(run)?,
         None => unreachable!("an input of strings has names"),
@@ -89,11 +89,16 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     names: DistinctNames,
     declared: &Declared<'_>,
     directory: &Path,
-) -> Result<Ranked<W>> {
-    let SortedNames { count, ranks, files } = names.sort::<N>(run, directory)?;
-    let ranks = NameRanks::new(&ranks, declared.listed(), count, run.share(shares::RANKS));
-    let (edges, degrees) = replace(run, edges, &ranks, count)?;
-    Ok(Ranked { edges, degrees, count, files, ids: None })
+) -> Result<Relabeled<W>> {
+    let SortedNames { count, id_positions, files } = names.sort::<N>(run, directory)?;
+    let id_positions = NamePositions::new(
+        &id_positions,
+        declared.listed(),
+        count,
+        run.share(shares::ID_POSITIONS),
+    );
+    let (edges, degrees) = replace(run, edges, &id_positions, count)?;
+    Ok(Relabeled { edges, degrees, count, files, ids: None })
 }
 
 /// Copies the ids into little memory, where they are held to the end.
@@ -103,20 +108,21 @@ fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
     copy.close()
 }
 
-/// Replaces the ids of `arcs` edges by the ranks of `count` ids, and counts the degrees.
+/// Replaces the ids of `arcs` edges by the id positions of `count` ids, and counts the degrees.
 fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     run: &ImportRun<'_>,
     (edges, arcs): (&EdgeSource<'_, W>, u64),
-    ranks: &M,
+    id_positions: &M,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
     run.progress.begin("relabeling edges", Some(arcs), Unit::Edges);
-    let spool = SpoolWriter::new(run, shares::RANKED_SPOOL);
+    let spool = SpoolWriter::new(run, shares::RELABELED_SPOOL);
     let last = count.saturating_sub(1);
-    let mut counters = run.counters(shares::RANK_COUNTERS, shares::RANK_COUNTS_WAITING);
+    let mut counters =
+        run.counters(shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
-        replace_ends(run, edges, ranks, &|edges| {
+        replace_ends(run, edges, id_positions, &|edges| {
             census.add(edges, M::Number::of(last));
             spool.push(edges)
         })?;
@@ -130,8 +136,8 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
         ));
     }
     drop(counters);
-    let census = RankCensus::of(run, count)?;
-    replace_ends(run, edges, ranks, &|edges| {
+    let census = RangeCensus::of(run, count)?;
+    replace_ends(run, edges, id_positions, &|edges| {
         census.add(edges)?;
         spool.push(edges)
     })?;
@@ -146,7 +152,7 @@ pub(super) fn count_degrees<W: Weight>(
     (edges, arcs): (&EdgeSource<'_, W>, u64),
     id_end: u64,
 ) -> Result<DegreeTable> {
-    let census = RankCensus::of(run, id_end)?;
+    let census = RangeCensus::of(run, id_end)?;
     run.progress.begin("counting degrees", Some(arcs), Unit::Edges);
     match run.is_wide(id_end) {
         false => edges.for_each(run, &|edges: &[DenseEdge<u32, W>]| {
@@ -164,18 +170,17 @@ pub(super) fn count_degrees<W: Weight>(
 
 /// Counts degrees range by range, on disk: 4 bytes for each end that is counted. In an undirected
 /// graph, only sources are counted.
-struct RankCensus {
+struct RangeCensus {
     ends: Buckets<u32>,
     range_log2: u32,
     count: u64,
     undirected: bool,
 }
 
-impl RankCensus {
-    fn of(run: &ImportRun<'_>, count: u64) -> Result<RankCensus> {
+impl RangeCensus {
+    fn of(run: &ImportRun<'_>, count: u64) -> Result<RangeCensus> {
         let space = run.space(run.share(shares::ENDS));
-        // An end in a bucket is its rank within the range and one bit that tells source from
-        // target.
+        // An end in a bucket is its place in the range and one bit that tells source from target.
         let mut range_log2 = 12;
         while (count >> range_log2) as usize >= space.buckets_max() {
             range_log2 += 1;
@@ -187,7 +192,7 @@ impl RankCensus {
             return Err(Error::OverBudget { what, needed, budget: run.memory });
         }
         let ends = Buckets::new((count >> range_log2) as usize + 1, space);
-        Ok(RankCensus { ends, range_log2, count, undirected: run.rule.undirected })
+        Ok(RangeCensus { ends, range_log2, count, undirected: run.rule.undirected })
     }
 
     fn add<N: VertexNumber, W: Weight>(&self, edges: &[DenseEdge<N, W>]) -> Result<()> {
@@ -206,7 +211,7 @@ impl RankCensus {
     }
 
     fn finish(self, run: &ImportRun<'_>) -> Result<DegreeTable> {
-        let RankCensus { ends, range_log2, count, undirected } = self;
+        let RangeCensus { ends, range_log2, count, undirected } = self;
         let mut ends = ends.close()?;
         let rows = Buckets::new(1, run.space(run.share(shares::DEGREE_ROWS)));
         for range in 0..ends.count() {

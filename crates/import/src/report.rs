@@ -1,9 +1,9 @@
 //! The report of an import.
 
-use tegula_machine::{Diagnostic, Hint};
+use tegula_machine::{Diagnostic, Hint, counted};
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
 
-use super::input::{ColumnsTaken, Input, PassedOver};
+use super::input::{ColumnsTaken, Input, LineNotes};
 use super::intake::ArcCounts;
 use super::settings;
 
@@ -37,7 +37,7 @@ pub struct ImportReport {
     pub columns: Vec<ColumnsTaken>,
     /// What a user should know about how the input was read.
     pub warnings: Vec<Diagnostic>,
-    /// Rows that could not be parsed and were passed over.
+    /// Rows that could not be parsed and were skipped.
     pub bad_rows: u64,
     /// The vertex order, and why it was chosen.
     pub order: OrderChoice,
@@ -52,9 +52,9 @@ pub struct ImportReport {
 pub struct StageSeconds {
     /// Reading the input, counting degrees.
     pub reading: f64,
-    /// Sorting ids and replacing them by ranks, where they are no small integers.
+    /// Sorting ids and replacing them by id positions, where they are no small integers.
     pub relabeling: f64,
-    /// Choosing the vertex order and writing the files with an entry per vertex.
+    /// Choosing the order and writing the files of vertices.
     pub ordering: f64,
     /// Giving edges their dense ids and sorting them into bins.
     pub sorting: f64,
@@ -72,18 +72,18 @@ pub(super) fn report(
     manifest: Manifest,
     input: &Input,
     counts: &ArcCounts,
-    PassedOver { bad_rows, comments, open_ends }: &PassedOver,
+    LineNotes { bad_rows, comments, open_ends }: &LineNotes,
     seconds: StageSeconds,
 ) -> ImportReport {
     let mut warnings = input.warnings();
     warnings.extend(bad_rows.first.as_ref().map(|(place, problem)| {
-        let count = bad_rows.count;
-        let message = format!("{place}: {problem}; this row was passed over, the first of {count}");
+        let count = counted(bad_rows.count, "bad row", "bad rows");
+        let message = format!("{place}: {problem}; skipped this row, the first of {count}");
         Diagnostic { message, hints: problem.hints.clone() }
     }));
     warnings.extend(comments.first.as_ref().map(|place| {
         let message = format!(
-            "{place}: this line was passed over as a comment, the first of {} behind the first edge; \
+            "{place}: skipped this line as a comment, the first of {} after the first edge; \
              where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
             comments.count
         );
@@ -102,14 +102,13 @@ pub(super) fn report(
         Diagnostic::from(message)
     }));
     if manifest.edges == 0 && counts.dropped_loops == 0 {
-        warnings.push("the input has no edge".into());
+        warnings.push("the input has no edges".into());
     }
     // Once duplicates are left out, an edge that stands both ways is one edge.
     let share = counts.both_ways_share.filter(|_| counts.dropped_duplicates == 0);
     if let Some(share) = share.filter(|&share| share >= BOTH_WAYS_SHARE_TOLD) {
         let message = format!(
-            "{:.1} % of the edges stand both ways in the list, as `a b` and as `b a`, and each of them became an edge \
-             of its own",
+            "{:.1} % of the edges are in the list in both directions, as `a b` and as `b a`, and each such pair became two edges",
             100.0 * share
         );
         let once =

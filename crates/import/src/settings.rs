@@ -41,7 +41,7 @@ settings! {
     NO_HEADER = no_header: On;
     /// What separates columns.
     DELIMITER = delimiter: Any;
-    /// The number of bad rows that may be passed over.
+    /// The number of bad rows that may be skipped.
     SKIP_BAD_ROWS = skip_bad_rows: Any;
     /// Each edge leads both ways.
     UNDIRECTED = undirected: On;

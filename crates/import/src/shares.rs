@@ -38,8 +38,8 @@ pub(super) const WRITING: Share = share(1, 24);
 
 /// The buffers of the readers of the input.
 pub(super) const INPUT: Share = share(1, 8);
-/// Counters of the degrees by id, and a slice of the table from ids to dense ids: each takes 4
-/// bytes an id. The shares are a little more than a quarter and an eighth, so that a budget of 32
+/// Counters of the degrees by id take 4 bytes an id, and so does a slice of the table from ids to
+/// dense ids. The shares are a little more than a quarter and an eighth, so that a budget of 32
 /// bytes an id holds both whole, beside what the process itself takes: 2^27 ids within 4 GiB. Slice
 /// by slice, an import takes 1.7 times as long.
 pub(super) const COUNTERS: Share = share(4, 15);
@@ -68,17 +68,17 @@ pub(super) const DISTINCT_NAMES: Share = share(1, 6);
 /// The names that are sorted at a time, on all threads together. Sorting takes two more of these
 /// shares.
 pub(super) const NAMES_SORTED: Share = share(1, 10);
-/// The rank of each name.
-pub(super) const NAME_RANKS: Share = share(1, 12);
+/// The id position of each name.
+pub(super) const NAME_POSITIONS: Share = share(1, 12);
 
-/// A slice of the table from ids or names to ranks.
-pub(super) const RANKS: Share = share(1, 6);
-/// Edges between ranks, kept as in [`SPOOL`].
-pub(super) const RANKED_SPOOL: Share = share(1, 5);
-/// Counters of the degrees by rank.
-pub(super) const RANK_COUNTERS: Share = share(2, 15);
-/// Ends that wait to be counted in [`RANK_COUNTERS`].
-pub(super) const RANK_COUNTS_WAITING: Share = share(1, 30);
+/// A slice of the table from ids or names to id positions.
+pub(super) const ID_POSITIONS: Share = share(1, 6);
+/// Edges between id positions, kept as in [`SPOOL`].
+pub(super) const RELABELED_SPOOL: Share = share(1, 5);
+/// Counters of the degrees by id position.
+pub(super) const ID_POSITION_COUNTERS: Share = share(2, 15);
+/// Ends that wait to be counted in [`ID_POSITION_COUNTERS`].
+pub(super) const ID_POSITION_COUNTS_WAITING: Share = share(1, 30);
 /// Ends of edges by ranges of vertices, where the counters do not suffice.
 pub(super) const ENDS: Share = share(1, 8);
 /// The degrees of one such range.
@@ -89,7 +89,7 @@ pub(super) const DEGREE_ROWS: Share = share(1, 16);
 /// target.
 pub(super) const WAITING: Share = share(1, 32);
 
-/// Ids by rank, where vertices are declared. They are held to the end.
+/// Ids by id position, where vertices are declared. They are held to the end.
 pub(super) const DECLARED_IDS: Share = share(1, 96);
 
 /// Degrees on their way to their dense ids.
@@ -130,7 +130,7 @@ mod tests {
     const LISTED: Share = Share { parts: TREES.parts / 4 };
     /// Edges that are kept, once only one width of keys is left.
     const KEPT: Share = Share { parts: SPOOL.parts / 2 };
-    const RANKED: Share = Share { parts: RANKED_SPOOL.parts / 2 };
+    const RELABELED: Share = Share { parts: RELABELED_SPOOL.parts / 2 };
 
     /// What is held at the same time, and how often.
     const PHASES: &[(&str, &[(u64, Share)])] = &[
@@ -166,32 +166,40 @@ mod tests {
         ),
         (
             "sorting names",
-            &[(1, KEPT), (1, DISTINCT_NAMES), (3, NAMES_SORTED), (1, NAME_RANKS), (1, WRITING)],
+            &[(1, KEPT), (1, DISTINCT_NAMES), (3, NAMES_SORTED), (1, NAME_POSITIONS), (1, WRITING)],
         ),
         (
-            "replacing ids by ranks",
+            "replacing ids by id positions",
             &[
                 (1, SPOOL),
                 (1, IDS),
-                (1, RANKS),
-                (1, RANKED),
-                (1, RANK_COUNTERS),
-                (1, RANK_COUNTS_WAITING),
+                (1, ID_POSITIONS),
+                (1, RELABELED),
+                (1, ID_POSITION_COUNTERS),
+                (1, ID_POSITION_COUNTS_WAITING),
                 (2, WAITING),
                 (3, WRITING),
             ],
         ),
         (
-            "replacing ids by ranks of many vertices",
-            &[(1, SPOOL), (1, IDS), (1, RANKS), (1, RANKED), (1, ENDS), (2, WAITING), (4, WRITING)],
+            "replacing ids by id positions of many vertices",
+            &[
+                (1, SPOOL),
+                (1, IDS),
+                (1, ID_POSITIONS),
+                (1, RELABELED),
+                (1, ENDS),
+                (2, WAITING),
+                (4, WRITING),
+            ],
         ),
         (
-            "replacing names by ranks of many vertices",
+            "replacing names by id positions of many vertices",
             &[
                 (1, KEPT),
-                (1, NAME_RANKS),
-                (1, RANKS),
-                (1, RANKED),
+                (1, NAME_POSITIONS),
+                (1, ID_POSITIONS),
+                (1, RELABELED),
                 (1, ENDS),
                 (2, WAITING),
                 (4, WRITING),
@@ -201,7 +209,7 @@ mod tests {
             "counting degrees in ranges",
             &[
                 (1, SPOOL),
-                (1, RANKED),
+                (1, RELABELED),
                 (1, ENDS),
                 (1, RANGE_DEGREES),
                 (1, DEGREE_ROWS),
@@ -210,12 +218,12 @@ mod tests {
         ),
         (
             "setting ids aside",
-            &[(1, IDS), (1, RANKED), (1, RANK_COUNTERS), (1, DECLARED_IDS), (1, WRITING)],
+            &[(1, IDS), (1, RELABELED), (1, ID_POSITION_COUNTERS), (1, DECLARED_IDS), (1, WRITING)],
         ),
         ("growing trees", &[(1, KEPT), (1, TREES_AND_LISTS), (1, WRITING)]),
         (
             "growing trees of declared vertices",
-            &[(1, RANKED), (1, DECLARED_IDS), (1, TREES_AND_LISTS), (1, WRITING)],
+            &[(1, RELABELED), (1, DECLARED_IDS), (1, TREES_AND_LISTS), (1, WRITING)],
         ),
         (
             "planning two orders",
@@ -258,12 +266,12 @@ mod tests {
                 (3, WRITING),
             ],
         ),
-        // Counters by rank take half the memory of counters by id, which leaves room for the ids.
+        // Counters by id position take half the memory of counters by id, which leaves room for the ids.
         (
             "sorting what was kept of declared vertices",
             &[
-                (1, RANKED),
-                (1, RANK_COUNTERS),
+                (1, RELABELED),
+                (1, ID_POSITION_COUNTERS),
                 (1, DECLARED_IDS),
                 (1, LISTED),
                 (1, DENSE_IDS),
@@ -287,8 +295,8 @@ mod tests {
     fn a_share_is_rounded_down_and_the_whole_up() {
         let memory = 64 << 20;
         assert_eq!(INPUT.of(memory), 8 << 20);
-        assert_eq!(RANKS.of(5), 0);
-        assert_eq!(RANKS.whole_of(RANKS.of(memory) + 1), memory + 2);
+        assert_eq!(ID_POSITIONS.of(5), 0);
+        assert_eq!(ID_POSITIONS.whole_of(ID_POSITIONS.of(memory) + 1), memory + 2);
         assert_eq!(share(1, 1).of(u64::MAX), u64::MAX);
     }
 }

@@ -136,5 +136,5 @@ fn convert<F: Key, K: Key, W: Weight>(
 /// Returns the error for an input that has changed since it was first read.
 pub(super) fn changed() -> Error {
     let place = Place { file: "the input".into(), at: At::File };
-    Error::bad_input(place, "it was changed while it was imported; import it again")
+    Error::bad_input(place, "it changed during the import; import it again")
 }

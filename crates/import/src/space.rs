@@ -22,10 +22,10 @@ impl Space {
     const BLOCK_BYTES_MAX: u64 = 64 << 10;
     const BLOCK_BYTES_MIN: u64 = 512;
     const WRITER_BYTES: u64 = 512 << 10;
-    /// While a worker spills one segment it holds another, within the memory set aside for it.
-    const SEGMENT_BYTES_MAX: u64 = 16 << 20;
-    /// A bucket takes one in `SEGMENT_SHARE` of its share of memory at a time.
-    const SEGMENT_SHARE: u64 = 8;
+    /// While a worker spills one slab it holds another, within the memory set aside for it.
+    const SLAB_BYTES_MAX: u64 = 16 << 20;
+    /// A bucket takes one in `SLAB_SHARE` of its share of memory at a time.
+    const SLAB_SHARE: u64 = 8;
 
     /// Returns the most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
@@ -42,10 +42,10 @@ impl Space {
 
     /// Returns the memory that a bucket takes at a time: a part of its share, but at least one
     /// block.
-    pub fn segment_bytes(&self, buckets: usize) -> u64 {
+    pub fn slab_bytes(&self, buckets: usize) -> u64 {
         let takers = buckets.max(self.writers).max(1) as u64;
-        let share = self.held / (Space::SEGMENT_SHARE * takers);
-        share.clamp(self.block_bytes(buckets), Space::SEGMENT_BYTES_MAX)
+        let share = self.held / (Space::SLAB_SHARE * takers);
+        share.clamp(self.block_bytes(buckets), Space::SLAB_BYTES_MAX)
     }
 }
 

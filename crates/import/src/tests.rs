@@ -220,11 +220,11 @@ fn sparse_integers() {
 }
 
 #[test]
-fn declared_vertices_are_counted_by_id_or_by_rank() {
+fn declared_vertices_are_counted_by_id_or_by_id_position() {
     let ids = 1_000_000;
-    // Too many ids to be counted in scarce memory, and so few with an edge that ranks replace them
-    // there.
-    let counted = |memory| Counters::within(shares::COUNTERS.of(memory), 0, 1).id_limit();
+    // Too many ids to be counted in scarce memory, and so few with an edge that id positions
+    // replace them there.
+    let counted = |memory| Counters::for_memory(shares::COUNTERS.of(memory), 0, 1).id_limit();
     assert!(counted(SCARCE) < ids - 100_000 && ids < counted(PLENTY));
     let text = text_of(30_000, 5_000, |number| (number * 1_999 % 900_000 + 50_000).to_string());
     let orders = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs].map(Some);
@@ -404,7 +404,7 @@ fn the_depth_first_order_of_too_many_vertices_is_refused_or_not_weighed() {
     );
     let auto = config(false, false, None);
     let report = import_text(&text, &folder.path().join("g"), SCARCE, 1, &auto).unwrap();
-    assert!(report.order.reason.ends_with("; dfs not weighed within this memory"));
+    assert!(report.order.reason.ends_with("; dfs not tried: too little memory"));
     assert_eq!(report.order.estimates.len(), 2);
 }
 

@@ -374,8 +374,8 @@ fn files_that_contradict_their_properties_are_refused() {
     let told = fs::read_to_string(data("web.properties")).unwrap();
     let usual = options(1);
     let given = InputOptions { format: Format::BvGraph, ..options(1) };
-    refused(&bytes, None, &usual, "its properties have to be beside it");
-    refused(&bytes, None, &given, "has its properties beside it");
+    refused(&bytes, None, &usual, "needs its properties in the same folder");
+    refused(&bytes, None, &given, "has its properties in the same folder");
     // The bits after the last list only fill a word.
     for cut in [0, 10, bytes.len() / 2, bytes.len() - 8] {
         refused(&bytes[..cut], Some(&told), &usual, "cut off");
@@ -385,11 +385,11 @@ fn files_that_contradict_their_properties_are_refused() {
         refused(&bytes[..cut], Some(&unknown_length), &usual, says);
     }
     for (from, to, says) in [
-        ("arcs=849", "arcs=848", "arcs left"),
-        ("arcs=849", "arcs=850", "tells of 850 edges but has 849"),
-        ("nodes=120", "nodes=119", "none of the vertices below 119"),
+        ("arcs=849", "arcs=848", "arcs are left"),
+        ("arcs=849", "arcs=850", "declares 850 edges but has 849"),
+        ("nodes=120", "nodes=119", "the ids of the vertices are below 119"),
         ("nodes=120", "nodes=99999", "cut off"),
-        ("nodes=120", "node=120", "no line `nodes"),
+        ("nodes=120", "node=120", "the line `nodes=..` is missing"),
         ("webgraph.BVGraph", "webgraph.EFGraph", "EFGraph"),
         ("endianness=big", "endianness=little", "big-endian"),
         ("zetak=3", "zetak=4", ""),

@@ -6,20 +6,20 @@ mod input_support;
 use std::path::PathBuf;
 
 use input_support::{Edge, edges_of, folder, gzip, put};
-use tegula_import::input::{Input, InputOptions, PassedOver};
+use tegula_import::input::{Input, InputOptions, LineNotes};
 use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_machine::{At, Error, Hint, Place, Result};
 
-/// Returns the edges of files, in no order, and what was passed over in the files.
-fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, PassedOver)> {
+/// Returns the edges of files, in no order, and the notes on their lines.
+fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, LineNotes)> {
     let edges = std::sync::Mutex::new(Vec::new());
     let input = Input::resolve(paths, options)?;
-    let passed_over = input.read(&Silent, &Cancel::default(), &|chunk| {
+    let line_notes = input.read(&Silent, &Cancel::default(), &|chunk| {
         edges.lock().unwrap().extend(edges_of(chunk));
         Ok(())
     })?;
-    Ok((edges.into_inner().unwrap(), passed_over))
+    Ok((edges.into_inner().unwrap(), line_notes))
 }
 
 /// Asserts that a text is refused in a line, in words that include `says`.
@@ -74,7 +74,7 @@ fn a_row_with_fewer_columns_than_the_first_one_is_bad() {
     assert_refused("x.csv", "ann,bob,x,y\ncy,dan,x\n", &no_header, 2, "expected 4 columns");
     assert_refused("x.csv", "1,2,x,\"y\"\n3,4,\"x\"\n", &no_header, 2, "expected 4 columns");
     let piped = InputOptions { delimiter: "|".parse().ok(), ..no_header };
-    assert_refused("x", "1|2|3\n4|5\n", &piped, 2, "separated by `|`, there are 2");
+    assert_refused("x", "1|2|3\n4|5\n", &piped, 2, "separated by `|`, found 2");
 }
 
 #[test]
@@ -109,16 +109,16 @@ fn formats_that_tell_their_columns_want_all_of_them() {
 }
 
 #[test]
-fn rows_that_lack_columns_are_passed_over_where_that_is_allowed() {
+fn rows_that_lack_columns_are_skipped_where_that_is_allowed() {
     let options = InputOptions { skip_bad_rows: 1, ..InputOptions::default() };
     let folder = folder();
     let path = put(&folder, "x.csv", b"src,dst,w\n1,2,3\n4,5\n6,7,8\n");
-    let (edges, passed_over) = read(&[path], &options).unwrap();
-    assert_eq!((edges.len(), passed_over.bad_rows.count), (2, 1));
-    let (place, problem) = passed_over.bad_rows.first.unwrap();
+    let (edges, line_notes) = read(&[path], &options).unwrap();
+    assert_eq!((edges.len(), line_notes.bad_rows.count), (2, 1));
+    let (place, problem) = line_notes.bad_rows.first.unwrap();
     assert_eq!(place.at, At::Line(3));
-    let pass_over = Hint::set([SKIP_BAD_ROWS]).detail("to pass over such rows");
-    assert_eq!(problem.hints, [pass_over]);
+    let skip = Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows");
+    assert_eq!(problem.hints, [skip]);
 }
 
 #[test]
@@ -141,17 +141,17 @@ fn a_last_line_without_its_end_is_told_where_the_others_have_one() {
             for threads in [1, 3] {
                 let path = put(&folder, name, &bytes);
                 let options = InputOptions { threads, memory: 1 << 16, ..plain.clone() };
-                let (_, passed_over) = read(std::slice::from_ref(&path), &options).unwrap();
+                let (_, line_notes) = read(std::slice::from_ref(&path), &options).unwrap();
                 let place = line.map(|line| Place { file: path, at: At::Line(line) });
-                assert_eq!(passed_over.open_ends.first, place);
-                assert_eq!(passed_over.open_ends.count, u64::from(line.is_some()));
+                assert_eq!(line_notes.open_ends.first, place);
+                assert_eq!(line_notes.open_ends.count, u64::from(line.is_some()));
             }
         }
     }
     let paths = [put(&folder, "a.txt", b"1 2\n3 4"), put(&folder, "b.txt", b"1 2\n\n3 4")];
-    let (_, passed_over) = read(&paths, &plain).unwrap();
-    assert_eq!(passed_over.open_ends.count, 2);
+    let (_, line_notes) = read(&paths, &plain).unwrap();
+    assert_eq!(line_notes.open_ends.count, 2);
     let metis = put(&folder, "x.graph", b"2 1\n2\n1");
-    let (_, passed_over) = read(&[metis], &plain).unwrap();
-    assert_eq!(passed_over.open_ends.count, 1);
+    let (_, line_notes) = read(&[metis], &plain).unwrap();
+    assert_eq!(line_notes.open_ends.count, 1);
 }

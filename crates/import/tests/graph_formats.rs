@@ -286,14 +286,14 @@ fn a_malformed_matrix_is_refused_at_its_line() {
         ("complex general\n2 2 0\n", true, Some(1), "complex"),
         ("real skew-symmetric\n2 2 0\n", true, Some(1), "skew-symmetric"),
         ("pattern general\n2 2 0\n", true, Some(1), "no weights"),
-        ("real general\n% c\n", false, Some(3), "no line with sizes"),
+        ("real general\n% c\n", false, Some(3), "the line with sizes is missing"),
         ("real general\n% c\n2 2\n", false, Some(3), "rows, columns and entries"),
         ("real general\n2 3 0\n", false, Some(2), "2 rows and 3 columns"),
         ("real general\n9 18446744073709551616 0\n", false, Some(2), "rows"),
         ("real general\n2 2 1\n1 x 1\n", false, Some(3), "not an integer"),
         ("real general\n2 2 1\n1 2\n", true, Some(3), "expected 3 columns"),
-        ("real general\n2 2 2\n1 2 1\n", false, None, "tells of 2 edges but has 1"),
-        ("real general\n2 2 0\n1 2 1\n", false, None, "tells of 0 edges but has 1; correct that"),
+        ("real general\n2 2 2\n1 2 1\n", false, None, "declares 2 edges but has 1"),
+        ("real general\n2 2 0\n1 2 1\n", false, None, "declares 0 edges but has 1; correct that"),
     ] {
         let text = format!("%%MatrixMarket matrix coordinate {text}");
         assert_refused("x.mtx", &text, weighted, line, says);
@@ -304,11 +304,11 @@ fn a_malformed_matrix_is_refused_at_its_line() {
 fn malformed_dimacs_is_refused_at_its_line() {
     for (text, weighted, line, says) in [
         ("1 2\n", false, Some(1), "`p sp VERTICES ARCS`"),
-        ("c only\n", false, Some(2), "no line with sizes"),
+        ("c only\n", false, Some(2), "the line with sizes is missing"),
         ("p max 3 2\n", false, Some(1), "no problem `max`"),
         ("p sp 3 x\n", false, Some(1), "`p sp VERTICES ARCS`"),
-        ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "begins no line of edges"),
-        ("p sp 3 2\na 1 2 3\n", false, None, "tells of 2 edges but has 1"),
+        ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "does not begin a line of edges"),
+        ("p sp 3 2\na 1 2 3\n", false, None, "declares 2 edges but has 1"),
         ("p sp 3 1\na 1\n", false, Some(2), "expected 4 columns"),
         ("p edge 3 1\ne 1 2\n", true, Some(1), "no weights"),
     ] {
@@ -321,13 +321,13 @@ fn malformed_metis_is_refused_at_its_line() {
     for (text, line, says) in [
         ("a b\n", Some(1), "vertices, edges"),
         ("2 1 7\n2\n1\n", Some(1), "three digits"),
-        ("2 1\n2\n3\n", Some(3), "none of the vertices 1 to 2"),
-        ("2 1\n2\n0\n", Some(3), "none of the vertices 1 to 2"),
-        ("2 1\n2\n\n1\n", Some(4), "a line more"),
-        ("2 1 1\n2\n", Some(2), "no weight stands behind"),
+        ("2 1\n2\n3\n", Some(3), "not one of the vertices 1 to 2"),
+        ("2 1\n2\n0\n", Some(3), "not one of the vertices 1 to 2"),
+        ("2 1\n2\n\n1\n", Some(4), "one more line"),
+        ("2 1 1\n2\n", Some(2), "has no weight"),
         ("3 2\n2\n1 3\n", None, "4 arcs in the lists of both ends, but has 3 arcs; is it"),
         ("3 1\n2 3\n1\n1\n", None, "2 arcs in the lists of both ends, but has 4 arcs; correct"),
-        ("3 2 100\n5 2\n7 1 3\n1 2\n", Some(2), "none of the vertices"),
+        ("3 2 100\n5 2\n7 1 3\n1 2\n", Some(2), "not one of the vertices"),
     ] {
         assert_refused("x.graph", text, false, line, says);
     }
@@ -342,7 +342,7 @@ fn metis_with_an_edge_in_one_list_alone_can_only_be_directed() {
     let undirected = ImportConfig { undirected: true, ..config() };
     let error = import(inputs, &output, &undirected, &Silent, &Cancel::default())
         .expect_err("the edge from 3 to 1 is not in the list of 1");
-    let says = "an edge has to be in the lists of both of its ends";
+    let says = "an edge must be in the lists of both of its ends";
     assert!(error.to_string().contains(says), "{error}");
     assert_eq!(error.hints().len(), 1);
     let ids = [1, 2, 3].map(OriginalId::Integer).to_vec();
@@ -365,9 +365,9 @@ fn serialized_graphs_that_are_cut_off_or_damaged_are_refused() {
     }
     // Changed: the first list, the end of the second one, a neighbour.
     for (at, byte, says) in [
-        (17, 1, "does not ascend"),
-        (25, 9, "does not ascend"),
-        (57, 4, "none of the vertices below 4"),
+        (17, 1, "do not ascend"),
+        (25, 9, "do not ascend"),
+        (57, 4, "the ids of the vertices are below 4"),
     ] {
         let mut bytes = whole.clone();
         bytes[at] = byte;
@@ -385,7 +385,7 @@ fn edges_of_files_with_and_without_direction_do_not_mix_unasked() {
     let inputs = [put(&folder, "a.mtx", symmetric.as_bytes()), put(&folder, "b.txt", b"2 3\n")];
     let output = folder.path().join("g.tegula");
     let error = import(&inputs, &output, &config(), &Silent, &Cancel::default());
-    assert!(error.is_err_and(|error| error.to_string().contains("one way alone")));
+    assert!(error.is_err_and(|error| error.to_string().contains("are directed")));
     let undirected = ImportConfig { undirected: true, ..config() };
     let ids = [1, 2, 3].map(OriginalId::Integer).to_vec();
     assert_eq!(imported(&inputs, &undirected), (ids, true, 4));

@@ -133,7 +133,7 @@ fn a_warning_tells_what_is_not_read() {
     for (name, text, says) in [
         ("x.csv", "u,v,weight\n1,2,3\n", "column `weight` was not read"),
         ("x.txt", "1 2 3\n", "the third column was not read"),
-        ("x.txt", "1 2 friend\n", "the columns behind the second were not read"),
+        ("x.txt", "1 2 friend\n", "the columns after the second were not read"),
         ("x.txt", "-1 2\n3 4\n", "the ids are strings, as `-1` is negative"),
         (
             "x.txt",

@@ -42,7 +42,7 @@ fn a_malformed_line_is_named_by_its_number() {
     let plain = InputOptions::default;
     let folder = folder();
     for (text, options, line, says) in [
-        ("1 2\n3\n", plain(), 2, "expected 2 columns separated by blanks, there is 1"),
+        ("1 2\n3\n", plain(), 2, "expected 2 columns separated by blanks, found 1"),
         ("# c\n\n1 2\r\n3 x\r\n", plain(), 4, "`x` is not an integer"),
         ("1 2\n3 4x\n", plain(), 2, "`4x` is not an integer"),
         (
@@ -63,10 +63,10 @@ fn a_malformed_line_is_named_by_its_number() {
             2,
             "`1e3` is not written as an unsigned integer; write it with dig",
         ),
-        ("1 2\n3,4\n", plain(), 2, "there is 1"),
+        ("1 2\n3,4\n", plain(), 2, "found 1"),
         ("1 2\n-3 4\n", plain(), 2, "`-3` is negative"),
         ("1 2\n3 18446744073709551616\n", plain(), 2, "does not fit 64 bits"),
-        ("1 2\n3 4\r5 6\n", plain(), 2, "a carriage return stands within the line"),
+        ("1 2\n3 4\r5 6\n", plain(), 2, "a carriage return is within the line"),
         ("1 2\r3 4\r", plain(), 1, "carriage return"),
         ("1,2\n3,\n", plain(), 2, "the target is empty"),
         ("1,2\n,4\n", plain(), 2, "the source is empty"),
@@ -74,7 +74,7 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1,2\n\"3\"x,4\n", plain(), 2, "follow the closing quote"),
         ("1,2\n\"3\"\"x\",4\n", plain(), 2, "is not an integer"),
         ("1,2\n\"3\"\",4\n", plain(), 2, "not closed"),
-        ("1 2 0.5\n3 4\n", weighted(), 2, "expected 3 columns separated by blanks, there are 2"),
+        ("1 2 0.5\n3 4\n", weighted(), 2, "expected 3 columns separated by blanks, found 2"),
         ("1 2 0.5\n3 4 x\n", weighted(), 2, "the weight `x` is not a number"),
         ("1 2 0.5\n3 4 1.5x\n", weighted(), 2, "the weight `1.5x` is not a number"),
         ("1 2 0.5\n3 4 NaN\n", weighted(), 2, "the weight `NaN` is not a number"),
@@ -157,12 +157,17 @@ fn missing_columns_are_reported_with_those_there_are() {
     let folder = folder();
     let path = put(&folder, "x.csv", b"# people\nsrc,dst,since\n1,2,3\n");
     let named = InputOptions { source_column: named("who"), ..InputOptions::default() };
-    assert_refused(&path, &named, At::Line(2), "no column `who`; there are `src`, `dst`, `since`");
+    assert_refused(
+        &path,
+        &named,
+        At::Line(2),
+        "column `who` does not exist; the columns are `src`, `dst`, `since`",
+    );
     assert_refused(
         &path,
         &weighted(),
         At::Line(2),
-        "no column is known as the weight; there are `src`, `dst`, `since`",
+        "no column is known as the weight; the columns are `src`, `dst`, `since`",
     );
 }
 
@@ -323,13 +328,13 @@ fn malformed_tables_are_refused_by_row() {
             vec![("a", good.clone()), ("b", good.clone()), ("dst", good.clone())],
             plain(),
             At::File,
-            "no column is known as the source; there are `a`, `b`, `dst`",
+            "no column is known as the source; the columns are `a`, `b`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone())],
             weighted(),
             At::File,
-            "there is no column beside `src`, `dst`",
+            "no column has weights; the only columns are `src`, `dst`",
         ),
         (
             vec![("src", good.clone()), ("dst", good.clone()), ("weight", flags)],

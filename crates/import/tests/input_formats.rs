@@ -92,7 +92,7 @@ fn raw_pairs_of_both_widths_give_the_same_edges() {
         let options = InputOptions { weighted, ..InputOptions::default() };
         for (path, width) in [(narrow, PairWidth::Bits32), (wide, PairWidth::Bits64)] {
             let input = Input::resolve(&[path], &options).expect("whole records");
-            assert_eq!(input.is_raw_pairs(), Some(width));
+            assert_eq!(input.raw_pair_width(), Some(width));
             assert!(
                 read(&input).expect("well-formed") == expected(weighted),
                 "{width:?}, weighted {weighted}"
@@ -190,7 +190,7 @@ fn a_folder_is_its_files_and_those_of_subfolders_without_hidden_ones() {
     let paths = [folder.path().to_owned(), one_more];
     let input = Input::resolve(&paths, &InputOptions::default()).expect("four files");
     assert_eq!(input.total_bytes(), Some(4 + 12 + 4 + 3));
-    assert_eq!(input.is_raw_pairs(), None);
+    assert_eq!(input.raw_pair_width(), None);
     let ends: Vec<_> =
         read(&input).expect("well-formed").into_iter().map(|(s, t, _)| (s, t)).collect();
     let expected = [("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")];

@@ -72,7 +72,7 @@ fn ids_of_a_table_may_be_strings() {
 fn columns_that_are_not_known_are_named() {
     let one = |setting| Hint::set([setting]).detail("with one of them");
     let choose = |setting| Hint::set([setting]).detail("with one of them, or its position");
-    let no_names = Hint::set([NO_HEADER]).detail("to say that there are no names");
+    let no_names = Hint::set([NO_HEADER]).detail("if it has no column names");
     assert_hints(
         &InputOptions::default(),
         [
@@ -110,7 +110,7 @@ fn a_possible_header_has_hints() {
 fn lines_of_another_width_may_have_other_columns() {
     let separated = Hint::set([DELIMITER]).detail("if something else separates them");
     let told = Hint::set([DELIMITER]).detail("with the one or the other");
-    let two = Hint::set([NO_HEADER]).detail("where further columns are not wanted");
+    let two = Hint::set([NO_HEADER]).detail("to ignore further columns");
     assert_hints(
         &InputOptions::default(),
         [("x.txt", b"1 2\n3\n", vec![separated]), ("x.txt", b"0 1 2 3\n1 0\n2 0 3\n", vec![two])],
@@ -153,7 +153,7 @@ fn files_of_another_kind_may_be_what_the_user_says() {
     let folder = folder();
     fs::create_dir(folder.path().join("edges")).expect("the temporary folder is writable");
     put(&folder, "edges/readme.md", b"1 2\n");
-    let all = Hint::set([FORMAT]).detail("to have all read");
+    let all = Hint::set([FORMAT]).detail("to read all files");
     assert_eq!(hints(&folder.path().join("edges"), &InputOptions::default()), [all]);
 }
 

@@ -22,7 +22,7 @@ use rows_support::{
 mod resealed;
 mod rows_support;
 
-/// The neighbours of each vertex and the weights of the edges, sorted.
+/// Maps each vertex to its sorted neighbours and their weights.
 type Adjacency = BTreeMap<u32, Vec<(u32, u32)>>;
 
 /// Returns the content of all rows, read through a cache of `cache` bytes.

@@ -42,11 +42,11 @@ fn graphalytics_must_match_its_stated_counts() {
     assert_eq!((report.vertices, report.edges), (4, 4));
     import_one(&folder, properties("")).unwrap();
     for (more, says) in [
-        ("graph.a.meta.edges = 3\n", "tells of 3 edges but has 2"),
-        ("graph.a.meta.edges = 1\n", "tells of 1 edge but has 2"),
-        ("graph.a.meta.vertices = 5\n", "tells of 5 vertices but has 4"),
-        ("graph.a.meta.vertices = 3\n", "tells of 3 vertices but has 4"),
-        ("graph.a.meta.vertices = x\n", "`x`, no number"),
+        ("graph.a.meta.edges = 3\n", "declares 3 edges but has 2"),
+        ("graph.a.meta.edges = 1\n", "declares 1 edge but has 2"),
+        ("graph.a.meta.vertices = 5\n", "declares 5 vertices but has 4"),
+        ("graph.a.meta.vertices = 3\n", "declares 3 vertices but has 4"),
+        ("graph.a.meta.vertices = x\n", "`x`, not a number"),
     ] {
         assert_refused(&folder, properties(more), says);
         assert_refused(&folder, properties(more), "a.properties");
@@ -68,11 +68,11 @@ fn gexf_must_match_its_stated_counts() {
     assert_eq!((report.vertices, report.edges), (2, 3));
     import_one(&folder, document("", "")).unwrap();
     for (nodes, edges, says) in [
-        (" count='3'", "", "line 2: `nodes` tells of 3 nodes but has 2"),
-        (" count='1'", "", "line 2: `nodes` tells of 1 nodes but has 2"),
-        ("", " count='4'", "line 3: `edges` tells of 4 edges but has 3"),
-        ("", " count='0'", "line 3: `edges` tells of 0 edges but has 3"),
-        ("", " count='many'", "`count` is `many`, no number"),
+        (" count='3'", "", "line 2: `nodes` declares 3 nodes but has 2"),
+        (" count='1'", "", "line 2: `nodes` declares 1 nodes but has 2"),
+        ("", " count='4'", "line 3: `edges` declares 4 edges but has 3"),
+        ("", " count='0'", "line 3: `edges` declares 0 edges but has 3"),
+        ("", " count='many'", "`count` is `many`, not a number"),
     ] {
         assert_refused(&folder, document(nodes, edges), says);
     }
@@ -90,7 +90,7 @@ fn nested_nodes_may_be_counted_or_not() {
     };
     import_one(&folder, document(2)).unwrap();
     import_one(&folder, document(3)).unwrap();
-    assert_refused(&folder, document(4), "`nodes` tells of 4 nodes but has 3");
+    assert_refused(&folder, document(4), "`nodes` declares 4 nodes but has 3");
 }
 
 #[test]
@@ -113,6 +113,6 @@ fn graphml_must_match_its_stated_counts() {
         put(&folder, "g.graphml", text.as_bytes())
     };
     import_one(&folder, document("parse.nodes='2' parse.edges='1'")).unwrap();
-    assert_refused(&folder, document("parse.nodes='3'"), "`graph` tells of 3 nodes but has 2");
-    assert_refused(&folder, document("parse.edges='2'"), "`graph` tells of 2 edges but has 1");
+    assert_refused(&folder, document("parse.nodes='3'"), "`graph` declares 3 nodes but has 2");
+    assert_refused(&folder, document("parse.edges='2'"), "`graph` declares 2 edges but has 1");
 }

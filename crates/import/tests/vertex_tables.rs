@@ -133,7 +133,7 @@ fn numbers_of_parquet_become_text_of_the_same_value() {
     let path = put_table(&folder, "i.parquet", vec![("weight", ids)], 3);
     let error = read(&path, &SETS).expect_err("one column");
     assert!(
-        error.to_string().contains("no column is known as the set; there are `weight`"),
+        error.to_string().contains("no column is known as the set; the columns are `weight`"),
         "{error}"
     );
 }
@@ -197,7 +197,7 @@ fn a_told_header_of_unknown_names_is_refused_in_every_format() {
     };
     let column = || -> ArrayRef { Arc::new(Int64Array::from(vec![18, 737])) };
     for (names, columns, says) in [
-        (",customer,boost", SEEDS, "the vertex; there are `customer`, `boost`: name one"),
+        (",customer,boost", SEEDS, "the vertex; the columns are `customer`, `boost`: name one"),
         (",customer_id,boost", SEEDS, "no column is known as the weight"),
         ("customer,kg,boost", SEEDS, "name one of them `vertex`, `id`, `node`"),
         ("customer,group,size", SETS, "no column is known as the vertex"),
@@ -229,7 +229,7 @@ fn a_cell_that_may_be_empty_says_nothing() {
     let found = read(&path, &columns).expect("a table");
     assert_eq!(found.into_iter().map(|row| row.1).collect::<Vec<_>>(), expected);
     let path = put(&folder, "a.csv", b"vertex,set\nann,red\nbob\n");
-    assert!(read(&path, &columns).expect_err("no cell").to_string().contains("there is 1"));
+    assert!(read(&path, &columns).expect_err("no cell").to_string().contains("found 1"));
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_row_that_makes_no_sense_is_refused_with_its_line() {
     let folder = folder();
     let long = format!("ann,{}\n", "x".repeat(3 << 20));
     for (text, words) in [
-        ("ann,1\n\nbob\n", "line 3: expected 2 columns separated by commas, there is 1"),
+        ("ann,1\n\nbob\n", "line 3: expected 2 columns separated by commas, found 1"),
         ("ann,1\n,2\n", "line 2: the id is empty"),
         ("ann,1\nbob,\n", "line 2: the value is empty"),
         ("ann,1\n\"bob,2\n", "line 2: a quote is opened"),

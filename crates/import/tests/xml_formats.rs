@@ -336,7 +336,7 @@ fn references_in_a_weight_are_characters() {
     let found = edges(&path, &options(true, 1)).unwrap();
     assert_eq!(found[1].2, Some(-1.5));
     let text = with_defaults("1", "1", "&dot;5");
-    assert_refused("g.graphml", &text, &options(true, 1), Some(5), "an entity stands here");
+    assert_refused("g.graphml", &text, &options(true, 1), Some(5), "this entity is unknown");
 }
 
 /// Asserts that a document is refused, in `line` or as a whole, in words that include `says`.
@@ -367,7 +367,7 @@ fn malformed_or_unsupported_graphml_is_refused_at_its_line() {
         (
             "<edge source='1' target='2'/>\n<edge source='1' target='2' directed='false'/>",
             Some(5),
-            "both ways",
+            "this edge is undirected, but the first one is directed",
         ),
         (
             "<edge source='1' target='2'/><node id='1'>\n<graph edgedefault='directed'/></node>",
@@ -377,14 +377,14 @@ fn malformed_or_unsupported_graphml_is_refused_at_its_line() {
         ("<edge source='1' target='x'/>", Some(4), "the id `x` is not an integer"),
         ("<edge source='1' target='007'/>", Some(4), "the same vertex as `7`"),
         ("<edge source='1' target='2' directed='maybe'/>", Some(4), "`maybe`"),
-        ("<edge source='1' source='2' target='2'/>", Some(4), "`source` is there twice"),
+        ("<edge source='1' source='2' target='2'/>", Some(4), "`source` occurs twice"),
         (
             "<edge source='1' target='2'>\n<edge source='1' target='2'/></edge>",
             Some(5),
             "within an edge",
         ),
-        ("<edge source='&nope;' target='2'/>", Some(4), "`source` is no XML"),
-        ("<edge source='1' target='2'></node>", Some(4), "this is no XML"),
+        ("<edge source='&nope;' target='2'/>", Some(4), "`source` is not XML"),
+        ("<edge source='1' target='2'></node>", Some(4), "this is not XML"),
         ("<edge source='1' target='2'>", Some(5), "cut off"),
         ("<edge source='1", Some(4), "not closed"),
     ] {
@@ -395,10 +395,10 @@ fn malformed_or_unsupported_graphml_is_refused_at_its_line() {
     }
     for (text, line, says) in [
         ("<svg>\n</svg>", Some(1), "its outermost element is `svg`"),
-        ("<graphml></graphml>", None, "no `graph`"),
+        ("<graphml></graphml>", None, "no element `graph`"),
         ("<graphml>\n<graph/></graphml>", Some(2), "no `edgedefault`"),
         ("<?xml version='1.0' encoding='latin1'?><graphml/>", Some(1), "iconv -f latin1"),
-        ("1 2\n", None, "no `graph`"),
+        ("1 2\n", None, "no element `graph`"),
     ] {
         assert_refused("x.graphml", text, &plain, line, says);
     }
@@ -451,7 +451,13 @@ fn invalid_weights_are_refused_at_their_line() {
     assert_refused("x.graphml", none, &weighted, None, "no weights");
     let chosen = InputOptions { weight_column: named("length"), ..weighted.clone() };
     let text = format!("{HEAD}</graph></graphml>");
-    assert_refused("x.graphml", &text, &chosen, None, "no column `length`; there are `weight`");
+    assert_refused(
+        "x.graphml",
+        &text,
+        &chosen,
+        None,
+        "column `length` does not exist; the columns are `weight`",
+    );
     let gexf =
         "<gexf><graph>\n<edges><edge source='1' target='2' weight='heavy'/></edges></graph></gexf>";
     assert_refused("x.gexf", gexf, &weighted, Some(2), "`heavy` is not a number");

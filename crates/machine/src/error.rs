@@ -142,13 +142,15 @@ fn way_out(found: u32, supported: u32) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unresumable {
     /// There is nothing to go on from.
-    #[error("holds no checkpoint that is whole")]
+    #[error("holds no undamaged checkpoint")]
     NoCheckpoint,
     /// The folder has checkpoints, which would be lost.
-    #[error("holds checkpoints already; go on from them, or name another folder")]
+    #[error("already holds checkpoints; resume from them, or choose another folder")]
     Checkpoints,
     /// Another process uses the folder.
-    #[error("is where another run keeps its checkpoints; wait for its end, or name another folder")]
+    #[error(
+        "is in use by another run for its checkpoints; wait until it ends, or choose another folder"
+    )]
     InUse,
     /// The checkpoint belongs to another run.
     #[error("holds a checkpoint of `{found}`, but this is `{wanted}`")]

@@ -215,7 +215,7 @@ impl Stage<'_> {
             }
             budget += budget / 10;
         }
-        Err(format!("even {budget} bytes do not do").into())
+        Err(format!("even {budget} bytes are not enough").into())
     }
 }
 
@@ -226,7 +226,7 @@ fn quickest(answers: Vec<Value>) -> Result<Value> {
         timed.push((number(&answer, "/seconds/run")?, answer));
     }
     let least = timed.into_iter().min_by(|(one, _), (other, _)| one.total_cmp(other));
-    Ok(least.ok_or("there are no runs")?.1)
+    Ok(least.ok_or("no run was timed")?.1)
 }
 
 fn sum_up(
@@ -277,7 +277,7 @@ fn check_known(measured: &Measured, known: &Known) -> Result<()> {
     let depth = measured.levels.len() as u64 - 1;
     let found = (measured.reached, depth, measured.components, measured.largest);
     let expected = (known.reached, known.depth, known.components, known.largest);
-    check(found == expected, || format!("found {found:?}, but {expected:?} is known"))
+    check(found == expected, || format!("found {found:?}, expected {expected:?}"))
 }
 
 fn counts(answer: &Value, path: &str) -> Result<Vec<u64>> {
@@ -286,7 +286,7 @@ fn counts(answer: &Value, path: &str) -> Result<Vec<u64>> {
     let found: Option<Vec<u64>> = list;
     found
         .filter(|list| !list.is_empty())
-        .ok_or_else(|| format!("there are no counts {path}").into())
+        .ok_or_else(|| format!("the answer has no counts at {path}").into())
 }
 
 fn text(path: &Path) -> Result<&str> {

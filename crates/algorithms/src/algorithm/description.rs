@@ -15,8 +15,8 @@ pub struct Description {
     pub columns: &'static [Column],
     /// The memory that a run takes beside the graph and the overhead of a process.
     pub memory: &'static str,
-    /// The publication that defines what it computes or how.
-    pub source: &'static str,
+    /// The publication that defines what it computes or how, if there is one.
+    pub source: Option<&'static str>,
     /// The options of a small run, as a JSON object.
     pub example: &'static str,
 }

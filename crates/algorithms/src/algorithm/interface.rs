@@ -93,7 +93,7 @@ pub trait Algorithm: Options {
 
     /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.
     fn why_in_memory(&self) -> &'static str {
-        "rows lead from each vertex to any other"
+        "rows lead to random vertices"
     }
 
     /// Returns another run with the same result in less memory, where there is one.

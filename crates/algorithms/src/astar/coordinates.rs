@@ -77,7 +77,7 @@ impl RowVisitor for Coordinates {
         let known = &mut self.places[row.vertex.index()];
         if !known[0].is_nan() && *known != place {
             let [x, y] = known;
-            return Err(format!("vertex `{}` was at {x} {y} before", row.id));
+            return Err(format!("vertex `{}` already has the coordinates {x} {y}", row.id));
         }
         *known = place;
         Ok(())
@@ -92,7 +92,7 @@ impl RowVisitor for Coordinates {
 fn coordinate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number == 0.0 || (1e-100..=1e100).contains(&number.abs()) => Ok(number),
-        _ => Err(format!("`{text}` is no coordinate")),
+        _ => Err(format!("`{text}` is not a valid coordinate")),
     }
 }
 

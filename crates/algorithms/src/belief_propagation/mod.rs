@@ -152,7 +152,7 @@ impl BeliefPropagationOptions {
         let greatest = normalize(&mut weights);
         if weights.len() != states || greatest.is_none_or(|greatest| greatest < LEAST) {
             let detail = format!(
-                "`prior` takes a weight for each of the {states} states, one of them above 0"
+                "`prior` takes a weight for each of the {states} states, and one must be above 0"
             );
             return Err(Error::BadOptions { algorithm: Self::NAME, detail });
         }
@@ -203,8 +203,8 @@ impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
     const DESCRIPTION: Description = Description {
         family: Family::Propagation,
-        summary: "Belief propagation: how likely each vertex is in each state, by what goes with \
-            what (sum-product)",
+        summary: "Belief propagation: how likely each vertex is in each state, given how well \
+            states go together (sum-product)",
         columns: &[
             Column::VERTEX,
             Column::number(
@@ -218,7 +218,7 @@ impl Algorithm for BeliefPropagationOptions {
         source: Some("Pearl, Probabilistic Reasoning in Intelligent Systems, 1988"),
         example: r#"{"potential": "potential.txt"}"#,
     };
-    const WEIGHTS: Weights = Weights::Ignored { instead: "one potential is that of every edge" };
+    const WEIGHTS: Weights = Weights::Ignored { instead: "every edge has the same potential" };
     const TABLES: &'static [&'static str] = &["priors"];
     type Files = Model;
 
@@ -288,7 +288,7 @@ impl Algorithm for BeliefPropagationOptions {
     }
 
     fn why_in_memory(&self) -> &'static str {
-        "each vertex looks at what its neighbours believe, wherever they are"
+        "each vertex reads the beliefs of its neighbours, which may be any vertices"
     }
 
     fn iterations(&self) -> Iterations {

@@ -51,10 +51,10 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
         return Err(whole_bad("a potential has as many rows as columns, and at least 2"));
     }
     let potential = Potential::new(states, rows).ok_or_else(|| {
-        whole_bad("weights are finite numbers of at least 0, one of them above it")
+        whole_bad("weights must be finite and at least 0, and one must be above 0")
     })?;
     if !potential.is_symmetric() {
-        let detail = "the potential is not symmetric, but the edges it is for have no direction";
+        let detail = "the potential is not symmetric, but edges have no direction here";
         return Err(whole_bad(detail));
     }
     Ok((states, potential))
@@ -122,11 +122,11 @@ impl RowVisitor for Weights {
         let [state, prior] = row.values.map(Option::unwrap_or_default);
         let number = state.parse::<usize>().ok().filter(|&state| state < self.states);
         let number = number
-            .ok_or_else(|| format!("`{state}` is no state; they are 0 to {}", self.states - 1))?;
+            .ok_or_else(|| format!("`{state}` is not a state from 0 to {}", self.states - 1))?;
         let weight = prior.parse::<f64>().ok();
         let weight = weight
             .filter(|&weight| is_weight(weight))
-            .ok_or_else(|| format!("`{prior}` is no finite number of at least 0"))?;
+            .ok_or_else(|| format!("`{prior}` is not a finite number of at least 0"))?;
         self.all.resize(self.states * self.vertices, f64::NAN);
         let place = &mut self.all[row.vertex.index() * self.states + number];
         if !place.is_nan() {

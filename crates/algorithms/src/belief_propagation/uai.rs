@@ -69,7 +69,7 @@ impl UaiModel {
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
-            let detail = "a model is read more than once, so that it has to be a file";
+            let detail = "a model is read more than once, so it must be a regular file";
             return Err(bad(path, At::File, detail.to_owned()));
         }
         let size_max = memory.saturating_sub(RUN_OVERHEAD) / BYTES_PER_CHARACTER;
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
         }
         let mut states: Vec<u16> = Vec::with_capacity(self.length_expected(variables.into()));
         for variable in 0..variables {
-            let count: u16 = self.number("how many states a variable has")?;
+            let count: u16 = self.number("the number of states of a variable")?;
             if !(1..=STATES_MAX).contains(&usize::from(count)) {
                 let detail =
                     format!("variable {variable} has {count} states, not 1 to {STATES_MAX}");
@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
             None => Ok(model),
             Some((line, word)) => {
                 self.line = line;
-                Err(self.bad(format!("`{word}` follows behind the last factor")))
+                Err(self.bad(format!("`{word}` follows the last factor")))
             }
         }
     }
@@ -247,7 +247,7 @@ impl<'t> Parser<'t> {
     }
 
     fn scope(&mut self, factor: u64, variables: u32) -> Result<Scope> {
-        let count: u64 = self.number("how many variables a factor has")?;
+        let count: u64 = self.number("the number of variables of a factor")?;
         if count > 2 {
             let detail = format!(
                 "factor {factor} has {count} variables; belief propagation takes factors of one or two"
@@ -283,11 +283,12 @@ impl<'t> Parser<'t> {
             Scope::One(variable) => states_of(variable),
             Scope::Two(first, second) => states_of(first) * states_of(second),
         };
-        let count: usize = self.number("how many weights a factor has")?;
+        let count: usize = self.number("the number of weights of a factor")?;
         if count != expected {
             let weights = counted(count as u64, "weight", "weights");
             let states = counted(expected as u64, "state", "states");
-            let detail = format!("factor {factor} has {weights}, and its variables {states}");
+            let detail =
+                format!("factor {factor} has {weights}, but its variables have {states} together");
             return Err(self.bad(detail));
         }
         let mut weights: Vec<f64> = Vec::with_capacity(count);
@@ -296,7 +297,7 @@ impl<'t> Parser<'t> {
         }
         if !normalize(&mut weights).is_some_and(|greatest| greatest > 0.0) {
             let detail = format!(
-                "the weights of factor {factor} are not finite numbers of at least 0, one of them above it"
+                "the weights of factor {factor} must be finite and at least 0, and one must be above 0"
             );
             return Err(self.bad(detail));
         }
@@ -307,7 +308,7 @@ impl<'t> Parser<'t> {
                 own.iter_mut().zip(weights).for_each(|(own, weight)| *own *= weight);
                 if own.iter().all(|&own| own < LEAST) {
                     let detail =
-                        format!("factor {factor} leaves no state of variable {variable} possible");
+                        format!("factor {factor} rules out all states of variable {variable}");
                     return Err(self.bad(detail));
                 }
                 normalize(own);
@@ -326,7 +327,7 @@ impl<'t> Parser<'t> {
                     }
                 });
                 let product = product.ok_or_else(|| {
-                    self.bad(format!("factor {factor} leaves no states of its variables possible"))
+                    self.bad(format!("factor {factor} rules out all states of its variables"))
                 })?;
                 model.pairs.insert((first.min(second), first.max(second)), product);
             }

@@ -113,7 +113,8 @@ impl Algorithm for BetweennessOptions {
             Column::VERTEX,
             Column::number(
                 "centrality",
-                "shortest paths between other vertices on which it lies, as shares",
+                "the sum, over pairs of other vertices, of the fraction of their shortest paths \
+                    that lead through it",
             ),
         ],
         memory: "8 bytes a vertex, 36 more for each thread (57 weighted), and rows",
@@ -123,7 +124,7 @@ impl Algorithm for BetweennessOptions {
         example: r#"{"samples": 64}"#,
     };
     const WEIGHTS: Weights = Weights::Ignored {
-        instead: "every edge is a hop, unless the option `weighted` makes it as long as it weighs",
+        instead: "every edge is one hop, unless the option `weighted` uses weights as lengths",
     };
     const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;

@@ -48,10 +48,10 @@ impl Algorithm for ClosenessOptions {
     const NAME: &'static str = "closeness";
     const DESCRIPTION: Description = Description {
         family: Family::Centrality,
-        summary: "Closeness: how few hops it takes on average to come to each vertex",
+        summary: "Closeness: the inverse of the average number of hops to each vertex",
         columns: &[
             Column::VERTEX,
-            Column::number("centrality", "the closeness, 0 where nothing comes to it"),
+            Column::number("centrality", "the closeness; 0 for a vertex that no other reaches"),
         ],
         memory: "44 bytes a vertex, and rows",
         source: Some(

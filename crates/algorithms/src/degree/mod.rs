@@ -54,7 +54,7 @@ impl Algorithm for DegreeOptions {
     }
 
     fn why_in_memory(&self) -> &'static str {
-        "they are told in the order of the original ids"
+        "degrees are written in the order of the original ids"
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {

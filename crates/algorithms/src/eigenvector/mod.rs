@@ -54,10 +54,13 @@ impl Algorithm for EigenvectorOptions {
     const NAME: &'static str = "eigenvector";
     const DESCRIPTION: Description = Description {
         family: Family::Centrality,
-        summary: "Eigenvector centrality: a vertex is as central as those that lead to it together",
+        summary: "Eigenvector centrality: a vertex is central if its in-neighbours are",
         columns: &[
             Column::VERTEX,
-            Column::number("centrality", "the centrality; the squares of all together are 1"),
+            Column::number(
+                "centrality",
+                "the centrality; the squares of all centralities sum to 1",
+            ),
         ],
         memory: "12 bytes a vertex",
         source: Some("Bonacich, Power and Centrality, American Journal of Sociology 92, 1987"),

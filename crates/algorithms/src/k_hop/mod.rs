@@ -56,7 +56,7 @@ impl Algorithm for KHopOptions {
     const NAME: &'static str = "k-hop";
     const DESCRIPTION: Description = Description {
         family: Family::Paths,
-        summary: "The vertices within so many hops of one, or of any of several",
+        summary: "The vertices within K hops of a vertex, or of any of several",
         columns: &[
             Column::id("vertex", "a vertex that is reached"),
             Column::integer("hops", "hops from the source"),

@@ -50,13 +50,13 @@ impl Algorithm for LccOptions {
     const NAME: &'static str = "lcc";
     const DESCRIPTION: Description = Description {
         family: Family::Clustering,
-        summary: "Local clustering coefficients: the share of possible edges that there are \
-            between the neighbours of each vertex",
+        summary: "Local clustering coefficients: the fraction of possible edges that exist between \
+            the neighbours of each vertex",
         columns: &[
             Column::VERTEX,
             Column::number(
                 "coefficient",
-                "the share of the pairs of its neighbours that an edge joins",
+                "the fraction of the pairs of its neighbours that an edge joins",
             ),
         ],
         memory: "as triangles",

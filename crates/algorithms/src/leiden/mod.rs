@@ -45,7 +45,7 @@ impl Algorithm for LeidenOptions {
     const NAME: &'static str = "leiden";
     const DESCRIPTION: Description = Description {
         family: Family::Communities,
-        summary: "Communities of high modularity that hang together, by the method of Leiden",
+        summary: "Connected communities of high modularity, by the method of Leiden",
         columns: &[
             Column::VERTEX,
             Column::id("community", "the vertex of its community with the smallest id"),

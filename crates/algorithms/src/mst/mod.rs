@@ -44,8 +44,8 @@ impl Algorithm for MstOptions {
     const NAME: &'static str = "mst";
     const DESCRIPTION: Description = Description {
         family: Family::Structure,
-        summary: "Minimum spanning forest: the edges of least weight that connect what can be \
-            connected, or of greatest. Without weights every edge counts 1",
+        summary: "Minimum or maximum spanning forest: the edges of least or greatest total weight \
+            that connect every component. Without weights every edge counts 1",
         columns: &[
             Column::id("source", "one end of an edge of the forest"),
             Column::id("target", "the other end"),

@@ -32,11 +32,12 @@
 //!
 //! # Rounding and convergence
 //!
-//! Each step towards the residuals `R(v) = r'(v) - r(v)` shrinks their sum over all vertices by `1
-//! - d` of the step. A rank that is rounded to the nearest `f32` may go beyond `r'`. Once residuals
-//! are as small as roundings, some ranks swing between two numbers for ever: those of a star, and
-//! of any graph with only even cycles. So small steps are rounded towards the rank before. They
-//! never go beyond, and end as far as the roundings of messages allow.
+//! The residual of a vertex is `R(v) = r'(v) - r(v)`. A step of length `s` towards the residuals
+//! shrinks their sum over all vertices by `(1 - d) s`. A rank that is rounded to the nearest `f32`
+//! may go beyond `r'`. Once residuals are as small as roundings, some ranks swing between two
+//! numbers for ever: those of a star, and of any graph with only even cycles. So small steps are
+//! rounded towards the rank before. They never go beyond, and end as far as the roundings of
+//! messages allow.
 
 mod answer;
 mod out_weights;
@@ -188,7 +189,7 @@ impl Algorithm for PageRankOptions {
             Column::VERTEX,
             Column::number(
                 "rank",
-                "the probability that the random walk stands there; all ranks together are 1",
+                "the probability that the random walk stands there; all ranks sum to 1",
             ),
         ],
         memory: "12 bytes a vertex; 16 personalized; 4 more weighted",
@@ -199,8 +200,8 @@ impl Algorithm for PageRankOptions {
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Ignored {
-        instead: "all edges of a vertex are equally likely, unless the option `weighted` makes them as likely as they \
-                  weigh",
+        instead: "all edges of a vertex are equally likely, unless the option `weighted` makes their probability \
+                  proportional to their weight",
     };
     const TABLES: &'static [&'static str] = &["personalize"];
     type Files = Seeds;

@@ -119,8 +119,8 @@ impl Algorithm for SimilarityOptions {
     const NAME: &'static str = "similarity";
     const DESCRIPTION: Description = Description {
         family: Family::Similarity,
-        summary: "Similarity of given pairs, or the most similar vertices of given ones, by common \
-            neighbours",
+        summary: "Similarity by common neighbours: of given pairs, or the vertices most similar to \
+            given ones",
         columns: &[
             Column::id("u", "the first vertex of the pair"),
             Column::id("v", "the second"),
@@ -138,7 +138,7 @@ impl Algorithm for SimilarityOptions {
     fn check(&self) -> Result<()> {
         let detail = match (&self.pairs, &self.sources, self.top) {
             (Some(_), None, None) | (None, Some(_), _) => return Ok(()),
-            (Some(_), None, Some(_)) => "`top` is for `sources`",
+            (Some(_), None, Some(_)) => "`top` has an effect only with `sources`",
             _ => "give either `pairs` or `sources`",
         };
         Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })

@@ -74,8 +74,8 @@ impl Algorithm for SubgraphOptions {
     const NAME: &'static str = "subgraph";
     const DESCRIPTION: Description = Description {
         family: Family::Structure,
-        summary: "The edges between some of the vertices, as a graph or a table: of given ones, or \
-            a component",
+        summary: "Induced subgraph: given vertices, or a component, and the edges between them, as \
+            a graph or a table",
         columns: &[
             Column::id("source", "the source of an edge"),
             Column::id("target", "its target"),

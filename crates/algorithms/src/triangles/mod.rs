@@ -112,7 +112,7 @@ fn standard_error(error: f64, estimate: f64) -> String {
     let relative = 100.0 * error / estimate.max(1.0);
     match error {
         // With few triangles, all groups may find the same number, which does not make it exact.
-        0.0 => "none seen: all groups of hashes agree".to_owned(),
+        0.0 => "unknown: all groups of hashes agree".to_owned(),
         ..0.1 => "below 0.1".to_owned(),
         ..10.0 => format!("{error:.1}, {relative:.1} %"),
         _ => format!("{}, {relative:.1} %", answer::count(error.round() as u64)),
@@ -146,9 +146,11 @@ impl Algorithm for TrianglesOptions {
 
     fn check(&self) -> Result<()> {
         let detail = match self.hashes {
-            Some(_) if !self.approximate => "`hashes` are for `approximate`".to_owned(),
+            Some(_) if !self.approximate => {
+                "`hashes` has an effect only with `approximate`".to_owned()
+            }
             Some(hashes) if !(1..=Self::HASHES_MAX).contains(&hashes) => {
-                format!("`hashes` must be from 1 to {}, and is {hashes}", Self::HASHES_MAX)
+                format!("`hashes` must be from 1 to {}, but is {hashes}", Self::HASHES_MAX)
             }
             Some(_) | None => return Ok(()),
         };
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn a_standard_error_is_told_without_false_digits() {
         for (error, estimate, told) in [
-            (0.0, 2.0, "none seen: all groups of hashes agree"),
+            (0.0, 2.0, "unknown: all groups of hashes agree"),
             (0.01, 2.0, "below 0.1"),
             (0.32, 2.0, "0.3, 16.0 %"),
             (1234.4, 1e6, "1,234, 0.1 %"),

@@ -272,8 +272,8 @@ impl Algorithm for WccOptions {
 
     fn why_in_memory(&self) -> &'static str {
         match self.method {
-            Method::UnionFind => "union-find looks up parents in any order",
-            _ => "rows lead from each vertex to any other",
+            Method::UnionFind => "union-find looks up parents at random",
+            _ => "rows lead to random vertices",
         }
     }
 

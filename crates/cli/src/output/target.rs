@@ -87,7 +87,8 @@ impl Target<Format> {
         let (compression, bare) = Compression::of_name(&name);
         let format = format.or_else(|| of_ending(ending(bare)));
         if compression != Compression::None && format.is_some_and(|format| !format.is_text()) {
-            let message = format!("`{}` would be compressed text", path.display());
+            let message =
+                format!("`{}` names compressed text, but the format is not text", path.display());
             let help = "choose csv or tsv with --format, or another ending";
             return Err(Failure::usage_with(message, help));
         }
@@ -164,7 +165,7 @@ impl EdgeTarget {
             EdgeTarget::Table(target) => Ok(target),
             EdgeTarget::Graph(target) => {
                 let message =
-                    format!("{} holds a graph, and this is a table", target.format.name());
+                    format!("{} holds a graph, but this is a table", target.format.name());
                 let help = "choose a format of tables; `tegula export` and `tegula run subgraph` write graphs, \
                             with columns of tables as attributes";
                 Err(Failure::usage_with(message, help))

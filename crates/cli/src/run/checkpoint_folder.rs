@@ -29,10 +29,11 @@ pub fn explained(failure: Failure) -> Failure {
 fn with_options(why: Unresumable) -> Unresumable {
     let words = match &why {
         Unresumable::NoCheckpoint => {
-            Some("no checkpoint that is whole; start anew, without --resume".to_owned())
+            Some("no undamaged checkpoint; start anew, without --resume".to_owned())
         }
         Unresumable::Checkpoints => Some(
-            "checkpoints already; go on from them with --resume, or name another folder".to_owned(),
+            "checkpoints already; resume from them with --resume, or choose another folder"
+                .to_owned(),
         ),
         Unresumable::OtherRun { found, wanted } => of_another_run(found, wanted),
         Unresumable::InUse | Unresumable::Other(_) => None,

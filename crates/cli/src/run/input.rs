@@ -23,7 +23,7 @@ impl Input {
     /// Returns the named graph, or imports the graph of the named model into a temporary folder.
     pub fn of(request: &dyn Request, args: &RunArgs, session: &Session) -> Result<Input> {
         if request.model().is_none() {
-            let missing = || Failure::usage_with("there is no graph".to_owned(), "name one");
+            let missing = || Failure::usage_with("no graph given", "name a graph directory");
             let graph = args.graph.clone().ok_or_else(missing)?;
             return Ok(Input { graph, _folder: None });
         }

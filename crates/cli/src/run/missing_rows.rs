@@ -94,7 +94,7 @@ impl Build<'_> {
             Err(Error::Io { source, .. }) if is_closed(source.kind()) => {
                 let folder = std::env::temp_dir();
                 let done = built_in(&folder, config.direction);
-                session.note(&format!("Its directory cannot take them ({source}): {done}."));
+                session.note(&format!("The graph's directory is not writable ({source}): {done}."));
                 Ok(Some(self.aside(&folder)?))
             }
             Err(error) => {

@@ -105,8 +105,8 @@ fn a_graph_needs_a_potential_and_a_model_needs_no_graph() {
     refused("g.tegula --potential potential.txt", 3, &["potential.txt, line 2", "two"]);
     shop.write("potential.txt", "2 1\n1 2\n");
     for (row, said) in [
-        ("no,2,1", "`2` is no state; they are 0 to 1"),
-        ("no,0,-1", "`-1` is no finite number of at least 0"),
+        ("no,2,1", "`2` is not a state from 0 to 1"),
+        ("no,0,-1", "`-1` is not a finite number of at least 0"),
         ("maybe,0,1", "maybe"),
         ("no,0,0", "all states of `no` have the weight 0"),
     ] {
@@ -134,7 +134,7 @@ fn a_vertex_without_a_row_of_priors_has_the_default_prior() {
     assert_ne!(table("--priors one.csv"), told_apart);
     assert_ne!(table("--prior 0.99,0.01"), table(""));
 
-    let of_two = "--prior takes a weight for each of the 2 states, one of them above 0";
+    let of_two = "--prior takes a weight for each of the 2 states, and one must be above 0";
     for (prior, said) in [("1", of_two), ("1,2,3", of_two), ("0,0", of_two), ("1,-1", "--prior")] {
         shop.tegula(&format!("{words} --prior {prior}")).failed(2, &[said]);
     }

@@ -56,7 +56,7 @@ fn a_run_that_is_killed_at_any_moment_resumes_to_the_same_bytes() {
                     shop.tegula(&words).done();
                     assert!(shop.read("found.tsv") == whole, "{words}");
                 } else if shop.path("kept").exists() {
-                    shop.tegula(&words).failed(3, &["kept holds no checkpoint"]);
+                    shop.tegula(&words).failed(3, &["kept holds no undamaged checkpoint"]);
                 } else {
                     shop.tegula(&words).failed(3, &["kept"]);
                 }
@@ -132,7 +132,7 @@ fn a_run_resumes_from_the_checkpoint_before_a_damaged_one() {
     }
     shop.write("kept/blocks", []);
     let words = format!("{on_disk} --resume kept");
-    let none = ["kept holds no checkpoint that is whole", "start anew, without --resume"];
+    let none = ["kept holds no undamaged checkpoint", "start anew, without --resume"];
     shop.tegula(&words).failed(3, &none);
 }
 
@@ -156,7 +156,7 @@ fn a_run_that_cannot_resume_says_why() {
             "kept holds a checkpoint of pagerank, but this is katz",
         ),
         (format!("{ranks} --resume missing"), "missing"),
-        (format!("{ranks} --resume g.tegula"), "holds no checkpoint"),
+        (format!("{ranks} --resume g.tegula"), "holds no undamaged checkpoint"),
     ] {
         shop.tegula(&words).failed(3, &[why]);
     }
@@ -230,12 +230,12 @@ fn a_folder_of_checkpoints_is_no_graph_and_belongs_to_one_run_at_a_time() {
     // A run that is killed before its first checkpoint leaves such a folder.
     fs::create_dir(shop.path("kept")).unwrap();
     shop.write("kept/blocks", "");
-    let none = ["kept holds no checkpoint that is whole", "start anew, without --resume"];
+    let none = ["kept holds no undamaged checkpoint", "start anew, without --resume"];
     shop.tegula(&format!("{ranks} --resume kept")).failed(3, &none);
     let blocks = fs::File::open(shop.path("kept/blocks")).unwrap();
     blocks.lock().unwrap();
     let words = format!("{ranks} --checkpoint kept");
-    shop.tegula(&words).failed(3, &["kept is where another run keeps its checkpoints"]);
+    shop.tegula(&words).failed(3, &["kept is in use by another run for its checkpoints"]);
     drop(blocks);
     shop.tegula(&words).done();
 }

@@ -29,12 +29,12 @@ fn vertices_without_edges_are_there_where_they_are_declared() {
 fn ids_that_are_not_declared_are_refused() {
     let shop = Shop::new();
     shop.write("g.txt", "0 1\n1 2\n");
-    let words = ["it has the id 2", "below 2", "--vertices"];
+    let words = ["the id 2 is too large", "below 2", "--vertices"];
     shop.tegula("import g.txt -o g.tegula --vertices 2").failed(3, &words);
-    let words = ["it has the id 2, but the ids of 1 vertex have to be below 1", "--vertices"];
+    let words = ["the id 2 is too large: the ids of 1 vertex must be below 1", "--vertices"];
     shop.tegula("import g.txt -o g.tegula --vertices 1").failed(3, &words);
     shop.write("names.txt", "a b\nb c\n");
-    let words = ["its ids are taken as strings", "--vertices"];
+    let words = ["the ids are read as strings", "--vertices"];
     shop.tegula("import names.txt -o g.tegula --vertices 9").failed(3, &words);
     let words = ["1099511627776", "1099511627775"];
     shop.tegula("import g.txt -o g.tegula --vertices 1099511627776").failed(3, &words);

@@ -99,7 +99,7 @@ fn a_run_says_at_once_how_much_room_its_arrays_need() {
     let run = "run pagerank g.tegula --arrays disk --spill-directory full --iterations 2 --quiet";
     let call = || shop.command(&format!("{run} -o -"));
     let refused = said(&mut on_a_small_disk(&shop, 1 << 10, call()));
-    let refused = refused.failed(1, &["full", "no storage space", "MiB are needed there"]);
+    let refused = refused.failed(1, &["full", "no storage space", "MiB of free space"]);
     let (_, said_there) = refused.err.split_once("no storage space; ").unwrap();
     let needed: f64 = said_there.split(' ').next().unwrap().parse().unwrap();
     // The figure is rounded, and a disk keeps some of its space for itself.
@@ -117,7 +117,7 @@ fn checkpoints_that_do_not_fit_leave_no_folder() {
     for arrays in ["memory", "disk"] {
         let words = format!("run pagerank g.tegula --checkpoint full/kept --arrays {arrays} -q");
         let said = said(&mut on_a_small_disk(&shop, 1 << 10, shop.command(&words)));
-        said.failed(1, &["full/kept", "MiB are needed there"]);
+        said.failed(1, &["full/kept", "MiB of free space"]);
     }
 }
 

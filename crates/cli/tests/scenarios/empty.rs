@@ -71,7 +71,7 @@ fn inputs_whose_rows_are_all_skipped_have_no_edge() {
     let shop = Shop::new();
     shop.write("bad.txt", "1 2x\n3\n");
     let import = "import bad.txt -o g.tegula --ids integer --skip-bad-rows 9";
-    shop.tegula(import).failed(3, &["bad.txt", "no edge", "bad rows passed over: 2"]);
+    shop.tegula(import).failed(3, &["bad.txt", "no edge", "bad rows skipped: 2"]);
     assert_eq!(shop.names(), ["bad.txt"]);
     // Edges that the user left out count as edges of the input.
     shop.write("loop.txt", "1 1\n");

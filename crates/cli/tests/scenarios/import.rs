@@ -91,7 +91,7 @@ fn the_summary_tells_whether_edges_lead_both_ways() {
     for words in [
         "3 (undirected, stored as 6 arcs, unweighted)",
         "66.7 % of the listed edges",
-        "warning: 66.7 % of the edges stand both ways in the list",
+        "warning: 66.7 % of the edges are in the list in both directions",
         "use --drop-duplicates to keep one edge of each such pair",
     ] {
         assert!(said.contains(words), "{words} in {said}");

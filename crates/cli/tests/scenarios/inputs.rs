@@ -57,7 +57,7 @@ fn ambiguous_inputs_are_refused() {
         .failed(3, &["no column beside `src`, `dst`", "leave out --weighted"]);
     shop.tegula("import bare.csv -o g.tegula").done();
     shop.tegula("import g.tegula bare.csv -o h.tegula")
-        .failed(3, &["a graph directory already", "`tegula export GRAPH -o FILE`", "together"]);
+        .failed(3, &["already a graph directory", "`tegula export GRAPH -o FILE`", "together"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn edges_that_are_skipped_as_comments_are_warned_of() {
         (&*format!("{edges}#,x\n"), "--no-header --drop-duplicates", 9001, 1),
     ] {
         let told = format!(
-            "g.csv, line {line}: this line was passed over as a comment, the first of {count} behind \
+            "g.csv, line {line}: skipped this line as a comment, the first of {count} after \
              the first edge; where an id begins with # or %, put it in quotes, with commas or tabs \
              between the columns"
         );
@@ -131,7 +131,7 @@ fn bad_rows_are_skipped_up_to_the_allowed_number() {
     let shop = Shop::new();
     shop.write("g.txt", "1 2\n2 x\n2 3\n4\n3 4\n");
     shop.tegula("import g.txt -o g.tegula").failed(3, &["g.txt, line 2", "`x`"]);
-    let words = "g.txt, line 4: more rows cannot be understood than the 1 that may be passed over";
+    let words = "g.txt, line 4: more than 1 row cannot be understood; this row exceeds the limit";
     let help = "help: use --ids string if the ids are names, or raise --skip-bad-rows";
     shop.tegula("import g.txt -o g.tegula --skip-bad-rows 1")
         .failed(3, &[words, "the first is g.txt, line 2", help]);
@@ -143,7 +143,8 @@ fn bad_rows_are_skipped_up_to_the_allowed_number() {
         assert_eq!((&report["edges"], &report["skipped_rows"]), (&3.into(), &2.into()));
         let warning = report["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("g.txt, line 2: the id `x`"), "{warning}");
-        let end = "passed over, the first of 2; use --ids string if the ids are names";
+        let end =
+            "skipped this row, the first of 2 bad rows; use --ids string if the ids are names";
         assert!(warning.ends_with(end), "{warning}");
         let said = shop.tegula(&words).done();
         let line = said.err.lines().find(|line| line.trim_start().starts_with("skipped rows"));

@@ -138,9 +138,9 @@ fn coordinates_that_make_no_sense_are_refused_with_their_line() {
         ("1 0 0\n\n2 1\n4 0 0\n", "places.txt, line 3: "),
         ("1 0 0\n2 1 1\n4 0 inf\n", "line 3: `inf`"),
         ("1 0 0\n+2 1 1\n4 0 0\n", "line 2: g.tegula has no vertex `+2`"),
-        ("v 1 0 0\nw 2 1 1\n", "line 2: `w` begins no line of DIMACS"),
+        ("v 1 0 0\nw 2 1 1\n", "line 2: `w` does not begin a line of DIMACS"),
         ("1 0 0\nv2 1 1\n4 0 0\n", "line 2: g.tegula has no vertex `v2`"),
-        ("1 0 0\n2 1 1\n2 1 2\n4 0 0\n", "line 3: vertex `2` was at 1 1"),
+        ("1 0 0\n2 1 1\n2 1 2\n4 0 0\n", "line 3: vertex `2` already has the coordinates 1 1"),
         ("1 0 0\n3 1 1\n4 0 0\n", "places.txt: it does not say where vertex `2` lies"),
         ("", "vertex `1`"),
     ] {

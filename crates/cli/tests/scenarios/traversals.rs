@@ -103,7 +103,7 @@ fn sets_that_make_no_sense_are_refused_with_their_line() {
     shop.import(&EdgeList::new(vec![(1, 2), (2, 4)]), "");
     for (text, words) in [
         ("1 0\n3 0\n", "sets.txt, line 2: g.tegula has no vertex `3`"),
-        ("1\n", "sets.txt, line 1: expected 2 columns separated by blanks, there is 1"),
+        ("1\n", "sets.txt, line 1: expected 2 columns separated by blanks, found 1"),
         (
             "1 0\n\n2 x\n7.0 x\n",
             "sets.txt, line 4: g.tegula has no vertex `7.0`, as its ids are integers",

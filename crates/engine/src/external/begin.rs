@@ -57,9 +57,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         };
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = match &options.checkpoints {
-            Some(checkpoints) => {
-                Kept::open(checkpoints, graph, blocks, disk, is_held(plan.states_held))?
-            }
+            Some(kept) => Kept::open(kept, graph, blocks, disk, is_held(plan.states_held))?,
             None => Kept { states: None, resumed: None },
         };
         let states = match kept.states {

@@ -205,7 +205,7 @@ impl ArraysOnDisk {
 
     fn sent_block(&self) -> Blocks {
         let size = self.block_messages * self.listed.message_size();
-        Blocks { what: "messages on their way", count: 1, size }
+        Blocks { what: "sent messages", count: 1, size }
     }
 
     /// Returns the bytes of a buffer for a block of any kind.

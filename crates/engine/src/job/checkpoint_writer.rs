@@ -126,7 +126,8 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
     /// Waits until the last checkpoint is safely on disk.
     pub fn finish(&mut self) -> Result<()> {
         let Some(keeping) = self.keeping.take() else { return Ok(()) };
-        let lost = || Error::WorkerFailed { detail: "it was keeping a checkpoint".to_owned() };
+        let detail = "the thread that wrote a checkpoint panicked";
+        let lost = || Error::WorkerFailed { detail: detail.to_owned() };
         keeping.join().map_err(|_| lost())?
     }
 }

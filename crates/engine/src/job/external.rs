@@ -58,10 +58,10 @@ impl<'r, P: Program> ExternalJob<'r, P> {
         options: &'r RunOptions<'r>,
     ) -> ExternalJob<'r, P> {
         tracing::info!(
-            "arrays on disk: {} groups of {} columns, messages {}, {} blocks of states and {} of messages in memory",
+            "arrays on disk: {} groups of {} columns, messages {}; in memory: {} state blocks, {} message blocks",
             plan.groups,
             plan.columns,
-            if plan.sends { "may be sent" } else { "are read again" },
+            if plan.sends { "reread or dispatched" } else { "reread" },
             plan.states_held,
             plan.messages_held
         );

@@ -335,7 +335,8 @@ impl Candidates {
                 Ok(()) => {}
                 Err(error) if must_seek && outgoing.contains(&direction) => return Err(error),
                 Err(error) => {
-                    tracing::info!("the layout {} is not used: {error}", direction.layout());
+                    let layout = direction.layout();
+                    tracing::info!("layout {layout} skipped for lack of memory: {error}");
                     break;
                 }
             }
@@ -357,8 +358,8 @@ impl Candidates {
     /// Returns a demand of `least` bytes for a run by rows.
     fn demand_of<'n>(&self, least: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> MemoryDemand<'n> {
         match self.can_scan {
-            true => MemoryDemand::both("the run by rows", least, self.has_weights, takes_of),
-            false => MemoryDemand::rows("the run by rows", least, takes_of),
+            true => MemoryDemand::both("the run along rows", least, self.has_weights, takes_of),
+            false => MemoryDemand::rows("the run along rows", least, takes_of),
         }
     }
 

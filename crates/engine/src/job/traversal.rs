@@ -40,7 +40,8 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let size_min = |&direction| RowReader::size_min(graph, direction, has_weights);
         let least = held + layouts.iter().map(size_min).sum::<u64>();
         if directions.missing(graph).next().is_none() {
-            scheduler.ledger().could_hold(&MemoryDemand::rows("the run by rows", least, |_| 0))?;
+            let demand = MemoryDemand::rows("the run along rows", least, |_| 0);
+            scheduler.ledger().could_hold(&demand)?;
         }
         let open = |&direction| {
             Rows::open(graph, direction)?.ok_or_else(|| missing_rows(graph, direction))
@@ -53,7 +54,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         };
         let wanted: Vec<u64> = layouts.iter().map(wanted).collect();
         let all = wanted.iter().sum::<u64>();
-        let demand = MemoryDemand::rows("the run by rows", least, |free| free.min(all));
+        let demand = MemoryDemand::rows("the run along rows", least, |free| free.min(all));
         let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
         let share = |wanted: u64| {
             let share = u128::from(admitted.taken) * u128::from(wanted) / u128::from(all.max(1));

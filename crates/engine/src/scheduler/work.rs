@@ -251,7 +251,7 @@ impl Scheduler<'_> {
         }
         match lock(&self.state).next_task(Asking::AtPart, self) {
             Some(Task::Part(claim)) => Some(claim),
-            Some(Task::Advance(_)) => unreachable!("whoever is at a part is given parts"),
+            Some(Task::Advance(_)) => unreachable!("a worker at a part gets only parts"),
             None => None,
         }
     }

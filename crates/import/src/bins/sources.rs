@@ -6,8 +6,8 @@ use super::super::batch_plan::PlannedSegment;
 
 /// How many edges come from the sources of a segment.
 pub(super) struct SegmentSources {
-    /// For each slice of the segment the edges of the slices before it, then the edges of all. A
-    /// single 0 where slices were not counted.
+    /// Holds for each slice the number of edges before it in the segment, then the number of all.
+    /// It is a single 0 if slices were not counted.
     pub starts: Vec<u64>,
     /// The edges from the whole segment.
     edges: u64,

@@ -1,4 +1,4 @@
-//! Records come back, whether they were held or spilled, and after segments are reused.
+//! Records come back, whether they were held or spilled, and after slabs are reused.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn space(held: u64) -> (tempfile::TempDir, Space) {
 
 /// Number of records, which take many blocks in each bucket.
 const COUNT: u64 = 200_000;
-/// Bytes that are held: none; segments of one block; segments of several blocks, partly spilled;
-/// the same, all in memory; one segment for each bucket.
+/// Bytes that are held: none; slabs of one block; slabs of several blocks, partly spilled;
+/// the same, all in memory; one slab for each bucket.
 const HELD: [u64; 5] = [0, 100_000, 1_000_000, 4_000_000, u64::MAX];
 
 /// Writes `0..count`, each to the bucket of its residue; returns the buckets.
@@ -59,10 +59,10 @@ fn every_record_comes_back_from_memory_and_from_disk() {
 }
 
 #[test]
-fn segments_are_filled_and_reused_after_a_spill() {
+fn slabs_are_filled_and_reused_after_a_spill() {
     let (_folder, space) = space(1_000_000);
     let buckets = Buckets::<u64>::new(7, space);
-    assert!(buckets.segment_len >= 3 * buckets.block_len);
+    assert!(buckets.slab_len >= 3 * buckets.block_len);
     let write = |first: u64| {
         buckets.write(|writer| {
             (first..first + COUNT).try_for_each(|number| writer.push(number as usize % 7, number))
@@ -72,16 +72,16 @@ fn segments_are_filled_and_reused_after_a_spill() {
     let held = buckets.held.load(Ordering::Relaxed);
     assert!(held <= 1_000_000 && held > 700_000, "{held}");
     let spilled = lock(&buckets.idle).last().unwrap().as_ptr();
-    let again = buckets.new_segment(1);
+    let again = buckets.new_slab(1);
     assert_eq!(again.as_ptr(), spilled);
     buckets.held.fetch_sub(bytes_of(&again), Ordering::Relaxed);
     lock(&buckets.idle).push(again);
     write(COUNT).unwrap();
     let filled = buckets.close().unwrap();
-    assert!(filled.shelves.iter().any(|shelf| shelf.segments.len() > 1));
+    assert!(filled.shelves.iter().any(|shelf| shelf.slabs.len() > 1));
     for shelf in &filled.shelves {
-        let full = shelf.segments.split_last().map_or(&[][..], |(_, full)| full);
-        assert!(full.iter().all(|segment| segment.len() == segment.capacity()));
+        let full = shelf.slabs.split_last().map_or(&[][..], |(_, full)| full);
+        assert!(full.iter().all(|slab| slab.len() == slab.capacity()));
     }
     let expected: Vec<u64> = (0..2 * COUNT).step_by(7).collect();
     assert_eq!(filled.read(0).unwrap(), expected);

@@ -64,7 +64,8 @@ impl TreeMemory {
     }
 }
 
-/// Whether the tables for ids below `id_end` fit the memory of a run, and the ids fit 32 bits.
+/// Returns whether the tables for ids below `id_end` fit the memory of a run, and whether the ids
+/// fit 32 bits.
 pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
     let memory = TreeMemory::of(run, id_end);
     memory.tables <= memory.tables_max && id_end <= SHORT_COUNT_MAX
@@ -82,12 +83,12 @@ pub(super) fn enumerate<W: Weight>(
     summary: &DegreeSummary,
 ) -> Result<Vec<u32>> {
     if summary.id_end > SHORT_COUNT_MAX {
-        let what = "the vertices that are numbered depth first";
+        let what = "the number of vertices for the order dfs";
         return Err(Error::Limit { what, found: summary.id_end, limit: SHORT_COUNT_MAX });
     }
     let memory = TreeMemory::of(run, summary.id_end);
     if memory.tables > memory.tables_max {
-        let what = format!("numbering {} ids depth first", summary.id_end);
+        let what = format!("the order dfs of {} ids", summary.id_end);
         let needed = shares::TREES.whole_of(memory.tables);
         return Err(Error::OverBudget { what, needed, budget: run.memory });
     }

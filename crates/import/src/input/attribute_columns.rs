@@ -50,7 +50,7 @@ impl AttributeColumns {
         let names: Vec<String> =
             places.iter().map(|&place| header[place].trim().to_owned()).collect();
         if names.is_empty() {
-            return Err("there is no column beside the vertices".to_owned());
+            return Err("the only column is that of the vertices".to_owned());
         }
         for (index, name) in names.iter().enumerate() {
             if name.is_empty() {
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn a_header_without_vertices_or_attributes_is_refused() {
         for (header, why) in [
-            ("vertex", "no column beside"),
-            (",vertex", "no column beside"),
+            ("vertex", "the only column"),
+            (",vertex", "the only column"),
             ("city,kg", "no column is known as the vertex"),
             ("vertex,kg,", "column 3 has no name"),
             ("vertex,kg,kg", "two columns have the name `kg`"),

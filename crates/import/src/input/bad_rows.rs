@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::memchr_iter;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_machine::{At, Diagnostic, Error, Hint, Place};
+use tegula_machine::{At, Diagnostic, Error, Hint, Place, counted};
 
 use crate::settings::SKIP_BAD_ROWS;
 
@@ -63,14 +63,14 @@ impl BadLines {
 }
 
 /// Counts the skipped rows of all parts.
-pub(super) struct Ledger {
+pub(super) struct BadRowCounter {
     rows_max: u64,
     is_exceeded: AtomicBool,
-    pages: Mutex<Pages>,
+    settled: Mutex<Settled>,
 }
 
 #[derive(Default)]
-struct Pages {
+struct Settled {
     /// Skipped rows of all settled parts, which may come in any order.
     count: u64,
     /// The part to count next, and later parts that were settled before it.
@@ -81,9 +81,9 @@ struct Pages {
     excess: Option<(u64, Place)>,
 }
 
-impl Ledger {
-    pub fn new(rows_max: u64) -> Ledger {
-        Ledger { rows_max, is_exceeded: AtomicBool::new(false), pages: Mutex::default() }
+impl BadRowCounter {
+    pub fn new(rows_max: u64) -> BadRowCounter {
+        BadRowCounter { rows_max, is_exceeded: AtomicBool::new(false), settled: Mutex::default() }
     }
 
     /// Whether more rows than allowed are already known.
@@ -93,39 +93,39 @@ impl Ledger {
 
     /// Takes the skipped lines of a part. Every claimed part is settled once.
     pub fn settle(&self, part: u64, lines: BadLines) {
-        let mut pages = lock(&self.pages);
-        pages.count += lines.len();
-        if pages.count > self.rows_max {
+        let mut settled = lock(&self.settled);
+        settled.count += lines.len();
+        if settled.count > self.rows_max {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }
-        pages.waiting.insert(part, lines);
+        settled.waiting.insert(part, lines);
         loop {
-            let part = pages.next_part;
-            let Some(lines) = pages.waiting.remove(&part) else { return };
-            pages.next_part += 1;
+            let part = settled.next_part;
+            let Some(lines) = settled.waiting.remove(&part) else { return };
+            settled.next_part += 1;
             let Some(first) = &lines.first else { continue };
-            let room = self.rows_max.saturating_sub(pages.counted.count);
-            if pages.excess.is_none() && lines.len() > room {
-                pages.excess = Some((part, lines.place(room as usize)));
+            let room = self.rows_max.saturating_sub(settled.counted.count);
+            if settled.excess.is_none() && lines.len() > room {
+                settled.excess = Some((part, lines.place(room as usize)));
             }
-            pages.counted.count += lines.len();
-            pages.counted.first.get_or_insert_with(|| (lines.place(0), first.clone()));
+            settled.counted.count += lines.len();
+            settled.counted.first.get_or_insert_with(|| (lines.place(0), first.clone()));
         }
     }
 
     /// Returns the skipped rows. It is an error if there are too many, unless the work failed in an
     /// earlier part.
     pub fn close(self, failed_part: Option<u64>) -> Result<BadRows, Error> {
-        let pages = unlocked(self.pages);
+        let settled = unlocked(self.settled);
         let excess =
-            pages.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
-        let (Some((_, place)), Some((first, problem))) = (excess, &pages.counted.first) else {
-            return Ok(pages.counted);
+            settled.excess.filter(|(part, _)| failed_part.is_none_or(|failed| *part <= failed));
+        let (Some((_, place)), Some((first, problem))) = (excess, &settled.counted.first) else {
+            return Ok(settled.counted);
         };
-        let rows_max = self.rows_max;
+        let rows_max = counted(self.rows_max, "row", "rows");
         let message = format!(
-            "more rows cannot be understood than the {rows_max} that may be passed over, this one is \
-             too many; the first is {first}: {problem}"
+            "more than {rows_max} cannot be understood; this row exceeds the limit; the first is \
+             {first}: {problem}"
         );
         let problem = Diagnostic { message, hints: problem.hints.clone() };
         Err(Error::bad_input(place, problem.hint(Hint::raise(SKIP_BAD_ROWS.option))))

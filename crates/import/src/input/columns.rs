@@ -37,7 +37,7 @@ impl FromStr for ColumnChoice {
         }
         match text.parse() {
             Ok(position) if position > 0 => Ok(ColumnChoice::Position(position)),
-            _ => Err(format!("there is no column {text}; they are counted from 1")),
+            _ => Err(format!("column {text} does not exist; columns are counted from 1")),
         }
     }
 }
@@ -144,7 +144,8 @@ impl Columns {
             let ends = Columns { source, target, weight };
             let ends = ends.each_once(|column| format!("`{}`", names[column]))?;
             if (0..names.len()).all(|column| [ends.source, ends.target].contains(&column)) {
-                let message = format!("there is no column beside {}", list(names));
+                let message =
+                    format!("no column has weights; the only columns are {}", list(names));
                 let hint = Hint::leave_out(WEIGHTED.option).detail("if there are no weights");
                 return Err(Diagnostic::from(message).hint(hint));
             }
@@ -268,7 +269,7 @@ impl Role {
 
     /// The error if there are no names, and only the other columns have positions.
     fn without_position(self) -> Diagnostic {
-        let message = format!("there is no header, and no position is given for the {}", self.name);
+        let message = format!("without a header, the {} needs a position", self.name);
         let choose = Hint::set([self.setting]).detail("with the position of the column");
         Diagnostic::from(message).hint(choose)
     }
@@ -279,7 +280,10 @@ fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
     let wanted = match choice {
         ColumnChoice::Position(position) if *position <= names.len() => return Ok(position - 1),
         ColumnChoice::Position(position) => {
-            return Err(format!("there is no column {position}; there are {}", list(names)));
+            return Err(format!(
+                "column {position} does not exist; the columns are {}",
+                list(names)
+            ));
         }
         ColumnChoice::Name(wanted) => wanted,
     };
@@ -289,9 +293,9 @@ fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
     }
     match found[..] {
         [only] => Ok(only),
-        [] => Err(format!("there is no column `{wanted}`; there are {}", list(names))),
+        [] => Err(format!("column `{wanted}` does not exist; the columns are {}", list(names))),
         [first, second, ..] => Err(format!(
-            "`{wanted}` may be column {} or {}; give the position of the one that is meant",
+            "`{wanted}` may be column {} or {}; give the position instead",
             first + 1,
             second + 1
         )),
@@ -299,7 +303,8 @@ fn chosen(names: &[String], choice: &ColumnChoice) -> Result<usize, String> {
 }
 
 fn unknown(roles: &[Role], names: &[String]) -> Diagnostic {
-    let message = format!("no column is known as the {}; there are {}", roles[0].name, list(names));
+    let message =
+        format!("no column is known as the {}; the columns are {}", roles[0].name, list(names));
     let settings: Vec<Setting> = roles.iter().map(|role| role.setting).collect();
     let detail = if roles.len() == 1 { "with one of them" } else { "with two of them" };
     Diagnostic::from(message).hint(Hint::set(settings).detail(detail))
@@ -313,7 +318,7 @@ fn indices(names: &[String], is_meant: impl Fn(&String) -> bool) -> Vec<usize> {
     (0..names.len()).filter(|&index| is_meant(&names[index])).collect()
 }
 
-/// A name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
+/// Returns a name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
 /// `:start_id`, `weight:float` becomes `weight`.
 pub(super) fn usual(name: &str) -> String {
     let name = name.to_lowercase();

@@ -54,8 +54,8 @@ enum Source {
     Once(Mutex<Option<Stream>>),
 }
 
-/// A file or a stream with its format and its storage.
-pub(super) struct Found {
+/// A file or a stream that was opened.
+pub(super) struct Opened {
     /// Its format, never [`Format::Auto`].
     pub format: Format,
     pub stored: Stored,
@@ -69,15 +69,15 @@ pub(super) enum Stored {
     Once(Stream),
 }
 
-impl Found {
+impl Opened {
     /// Opens `path`, where `-` is standard input, and finds its format unless `wanted` gives it.
     /// `window_log_max` is that of [`Stream::new`].
-    pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Found> {
+    pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Opened> {
         if path.as_os_str() == "-" {
             let input = io::stdin().as_fd().try_clone_to_owned();
             let input = input.map_err(Error::io("open", path))?;
             let input = Box::new(Patient::new(input.into(), cancel));
-            return Found::once(path, input, wanted, window_log_max);
+            return Opened::once(path, input, wanted, window_log_max);
         }
         // Opening a pipe without a writer would block.
         let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
@@ -86,7 +86,7 @@ impl Found {
         let metadata = file.metadata().map_err(Error::io("read", path))?;
         if !metadata.is_file() {
             let input = Box::new(Patient::new(file, cancel));
-            return Found::once(path, input, wanted, window_log_max);
+            return Opened::once(path, input, wanted, window_log_max);
         }
         let mut head = [0; HEAD_BYTES];
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", path))?;
@@ -102,7 +102,7 @@ impl Found {
         if !format.may_be_compressed() && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }
-        Ok(Found { format, stored: Stored::File { bytes: metadata.len(), compression } })
+        Ok(Opened { format, stored: Stored::File { bytes: metadata.len(), compression } })
     }
 
     /// Makes a stream of the text from `reader`.
@@ -111,7 +111,7 @@ impl Found {
         mut reader: Box<dyn Read + Send>,
         wanted: Format,
         window_log_max: u32,
-    ) -> Result<Found> {
+    ) -> Result<Opened> {
         let format = match wanted {
             Format::Auto => Format::Text,
             _ if wanted.is_text() => wanted,
@@ -125,7 +125,7 @@ impl Found {
         let compression = Compression::of_content(&head[..filled]);
         let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
         let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
-        Ok(Found { format, stored: Stored::Once(stream) })
+        Ok(Opened { format, stored: Stored::Once(stream) })
     }
 }
 
@@ -136,20 +136,20 @@ impl InputFile {
         reader: Box<dyn Read + Send>,
         options: &InputOptions,
     ) -> Result<InputFile> {
-        let found = Found::once(&path, reader, options.format, options.window_log_max())?;
-        InputFile::of(path, found, options)
+        let opened = Opened::once(&path, reader, options.format, options.window_log_max())?;
+        InputFile::of(path, opened, options)
     }
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
-        let found = Found::at(&path, options.format, options.window_log_max(), &options.cancel)?;
-        InputFile::of(path, found, options)
+        let opened = Opened::at(&path, options.format, options.window_log_max(), &options.cancel)?;
+        InputFile::of(path, opened, options)
     }
 
-    fn of(path: PathBuf, found: Found, options: &InputOptions) -> Result<InputFile> {
-        let (bytes, compression) = match found.stored {
+    fn of(path: PathBuf, opened: Opened, options: &InputOptions) -> Result<InputFile> {
+        let (bytes, compression) = match opened.stored {
             Stored::File { bytes, compression } => (bytes, compression),
             Stored::Once(mut stream) => {
-                let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
+                let sniffed = text::sniff(&path, &mut stream, opened.format, options)?;
                 let Sniffed { mut dialect, preamble, head, dropped_bytes } = sniffed;
                 dialect.forget_first(dropped_bytes);
                 stream.unread(head);
@@ -162,7 +162,7 @@ impl InputFile {
             let source = xml::Source::new(&path, form, compression, options);
             Ok::<_, Error>(Kind::Xml(xml::Layout::of(source, options)?))
         };
-        let kind = match found.format {
+        let kind = match opened.format {
             Format::Pairs32 => Kind::Pairs(PairWidth::Bits32),
             Format::Pairs64 => Kind::Pairs(PairWidth::Bits64),
             Format::Parquet => Kind::Parquet(Table::open(&path, options)?),
@@ -179,11 +179,11 @@ impl InputFile {
             Format::GraphMl => document(XmlForm::GraphMl)?,
             Format::Gexf => document(XmlForm::Gexf)?,
             Format::Vertices | Format::Graphalytics => {
-                return Err(bad_file(&path, "this is no file of edges"));
+                return Err(bad_file(&path, "this is not a file of edges"));
             }
             _ => {
                 let mut stream = Stream::open(&path, compression, options.window_log_max())?;
-                let sniffed = text::sniff(&path, &mut stream, found.format, options)?;
+                let sniffed = text::sniff(&path, &mut stream, opened.format, options)?;
                 preamble = sniffed.preamble;
                 Kind::Text(sniffed.dialect)
             }
@@ -406,7 +406,7 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
                 return Err(bad_file(&file.path, "raw pairs hold integer ids, not strings"));
             }
             (Kind::Gapbs(_), IdKind::String) => {
-                return Err(bad_file(&file.path, "graphs of GAPBS have integer ids, not strings"));
+                return Err(bad_file(&file.path, "GAPBS graphs have integer ids, not strings"));
             }
             (Kind::BvGraph(_), IdKind::String) => {
                 return Err(bad_file(&file.path, "BVGraphs have integer ids, not strings"));

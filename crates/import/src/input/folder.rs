@@ -32,7 +32,7 @@ fn add_files(
     files: &mut Vec<PathBuf>,
 ) -> Result<()> {
     if graph::is_directory(folder) {
-        let problem = Diagnostic::from("this is a graph directory already, and no edge list");
+        let problem = Diagnostic::from("this is already a graph directory, not an edge list");
         return Err(bad_file(folder, problem.hint(Hint::from(Action::ExportGraph))));
     }
     let real = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
@@ -48,8 +48,8 @@ fn add_files(
     for path in paths {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         if name == b"_delta_log" || name == b".hoodie" {
-            let detail = "this is a table with a history, of Delta Lake or Hudi: files that were \
-                          replaced lie beside the others; write its current state as Parquet";
+            let detail = "this is a Delta Lake or Hudi table: it also contains files that were \
+                          replaced; write its current state as Parquet";
             return Err(bad_file(folder, detail));
         }
         if name.starts_with(b".") || name.starts_with(b"_") {
@@ -70,15 +70,14 @@ fn check_ending(path: &Path, format: Format) -> Result<()> {
     match Name::of(path).ending() {
         Ending::Other(ending) if format == Format::Auto => {
             let message = format!(
-                "`.{ending}` is not known as an edge list, and not every file of a folder is one; \
-                 name the files to be read"
+                "`.{ending}` is not known as the ending of an edge list; name the files to be read"
             );
-            let read_all = Hint::set([FORMAT]).detail("to have all read");
+            let read_all = Hint::set([FORMAT]).detail("to read all files");
             Err(bad_file(path, Diagnostic::from(message).hint(read_all)))
         }
         Ending::Format(Format::Graphalytics) if format == Format::Auto => {
-            let message = "these are the properties of a graph, and other files of the folder are named in \
-                           them; import them alone";
+            let message = "these are the properties of a graph, which name other files of the folder; \
+                           import only the properties";
             Err(bad_file(path, message))
         }
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => Ok(()),

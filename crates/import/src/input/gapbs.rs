@@ -69,7 +69,7 @@ impl Layout {
         let sizes =
             if options.weighted { [2 * ID_BYTES, ID_BYTES] } else { [ID_BYTES, 2 * ID_BYTES] };
         let Some(neighbour_bytes) = sizes.into_iter().find(fits) else {
-            let message = "it is no serialized graph of GAPBS, or is cut off: its size is not what it begins with tells";
+            let message = "it is not a serialized GAPBS graph, or it is cut off: its size does not match its header";
             return Err(bad_file(path, message));
         };
         let has_weights = neighbour_bytes > ID_BYTES;
@@ -149,7 +149,7 @@ impl<'a> ListReader<'a> {
             && (vertex > 0 || self.offsets[0] == 0);
         match self.offsets[..] {
             [begin, end, ..] if is_sound => Ok((begin, end)),
-            _ => Err(bad_at(self.path, At::Byte(place), "where the lists begin does not ascend")),
+            _ => Err(bad_at(self.path, At::Byte(place), "the offsets of the lists do not ascend")),
         }
     }
 }
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> for ListReader<'a> {
             return Ok(None);
         };
         if self.vertex == self.layout.vertices && begin + count != self.layout.edges {
-            return Err(bad_file(self.path, "its lists do not have all edges that it tells of"));
+            return Err(bad_file(self.path, "its lists have fewer edges than its header declares"));
         }
         let (path, file, layout) = (self.path, Arc::clone(&self.file), self.layout);
         Ok(Some(Box::new(move |space, emit| {
@@ -218,7 +218,7 @@ impl Neighbours<'_> {
             let target = u32::read_from_bytes(target).map_or(0, u32::from_le);
             if u64::from(target) >= vertices {
                 let problem = format!(
-                    "the neighbour {target} of {source} is none of the vertices below {vertices}"
+                    "the neighbour {target} of {source} is too large: the ids of the vertices are below {vertices}"
                 );
                 return Err(bad_at(self.path, At::Byte(place(index as u64)), problem));
             }

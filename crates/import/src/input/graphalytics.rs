@@ -35,28 +35,29 @@ impl Properties {
     /// Interprets the properties in the file at `path`, to which the names of files are relative.
     pub fn of(path: &Path, told: &properties::Properties) -> Result<Properties> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Properties::within(folder, told).map_err(|problem| bad_file(path, problem))
+        Properties::of_folder(folder, told).map_err(|problem| bad_file(path, problem))
     }
 
-    fn within(folder: &Path, told: &properties::Properties) -> Result<Properties, String> {
+    fn of_folder(folder: &Path, told: &properties::Properties) -> Result<Properties, String> {
         let found = |name: &str| {
             let is_it = |key: &str| {
                 key.strip_prefix("graph.").and_then(|key| key.strip_suffix(name)).is_some()
             };
             let several =
-                |properties::Several| format!("several lines are `graph.NAME{name} = ..`");
+                |properties::Several| format!("it has several lines `graph.NAME{name} = ..`");
             told.only(is_it).map_err(several)
         };
         let value = |name: &str| {
             found(name)?.ok_or_else(|| {
                 format!(
-                    "no line is `graph.NAME{name} = ..`, so these are no properties of a graph of Graphalytics"
+                    "the line `graph.NAME{name} = ..` is missing, so these are not the properties of a Graphalytics graph"
                 )
             })
         };
         let count = |name: &str| {
             let number = |text: &str| {
-                let refuse = |_| format!("{} is `{}`, no number", &name[1..], text.escape_debug());
+                let refuse =
+                    |_| format!("{} is `{}`, not a number", &name[1..], text.escape_debug());
                 text.parse().map_err(refuse)
             };
             found(name)?.map(number).transpose()
@@ -95,14 +96,15 @@ mod tests {
             vertex_count: None,
             edge_count: Some(7),
         };
-        let parse =
-            |text: &str| Properties::within(Path::new("d"), &properties::Properties::parse(text));
+        let parse = |text: &str| {
+            Properties::of_folder(Path::new("d"), &properties::Properties::parse(text))
+        };
         assert_eq!(parse(text), Ok(expected));
         for (from, to, problem) in [
             ("false", "no", "neither true nor false"),
             ("graph.a.b.edge-file: x/a.e", "", "`graph.NAME.edge-file = ..`"),
             ("# c\n", "graph.c.edge-file = y\n", "several lines"),
-            ("7", "seven", "meta.edges is `seven`, no number"),
+            ("7", "seven", "meta.edges is `seven`, not a number"),
         ] {
             let told = parse(&text.replace(from, to)).unwrap_err();
             assert!(told.contains(problem), "{told}");

@@ -1,9 +1,9 @@
 //! Readers of edge lists, one file for each format.
 //!
-//! An [`Input`] is a list of files that together are one graph. Its readers push: several workers
-//! each claim the next part of a file (a block of lines, a range of records, a row group). A worker
-//! parses its part and hands the edges to a sink in chunks, in no particular order. Every number of
-//! workers reports the same fault of an input: the first one in the order of the files.
+//! An [`Input`] is a list of files that together are one graph. Its readers push: each of several
+//! workers takes the next part of a file, such as a block of lines or a row group, parses it, and
+//! passes the edges to a sink in chunks, in no particular order. With any number of workers, the
+//! reported fault of an input is the first one in the order of the files.
 //!
 //! To add a format, implement `reader::Reader` in a new file here, and extend [`Format`] and
 //! `file::Kind`.
@@ -65,7 +65,7 @@ pub(crate) use vertex_set::VertexSet;
 pub use vertex_set::Vertices;
 pub use vertex_table::VertexTable;
 pub use whole_text::read_text;
-pub use work::PassedOver;
+pub use work::LineNotes;
 
 use crate::settings::{ALLOW_EMPTY, UNDIRECTED};
 
@@ -125,10 +125,10 @@ impl Input {
             && let Some(other) = self.files.iter().find(|file| !is_told(file))
         {
             let message = format!(
-                "its edges lead both ways, and those in {} one way alone",
+                "its edges are undirected, but those in {} are directed",
                 other.path().display()
             );
-            let both = Hint::set([UNDIRECTED]).detail("to have all lead both ways");
+            let both = Hint::set([UNDIRECTED]).detail("to read all as undirected");
             return Err(bad_file(told.path(), Diagnostic::from(message).hint(both)));
         }
         self.undirected = wanted || told.is_some();
@@ -141,12 +141,12 @@ impl Input {
     }
 
     /// Returns the error for an input without an edge.
-    pub(crate) fn no_edge(&self, PassedOver { bad_rows, .. }: &PassedOver) -> Error {
+    pub(crate) fn no_edge(&self, LineNotes { bad_rows, .. }: &LineNotes) -> Error {
         const NAMED_MAX: usize = 4;
         let names: Vec<String> =
             self.files.iter().map(|file| file.path().display().to_string()).collect();
         let mut message = match &names[..] {
-            [] | [_] => "there is no edge".to_owned(),
+            [] | [_] => "it has no edges".to_owned(),
             [_, others @ ..] => {
                 let shown = &others[..others.len().min(NAMED_MAX - 1)];
                 let more = match others.len() - shown.len() {
@@ -154,11 +154,11 @@ impl Input {
                     1 => " and 1 other".to_owned(),
                     more => format!(" and {more} others"),
                 };
-                format!("there is no edge, and none in {}{more}", shown.join(", "))
+                format!("it has no edges, nor have {}{more}", shown.join(", "))
             }
         };
         if bad_rows.count > 0 {
-            message += &format!("; bad rows passed over: {}", count(bad_rows.count));
+            message += &format!("; bad rows skipped: {}", count(bad_rows.count));
         }
         let allow = Hint::set([ALLOW_EMPTY]).detail("to make a graph without edges");
         let first = self.files.first().map(InputFile::path).or(self.vertices.first_list());
@@ -211,11 +211,10 @@ impl Input {
         let has_both_ways = |file: &&InputFile| file.preamble().has_both_ways;
         let file = self.files.iter().find(has_both_ways).filter(|_| !self.undirected)?;
         let message = format!(
-            "{}: in this format an edge is in the lists of both of its ends; each list was read as edges that lead one \
-             way",
+            "{}: in this format an edge is in the lists of both of its ends; the lists were read as directed edges",
             file.path().display()
         );
-        let both = Hint::set([UNDIRECTED]).detail("to make an undirected graph of it");
+        let both = Hint::set([UNDIRECTED]).detail("to make an undirected graph");
         Some(Diagnostic::from(message).hint(both))
     }
 
@@ -239,7 +238,7 @@ impl Input {
 
     /// The width of the pairs if all files hold raw pairs of one width. To read such an input again
     /// costs no more than to read its bytes.
-    pub fn is_raw_pairs(&self) -> Option<PairWidth> {
+    pub fn raw_pair_width(&self) -> Option<PairWidth> {
         let width = self.files.first()?.pair_width()?;
         self.files.iter().all(|file| file.pair_width() == Some(width)).then_some(width)
     }
@@ -258,10 +257,10 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<PassedOver> {
+    ) -> Result<LineNotes> {
         let worker_bytes_min =
             self.files.iter().map(InputFile::worker_bytes_min).max().unwrap_or(0);
-        let sizes = Sizes::within(&self.options, worker_bytes_min);
+        let sizes = Sizes::for_options(&self.options, worker_bytes_min);
         self.read_sized(sizes, progress, cancel, sink)
     }
 
@@ -271,7 +270,7 @@ impl Input {
         progress: &dyn Progress,
         cancel: &Cancel,
         sink: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
-    ) -> Result<PassedOver> {
+    ) -> Result<LineNotes> {
         let weighted = self.weighted();
         let bad_rows_max = self.options.skip_bad_rows;
         let (ids, undirected) = (self.ids, self.undirected);

@@ -113,7 +113,7 @@ impl FromStr for Format {
         let known = Format::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, format)| format).or_else(|| Format::of_ending(name)).ok_or_else(|| {
             let names = Format::NAMES.map(|(name, _)| name).join(", ");
-            format!("unknown format `{name}`; there are {names}")
+            format!("unknown format `{name}`; the formats are {names}")
         })
     }
 }
@@ -130,7 +130,7 @@ pub enum IdKind {
     String,
 }
 
-/// The width of the ids in a file of raw pairs.
+/// The width of ids in raw pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairWidth {
     /// 32-bit ids.

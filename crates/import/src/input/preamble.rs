@@ -36,24 +36,24 @@ impl Preamble {
         if self.edges.contains(&found) {
             return None;
         }
-        let told = counted(edges, "edge", "edges");
+        let declared = counted(edges, "edge", "edges");
         let has = count(found);
         let message = match (self.has_both_ways, undirected) {
             (false, _) | (true, true) if found < edges => {
-                format!("it tells of {told} but has {has}; is it cut off?")
+                format!("it declares {declared} but has {has}; is it cut off?")
             }
             (true, false) => {
                 let arcs = edges.saturating_mul(2);
                 let end = match found < arcs {
-                    true => "is it cut off, or are edges in the list of one end alone?",
+                    true => "is it cut off, or are edges in the list of only one end?",
                     false => IF_MORE,
                 };
                 format!(
-                    "it tells of {told}, which are {} arcs in the lists of both ends, but has {has} arcs; {end}",
+                    "it declares {declared}, which are {} arcs in the lists of both ends, but has {has} arcs; {end}",
                     count(arcs)
                 )
             }
-            (_, _) => format!("it tells of {told} but has {has}; {IF_MORE}"),
+            (_, _) => format!("it declares {declared} but has {has}; {IF_MORE}"),
         };
         Some(message.into())
     }
@@ -61,10 +61,9 @@ impl Preamble {
     /// The error for an edge that is in the list of only one end. `mention` is the entry without a
     /// counterpart, if one was found.
     pub fn one_sided(&self, mention: Option<Unmatched>) -> Diagnostic {
-        const RULE: &str =
-            "an edge has to be in the lists of both of its ends; is the file cut off?";
+        const RULE: &str = "an edge must be in the lists of both of its ends; is the file cut off?";
         let message = match mention {
-            None => format!("some edges are in the list of one end alone: {RULE}"),
+            None => format!("some edges are in the list of only one end: {RULE}"),
             Some(Unmatched { source, target, weight: None }) => format!(
                 "{source} has the neighbour {target}, but {target} does not have the neighbour {source} as often: {RULE}"
             ),
@@ -74,8 +73,8 @@ impl Preamble {
             ),
         };
         // A file that says that it is undirected cannot be read otherwise.
-        let as_arcs = Hint::leave_out(UNDIRECTED.option)
-            .detail("to read what is in a list as edges that lead one way");
+        let as_arcs =
+            Hint::leave_out(UNDIRECTED.option).detail("to read the lists as directed edges");
         Diagnostic::from(message).hint((self.undirected != Some(true)).then_some(as_arcs))
     }
 }

@@ -19,7 +19,7 @@ impl Properties {
     pub fn read(path: &Path) -> Result<Properties> {
         let bytes = fs::metadata(path).map_err(|error| not_opened(path, error))?.len();
         if bytes > SIZE_MAX {
-            return Err(bad_file(path, "properties of a graph are not as long as this"));
+            return Err(bad_file(path, "it is too long for the properties of a graph"));
         }
         let text = fs::read(path).map_err(Error::io("read", path))?;
         Ok(Properties::parse(&String::from_utf8_lossy(&text)))

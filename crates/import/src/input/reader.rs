@@ -43,11 +43,11 @@ impl Sizes {
     const BLOCK_BYTES_MIN: u64 = 16 << 10;
     const CHUNK_EDGES_MAX: u64 = 1 << 16;
     const CHUNK_EDGES_MIN: u64 = 1 << 10;
-    /// Bytes of a worker's buffers for one edge of a chunk: two ids and a weight.
+    /// Bytes of a worker's buffers for an edge: two ids and a weight.
     const EDGE_BYTES: u64 = 20;
 
     /// Returns the sizes that `options` allow if a worker needs at least `worker_bytes_min`.
-    pub fn within(options: &InputOptions, worker_bytes_min: u64) -> Sizes {
+    pub fn for_options(options: &InputOptions, worker_bytes_min: u64) -> Sizes {
         let worker_bytes_min = worker_bytes_min.max(Sizes::BLOCK_BYTES_MIN * 4);
         let affordable = (options.memory / worker_bytes_min).max(1);
         let workers = (options.threads.max(1) as u64).min(affordable);
@@ -134,12 +134,12 @@ impl Emit<'_> {
     }
 }
 
-/// The error for a fault of a file as a whole.
+/// Makes the error for a fault of a whole file.
 pub(super) fn bad_file(path: &Path, problem: impl Into<Diagnostic>) -> Error {
     bad_at(path, At::File, problem)
 }
 
-/// The error for a fault at a line, row or byte of a file.
+/// Makes the error for a fault at a line, row or byte of a file.
 pub(super) fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
     Error::bad_input(Place { file: path.to_owned(), at }, problem)
 }

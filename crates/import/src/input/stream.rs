@@ -1,4 +1,4 @@
-//! A file or standard input as a stream of decompressed bytes.
+//! Reads a file or standard input as a stream of decompressed bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};

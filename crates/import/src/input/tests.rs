@@ -302,7 +302,7 @@ fn progress_adds_up_to_the_size_of_the_files() {
 fn the_sizes_stay_within_the_memory_given() {
     for memory in [1 << 10, 1 << 20, 64 << 20] {
         let options = InputOptions { threads: 8, memory, ..InputOptions::default() };
-        let sizes = Sizes::within(&options, 0);
+        let sizes = Sizes::for_options(&options, 0);
         assert!(sizes.workers >= 1);
         let worker = sizes.block_bytes as u64 + 20 * sizes.chunk_edges as u64;
         assert!(sizes.workers as u64 * worker <= memory.max(64 << 10), "{sizes:?} in {memory}");

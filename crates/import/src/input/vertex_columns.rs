@@ -110,7 +110,9 @@ fn unknown(role: &str, known: &[&str], names: &[String]) -> String {
     let there: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| !name.trim().is_empty()).collect();
     let (there, known) = (there.join("`, `"), known.join("`, `"));
-    format!("no column is known as the {role}; there are `{there}`: name one of them `{known}`")
+    format!(
+        "no column is known as the {role}; the columns are `{there}`: name one of them `{known}`"
+    )
 }
 
 impl Places {

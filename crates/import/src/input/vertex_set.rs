@@ -146,7 +146,7 @@ impl VertexSet {
     /// unknown.
     pub fn missing(&self, id: Option<u64>) -> Diagnostic {
         let end = id.map_or("at a vertex".to_owned(), |id| format!("at the vertex {id}"));
-        let message = format!("an edge ends {end} that is not among those that are listed");
+        let message = format!("an edge ends {end}, which is not listed");
         let of_strings = Hint::set([IDS_STRING]).detail("if ids are names");
         let problem = Diagnostic::from(message);
         if id.is_some() && !self.lists.is_empty() { problem.hint(of_strings) } else { problem }
@@ -198,9 +198,12 @@ impl List {
         })?;
         match told {
             Some((count, told_by)) if *count != found => {
-                let told = counted(*count, "vertex", "vertices");
-                let problem =
-                    format!("it tells of {told} but has {}, in {}", digits(found), path.display());
+                let declared = counted(*count, "vertex", "vertices");
+                let problem = format!(
+                    "it declares {declared} but has {}, in {}",
+                    digits(found),
+                    path.display()
+                );
                 Err(bad_file(told_by, problem))
             }
             Some(_) | None => Ok(()),

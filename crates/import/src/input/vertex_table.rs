@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
 
-use super::file::{Found, Stored};
+use super::file::{Opened, Stored};
 use super::options::Format;
 use super::reader::bad_file;
 use super::stream::Stream;
@@ -116,7 +116,7 @@ impl VertexFile {
         if path.is_dir() {
             return Err(bad_file(path, "this is a folder; name a file"));
         }
-        let found = Found::at(path, Format::Auto, Stream::WINDOW_LOG_USUAL, cancel)?;
+        let found = Opened::at(path, Format::Auto, Stream::WINDOW_LOG_USUAL, cancel)?;
         let format = match found.format {
             Format::Parquet => return Ok(VertexFile::Parquet),
             format @ (Format::Auto | Format::Text | Format::Csv | Format::Tsv) => format,

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tegula_machine::threads::{Cancel, Workers, guarded, lock, unlocked};
 use tegula_machine::{Error, Result};
 
-use super::bad_rows::{BadRows, Ledger};
+use super::bad_rows::{BadRowCounter, BadRows};
 use super::balance::Balance;
 use super::file::InputFile;
 use super::noted::{Noted, Tally};
@@ -19,7 +19,7 @@ use super::reader::{Emit, Part, Reader, Space};
 
 /// Lines of text that a user should know about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PassedOver {
+pub struct LineNotes {
     /// Rows that cannot be understood and were skipped.
     pub bad_rows: BadRows,
     /// Comments that may have been meant as edges.
@@ -29,9 +29,9 @@ pub struct PassedOver {
     pub open_ends: Noted,
 }
 
-/// What was found in one file.
+/// What is counted in one file.
 #[derive(Default)]
-struct Found {
+struct FileCounts {
     /// Edges, in formats that count them.
     edges: AtomicU64,
     /// Mentions of edges in adjacency lists.
@@ -40,7 +40,7 @@ struct Found {
 
 /// The notes of the parts of all files.
 struct Notes {
-    ledger: Ledger,
+    bad_rows: BadRowCounter,
     comments: Tally,
     open_ends: Tally,
 }
@@ -48,19 +48,19 @@ struct Notes {
 impl Notes {
     /// Takes the notes of a part from `space`.
     fn settle(&self, part: u64, space: &mut Space) {
-        self.ledger.settle(part, std::mem::take(&mut space.bad_lines));
+        self.bad_rows.settle(part, std::mem::take(&mut space.bad_lines));
         self.comments.add(part, std::mem::take(&mut space.comments));
         self.open_ends.add(part, std::mem::take(&mut space.open_ends));
     }
 }
 
 /// Reads all files to their end, or to the first fault.
-pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOver> {
+pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes> {
     let failure = FirstFailure::default();
-    let ledger = Ledger::new(emit.bad_rows_max);
-    let notes = Notes { ledger, comments: Tally::default(), open_ends: Tally::default() };
-    let found: Vec<Found> = files.iter().map(|_| Found::default()).collect();
-    let counted = files.iter().zip(&found);
+    let bad_rows = BadRowCounter::new(emit.bad_rows_max);
+    let notes = Notes { bad_rows, comments: Tally::default(), open_ends: Tally::default() };
+    let counts: Vec<FileCounts> = files.iter().map(|_| FileCounts::default()).collect();
+    let counted = files.iter().zip(&counts);
     let queue = Queue { files: counted.clone(), current: None, claimed: 0, is_closed: false };
     let queue = Mutex::new(queue);
     let count = emit.sizes.workers;
@@ -72,18 +72,18 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<PassedOve
         })
     })?;
     let failure = failure.into_first();
-    let bad_rows = notes.ledger.close(failure.as_ref().map(|(part, _)| *part))?;
+    let bad_rows = notes.bad_rows.close(failure.as_ref().map(|(part, _)| *part))?;
     if let Some((_, error)) = failure {
         return Err(error);
     }
-    for (file, found) in counted {
-        file.check_balance(&lock(&found.balance), emit.weighted)?;
+    for (file, counts) in counted {
+        file.check_balance(&lock(&counts.balance), emit.weighted)?;
         if bad_rows.count == 0 {
-            file.check_edges(found.edges.load(Ordering::Relaxed), emit.undirected)?;
+            file.check_edges(counts.edges.load(Ordering::Relaxed), emit.undirected)?;
         }
     }
     let (comments, open_ends) = (notes.comments.close(), notes.open_ends.close());
-    Ok(PassedOver { bad_rows, comments, open_ends })
+    Ok(LineNotes { bad_rows, comments, open_ends })
 }
 
 fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emit: &Emit<'_>) {
@@ -91,7 +91,7 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
     loop {
         // A lock is poisoned only by a panic, which `guarded` has turned into a recorded failure.
         let Ok(mut claims) = queue.lock() else { return };
-        if claims.is_closed || failure.is_recorded() || notes.ledger.is_exceeded() {
+        if claims.is_closed || failure.is_recorded() || notes.bad_rows.is_exceeded() {
             return;
         }
         let number = claims.claimed;
@@ -101,10 +101,10 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
         drop(claims);
         let outcome = match claim {
             Ok(None) => return,
-            Ok(Some((part, found))) => {
+            Ok(Some((part, counts))) => {
                 let outcome = guarded(|| part(&mut space, emit));
-                found.edges.fetch_add(std::mem::take(&mut space.edges), Ordering::Relaxed);
-                lock(&found.balance).absorb(&mut space.balance);
+                counts.edges.fetch_add(std::mem::take(&mut space.edges), Ordering::Relaxed);
+                lock(&counts.balance).absorb(&mut space.balance);
                 outcome
             }
             Err(error) => Err(error),
@@ -118,15 +118,15 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
 
 /// The file that is being read, and those after it.
 struct Queue<'a> {
-    files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, Found>>,
-    current: Option<(Box<dyn Reader<'a> + 'a>, &'a Found)>,
+    files: std::iter::Zip<std::slice::Iter<'a, InputFile>, std::slice::Iter<'a, FileCounts>>,
+    current: Option<(Box<dyn Reader<'a> + 'a>, &'a FileCounts)>,
     claimed: u64,
     /// Whether a claim has failed, which ends all claims.
     is_closed: bool,
 }
 
-/// A part, and where the findings of its file go.
-type Claim<'a> = (Part<'a>, &'a Found);
+/// A part, and the counts of its file.
+type Claim<'a> = (Part<'a>, &'a FileCounts);
 
 impl<'a> Queue<'a> {
     /// Takes the next part of the current file, or of the next files once it has ended.
@@ -134,13 +134,13 @@ impl<'a> Queue<'a> {
         emit.cancel.check()?;
         self.claimed += 1;
         loop {
-            if let Some((reader, found)) = &mut self.current
+            if let Some((reader, counts)) = &mut self.current
                 && let Some(part) = reader.claim(space, emit)?
             {
-                return Ok(Some((part, found)));
+                return Ok(Some((part, counts)));
             }
             match self.files.next() {
-                Some((file, found)) => self.current = Some((file.open(emit)?, found)),
+                Some((file, counts)) => self.current = Some((file.open(emit)?, counts)),
                 None => {
                     self.current = None;
                     return Ok(None);

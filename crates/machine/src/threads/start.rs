@@ -109,7 +109,8 @@ pub fn start_workers(
 /// Returns how many of the `wanted` workers a process may have, at least 1.
 pub fn workers_within_limit(wanted: usize) -> usize {
     if wanted > WORKERS_MAX {
-        note_workers(WORKERS_MAX, wanted, &format!("a process has {WORKERS_MAX} at the most"));
+        let why = format!("a process may have at most {WORKERS_MAX} workers");
+        note_workers(WORKERS_MAX, wanted, &why);
     }
     wanted.clamp(1, WORKERS_MAX)
 }
@@ -158,7 +159,7 @@ fn pass() -> io::Result<()> {
 /// Notes that a thread was refused, and adds advice to the error.
 fn refusal(error: &io::Error) -> io::Error {
     let why = format!(
-        "the system starts no more threads ({error}); raise `ulimit -u`, or `pids.max` of the container"
+        "the system refused to start a thread ({error}); raise `ulimit -u`, or `pids.max` of the container"
     );
     lock(&DOOR).shortage.get_or_insert_with(|| Shortage { workers: None, why: why.clone() });
     io::Error::new(error.kind(), why)

@@ -329,7 +329,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
         return Err(damaged("an undirected graph has its rows twice"));
     }
     if !manifest.grid.is_sound() || !manifest.grid.can_cut(manifest.vertices) {
-        return Err(damaged("its grid has cells of a size that none has"));
+        return Err(damaged("the sizes of its segments or columns are invalid"));
     }
     Ok(manifest)
 }

@@ -101,7 +101,9 @@ impl Graph {
             |name: &str| needed.contains(&name) || file_names::OPTIONAL.contains(&name);
         let other = manifest.files.iter().find(|file| !is_expected(&file.name));
         let detail = match other {
-            Some(file) => format!("it names {}, of which such a graph has none", file.name),
+            Some(file) => {
+                format!("it names {}, which does not belong to this kind of graph", file.name)
+            }
             None if self.files.len() < manifest.files.len() => "it names a file twice".to_owned(),
             None => return Ok(()),
         };
@@ -364,7 +366,7 @@ fn open_files(
     for entry in entries {
         // A name with a path could lead out of the directory.
         if !file_names::all().any(|known| known == entry.name) {
-            let detail = format!("it names {}, which no graph has", entry.name);
+            let detail = format!("it names {}, which does not belong to any graph", entry.name);
             return Err(damaged_manifest(directory, detail));
         }
         let file = reader

@@ -32,7 +32,8 @@ impl Graph {
     pub(crate) fn verify_sources(&self, cell: &CellEntry, sources: &SourceSet) -> Result<()> {
         let count = sources.len();
         if count != cell.source_count {
-            let detail = format!("the table says {}, its tiles have {count}", cell.source_count);
+            let detail =
+                format!("the table says {}, the tiles of the cell have {count}", cell.source_count);
             return Err(self.damaged_sources(cell, detail));
         }
         let Some(list) = self.read_sources(cell) else { return Ok(()) };
@@ -40,7 +41,10 @@ impl Graph {
         let size = self.grid().source_count(cell.cell.segment, self.vertex_count());
         match sources.is_list(&bytes, count, size) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.damaged_sources(cell, "its tiles have others".into())),
+            Ok(false) => {
+                let detail = "the list differs from the sources in the tiles of the cell";
+                Err(self.damaged_sources(cell, detail.into()))
+            }
             Err(detail) => Err(self.damaged_sources(cell, detail)),
         }
     }

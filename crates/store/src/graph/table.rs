@@ -71,7 +71,7 @@ impl Table {
         sizes: FileSizes,
     ) -> Result<Table, String> {
         if manifest.tiles > u64::from(u32::MAX) {
-            return Err(format!("there are {} tiles, which no table has", manifest.tiles));
+            return Err(format!("{} tiles exceed the limit of 2^32 - 1", manifest.tiles));
         }
         let batches = check_batches(records.batches, manifest)?;
         let cells = check_cells(records.cells, manifest, sizes.sources)?;
@@ -80,7 +80,7 @@ impl Table {
             if edges_of(&entries[entry.tiles.clone()]) != record.edge_count.get() {
                 let Cell { column, segment } = entry.cell;
                 return Err(format!(
-                    "the cell of column {column}, segment {segment} has other edges"
+                    "the cell of column {column}, segment {segment} has another number of edges than its tiles"
                 ));
             }
         }

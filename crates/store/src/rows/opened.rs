@@ -75,11 +75,12 @@ impl Rows {
             detail,
         };
         if weights.as_ref().is_some_and(|weights| weights.len() != 4 * manifest.edges) {
-            let detail = format!("it has not the weights of {} edges", manifest.edges);
+            let detail = format!("its length does not fit {} edges", manifest.edges);
             return Err(damaged(names.weights, detail));
         }
         if !file.len().is_multiple_of(size_of::<u64>() as u64) {
-            return Err(damaged(names.index, format!("it holds {} bytes", file.len())));
+            let detail = format!("its length of {} bytes is not a multiple of 8", file.len());
+            return Err(damaged(names.index, detail));
         }
         let count = file.len() as usize / size_of::<u64>();
         let mut words: Vec<u64> = huge::with_capacity(count);
@@ -421,8 +422,9 @@ impl Rows {
             let row = extent.row(&reference.bits, bytes)?;
             Some((reference.source.0, row))
         });
-        let (source, row) =
-            found.ok_or_else(|| format!("no row to copy from is {distance} vertices before"))?;
+        let (source, row) = found.ok_or_else(|| {
+            format!("it copies from {distance} vertices before, where there is no row")
+        })?;
         targets.reserve(row.len() as usize);
         let push = |(), target| {
             targets.push(target);
@@ -440,7 +442,7 @@ impl Rows {
     /// Returns the error for a piece with a target outside of its range.
     pub fn damaged_piece(&self, piece: &RowPiece) -> Error {
         let Range { start, end } = piece.targets();
-        let detail = format!("a piece of it does not keep to vertices {} to {}", start.0, end.0);
+        let detail = format!("a piece has no edges, or targets outside {}..{}", start.0, end.0);
         self.damaged(piece.source(), detail)
     }
 

@@ -110,7 +110,10 @@ impl Graph {
             ends.add(run.end, 1);
             Ok(())
         })?;
-        if starts == ends { Ok(()) } else { Err(self.damaged_vertices("two are the same".into())) }
+        match starts == ends {
+            true => Ok(()),
+            false => Err(self.damaged_vertices("two vertices have the same dense id".into())),
+        }
     }
 
     /// Checks all tiles. Returns the number of their edges and figures of them.
@@ -197,7 +200,9 @@ impl Graph {
             // Counts from the first of its segment, which has up to 2^24.
             let local = (source - origin.source) as u32;
             if !summary.may_hold(local) || !targets.contains(&(target - origin.target)) {
-                fault.get_or_insert_with(|| format!("edge {source} to {target} does not belong"));
+                fault.get_or_insert_with(|| {
+                    format!("edge {source} to {target} lies outside of the tile's range")
+                });
                 return;
             }
             found.sources.iter_mut().for_each(|sources| sources.insert(local));

@@ -75,7 +75,7 @@ pub(super) fn verify(
     match check.left.iter().position(|&left| left != 0) {
         None => Ok(Some(check.sum)),
         Some(target) => {
-            let detail = format!("the rows do not lead to vertex {target} as often as it says");
+            let detail = format!("the rows list vertex {target} less often than its degree says");
             Err(reader.rows().damaged_file(detail))
         }
     }
@@ -127,7 +127,10 @@ impl Check<'_> {
             match &mut left[target.index()] {
                 0 => {
                     fault.get_or_insert_with(|| {
-                        format!("its neighbour {} has no such edge", target.0)
+                        format!(
+                            "with it, the rows list vertex {} more often than its degree says",
+                            target.0
+                        )
                     });
                 }
                 left => *left -= 1,

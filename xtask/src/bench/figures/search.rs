@@ -37,7 +37,7 @@ pub fn wcc(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let title = format!("whole run, R-MAT {}, from disk within {budget}", graph.scale);
     let figure = Figure::new(title, Unit::Seconds, ours)
         .compared_with("one PageRank iteration from disk", iterations, Ratio::TimesAsLong)
-        .note(format!("{scan} of it over the edges, the rest names components"));
+        .note(format!("{scan} for the scan of edges, the rest for naming components"));
     let figure = lab.with_targets(figure, |figure| figure.at_most(Of::Ratio, 1.3, None));
     let peak = Figure::new("peak memory of these runs", Unit::Bytes, peaks);
     Ok(vec![figure, peak.at_most(Of::Value, memory as f64, None)])

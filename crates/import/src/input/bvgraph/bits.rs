@@ -115,7 +115,7 @@ impl Bits {
     }
 
     fn too_large(&self) -> Error {
-        self.damaged("a number is there that does not fit 64 bits".to_owned())
+        self.damaged("a number does not fit 64 bits".to_owned())
     }
 
     /// Counts the zeros up to the next one.
@@ -159,7 +159,7 @@ impl Bits {
         if self.known >= count {
             return Ok(());
         }
-        let problem = format!("the file ends within a number, behind bit {}", self.position);
+        let problem = format!("the file ends within a number, after bit {}", self.position);
         Err(self.damaged(problem))
     }
 

@@ -65,7 +65,8 @@ impl Layout {
     /// Whether a file of lists belongs to WebGraph, according to the properties beside it.
     pub fn is_at(lists: &Path) -> bool {
         let beside = Layout::properties_of(lists);
-        beside.exists() && Properties::read(&beside).is_ok_and(|told| Layout::is_of(&told))
+        beside.exists()
+            && Properties::read(&beside).is_ok_and(|properties| Layout::is_of(&properties))
     }
 
     /// Whether properties describe a graph of WebGraph, of this or another class.
@@ -80,11 +81,13 @@ impl Layout {
             let name = beside.display();
             return Err(bad_file(
                 path,
-                format!("a BVGraph has its properties beside it, but there is no {name}"),
+                format!(
+                    "a BVGraph has its properties in the same folder, but {name} does not exist"
+                ),
             ));
         }
-        let told = Told(&Properties::read(&beside)?).layout(options);
-        let layout = told.map_err(|problem| bad_file(&beside, problem))?;
+        let layout = PropertyReader(&Properties::read(&beside)?).layout(options);
+        let layout = layout.map_err(|problem| bad_file(&beside, problem))?;
         // A list takes at least one bit.
         let bits = u128::from(bytes) * 8;
         if u128::from(layout.vertices) > bits
@@ -92,7 +95,7 @@ impl Layout {
         {
             let vertices = layout.vertices;
             let problem = format!(
-                "it is cut off, or its properties are of another file: {bits} bits for {vertices} lists"
+                "it is cut off, or its properties belong to another file: {bits} bits for {vertices} lists"
             );
             return Err(bad_file(path, problem));
         }
@@ -114,27 +117,27 @@ impl Layout {
     }
 }
 
-/// Properties to be interpreted.
-struct Told<'a>(&'a Properties);
+/// Interprets properties.
+struct PropertyReader<'a>(&'a Properties);
 
-impl Told<'_> {
+impl PropertyReader<'_> {
     fn layout(&self, options: &InputOptions) -> Result<Layout, String> {
         let class = self.value("graphclass")?.unwrap_or_default();
         if !class.ends_with("webgraph.BVGraph") {
             return Err(format!(
-                "of the graphs of WebGraph those of the class BVGraph are read, not of `{}`",
+                "only WebGraph graphs of class BVGraph are read, not `{}`",
                 class.escape_debug()
             ));
         }
         if self.value("endianness")?.is_some_and(|order| order != "big") {
-            return Err("of BVGraphs big-endian ones are read; write it as one".to_owned());
+            return Err("only big-endian BVGraphs are read; write it as one".to_owned());
         }
         let window = self.number("windowsize")?.unwrap_or(7);
         if window > WINDOW_MAX {
-            return Err(format!("windowsize is {window}; up to {WINDOW_MAX} is read"));
+            return Err(format!("windowsize is {window}; up to {WINDOW_MAX} is supported"));
         }
         let required =
-            |name| self.number(name)?.ok_or_else(|| format!("there is no line `{name}=..`"));
+            |name| self.number(name)?.ok_or_else(|| format!("the line `{name}=..` is missing"));
         Ok(Layout {
             vertices: required("nodes")?,
             arcs: required("arcs")?,
@@ -147,7 +150,7 @@ impl Told<'_> {
     }
 
     fn value(&self, name: &str) -> Result<Option<&str>, String> {
-        let several = |Several| format!("several lines are `{name}=..`");
+        let several = |Several| format!("it has several lines `{name}=..`");
         self.0.only(|key| key == name).map_err(several)
     }
 
@@ -162,7 +165,7 @@ impl Told<'_> {
     fn codes(&self) -> Result<Codes, String> {
         let zeta = self.number("zetak")?.unwrap_or(3);
         let zeta = u32::try_from(zeta).ok().filter(|step| (1..=16).contains(step));
-        let zeta = Code::Zeta(zeta.ok_or("zetak is none of 1 to 16")?);
+        let zeta = Code::Zeta(zeta.ok_or("zetak must be from 1 to 16")?);
         let mut codes = Codes {
             outdegree: Code::Gamma,
             reference: Code::Unary,
@@ -172,7 +175,7 @@ impl Told<'_> {
         };
         let flags = self.value("compressionflags")?.unwrap_or_default();
         for flag in flags.split('|').map(str::trim).filter(|flag| !flag.is_empty()) {
-            let unknown = || format!("`{}` is a code that is not read", flag.escape_debug());
+            let unknown = || format!("the code `{}` is not supported", flag.escape_debug());
             let (what, name) = flag.rsplit_once('_').ok_or_else(unknown)?;
             let code = match name {
                 "UNARY" => Code::Unary,
@@ -204,10 +207,11 @@ impl Told<'_> {
 mod tests {
     use super::*;
 
-    const TOLD: &str = "#BVGraph properties\ngraphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=5\narcs=7\n";
+    const PROPERTIES: &str = "#BVGraph properties\ngraphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=5\narcs=7\n";
 
     fn layout(more: &str) -> Result<Layout, String> {
-        Told(&Properties::parse(&format!("{TOLD}{more}"))).layout(&InputOptions::default())
+        PropertyReader(&Properties::parse(&format!("{PROPERTIES}{more}")))
+            .layout(&InputOptions::default())
     }
 
     #[test]
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn unreadable_properties_are_refused_by_name() {
         for (more, says) in [
-            ("nodes=6\n", "several lines are `nodes"),
+            ("nodes=6\n", "several lines `nodes"),
             ("windowsize=x\n", "windowsize is `x`"),
             ("windowsize=5000\n", "up to 4096"),
             ("zetak=0\n", "zetak"),
@@ -238,8 +242,8 @@ mod tests {
             let told = layout(more).expect_err(more);
             assert!(told.contains(says), "{told}");
         }
-        let class = TOLD.replace("BVGraph\nversion", "EFGraph\nversion");
-        let told = Told(&Properties::parse(&class)).layout(&InputOptions::default());
+        let class = PROPERTIES.replace("BVGraph\nversion", "EFGraph\nversion");
+        let told = PropertyReader(&Properties::parse(&class)).layout(&InputOptions::default());
         assert!(told.is_err_and(|told| told.contains("EFGraph")));
     }
 }

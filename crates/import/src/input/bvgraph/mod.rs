@@ -1,6 +1,6 @@
-//! BVGraphs of WebGraph (Boldi, Vigna, *The WebGraph Framework I: Compression Techniques*, 2004): a
-//! file `.graph` with the adjacency lists of the vertices from 0 on, bit by bit, and a file
-//! `.properties` beside it.
+//! Reads BVGraphs of WebGraph (Boldi, Vigna, *The WebGraph Framework I: Compression Techniques*,
+//! 2004). A file `.graph` holds the adjacency lists of the vertices from 0 on, bit by bit. A file
+//! `.properties` lies beside it.
 //!
 //! A list may refer to lists before it, so one worker at a time decodes. The file of offsets is not
 //! read. The libraries that read the format trust the file: on a damaged one, they panic or take as

@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         let left = self.layout.arcs - self.arcs;
         if outdegree > left.min(self.layout.vertices) {
             let problem =
-                format!("{vertex} has the outdegree {outdegree} where there are {left} arcs left");
+                format!("{vertex} has the outdegree {outdegree}, but only {left} arcs are left");
             return Err(self.bits.damaged(problem));
         }
         self.arcs += outdegree;
@@ -125,7 +125,9 @@ impl<'a> Rows<'a> {
                         .whole_of(Layout::MEMORY_SHARE * Layout::NEIGHBOUR_BYTES * neighbours)
                 };
                 return Err(Error::OverBudget {
-                    what: format!("reading the neighbours of {vertex} and of vertices before it"),
+                    what: format!(
+                        "reading the neighbours of {vertex} and of the vertices before it"
+                    ),
                     needed: bytes(self.room + outdegree),
                     budget: bytes(most),
                 });
@@ -158,7 +160,7 @@ impl<'a> Rows<'a> {
             let length = self.bits.number(codes.block)?.saturating_add(u64::from(block > 0));
             let rest = &self.held[place][begin..];
             if length > rest.len() as u64 {
-                let problem = format!("{vertex} copies more neighbours than there are to copy");
+                let problem = format!("{vertex} copies more neighbours than the reference has");
                 return Err(self.bits.damaged(problem));
             }
             if block % 2 == 0 {
@@ -183,7 +185,7 @@ impl<'a> Rows<'a> {
         for _ in 0..intervals {
             let number = self.bits.number(codes.interval)?;
             let start = match end {
-                None => beside(vertex, number),
+                None => at_offset(vertex, number),
                 // At least one id lies between two intervals.
                 Some(end) => number.checked_add(end).and_then(|start: u64| start.checked_add(1)),
             };
@@ -205,7 +207,7 @@ impl<'a> Rows<'a> {
         while (list.len() as u64) < outdegree {
             let number = self.bits.number(self.layout.codes.residual)?;
             let next = match last {
-                None => beside(vertex, number),
+                None => at_offset(vertex, number),
                 Some(last) => number.checked_add(last).and_then(|next: u64| next.checked_add(1)),
             };
             let Some(next) = next.filter(|&next| next < self.layout.vertices) else {
@@ -228,7 +230,9 @@ impl<'a> Rows<'a> {
 
     fn no_vertex(&self, vertex: u64) -> Error {
         let vertices = self.layout.vertices;
-        let problem = format!("a neighbour of {vertex} is none of the vertices below {vertices}");
+        let problem = format!(
+            "a neighbour of {vertex} is too large: the ids of the vertices are below {vertices}"
+        );
         self.bits.damaged(problem)
     }
 
@@ -236,9 +240,9 @@ impl<'a> Rows<'a> {
     fn check_end(&self) -> Result<()> {
         let found = self.bits.position();
         match self.layout.bits {
-            Some(told) if told != found => {
+            Some(declared) if declared != found => {
                 let problem =
-                    format!("the lists end behind bit {found}, but they should behind bit {told}");
+                    format!("the lists end after bit {found}, but should end after bit {declared}");
                 Err(self.bits.damaged(problem))
             }
             _ => Ok(()),
@@ -248,7 +252,7 @@ impl<'a> Rows<'a> {
 
 /// Decodes an id relative to `vertex`: even numbers mean ids from `vertex` on, odd numbers mean ids
 /// before it. `None` if there is no such id.
-fn beside(vertex: u64, number: u64) -> Option<u64> {
+fn at_offset(vertex: u64, number: u64) -> Option<u64> {
     let distance = number >> 1;
     match number & 1 {
         0 => vertex.checked_add(distance),

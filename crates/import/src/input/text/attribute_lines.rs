@@ -13,7 +13,7 @@ use super::super::reader::{bad_at, bad_file};
 use super::super::stream::Stream;
 use super::blocks::{Blocks, Start};
 use super::dialect::{FirstBytes, lines};
-use super::fields::{Fields, Separator, is_blank, is_comment, line_at, there_are};
+use super::fields::{Fields, Separator, is_blank, is_comment, line_at};
 use super::vertex_lines::{self, VertexLines};
 
 /// A text whose header was read.
@@ -132,8 +132,9 @@ impl AttributeLines {
             return Ok(());
         }
         let (width, between) = (self.width, self.separator.plural());
-        let there = there_are(index);
-        Err(format!("expected {width} columns separated by {between}, as in the header; {there}"))
+        Err(format!(
+            "expected {width} columns separated by {between} as in the header, found {index}"
+        ))
     }
 }
 

@@ -122,7 +122,7 @@ impl Blocks {
 /// The error for a line that is too long.
 pub(super) fn line_too_long(path: &Path, line: u64, bytes_max: usize) -> Error {
     let detail = format!(
-        "the line is longer than {}, as long as lines may be within this memory; is this text?",
+        "the line is longer than {}, the limit for this memory; is this text?",
         Bytes(bytes_max as u64)
     );
     bad_at(path, At::Line(line), detail)

@@ -110,7 +110,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The columns of the line at the range `line` of `block`.
+    /// Returns the columns of the range `line` of `block`.
     pub fn of(block: &'a [u8], line: Range<usize>, separator: Separator) -> Fields<'a> {
         Fields { block, at: line.start, end: line.end, separator }
     }
@@ -253,26 +253,18 @@ pub(super) fn quote_between_blanks(role: &str, cell: &[u8]) -> String {
     )
 }
 
-/// Says in a message how many columns a line has.
-pub(super) fn there_are(found: usize) -> String {
-    if found == 1 { "there is 1".to_owned() } else { format!("there are {found}") }
-}
-
 /// The error for a line that has `found` columns instead of at least `width`.
 fn too_few(found: usize, separator: Separator, columns: Columns, width: usize) -> Diagnostic {
     let between = separator.plural();
-    let there = there_are(found);
     let hint = match columns.weight {
-        _ if found > columns.last() => {
-            Some(Hint::set([SKIP_BAD_ROWS]).detail("to pass over such rows"))
-        }
+        _ if found > columns.last() => Some(Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows")),
         Some(weight) if found <= weight => {
             Some(Hint::leave_out(WEIGHTED.option).detail("if there are no weights"))
         }
         _ if found == 1 => Some(Hint::set([DELIMITER]).detail("if something else separates them")),
         Some(_) | None => None,
     };
-    let message = format!("expected {width} columns separated by {between}, {there}");
+    let message = format!("expected {width} columns separated by {between}, found {found}");
     Diagnostic::from(message).hint(hint)
 }
 

@@ -41,7 +41,7 @@ pub(super) fn binary_refusal(
     }
     if let Some(encoding) = utf16(head) {
         let message = format!(
-            "this is text in {encoding}; make UTF-8 of it with \
+            "this is text in {encoding}; convert it with \
              `iconv -f {encoding} -t UTF-8 FILE > edges.txt`"
         );
         return Some(message.into());
@@ -49,7 +49,7 @@ pub(super) fn binary_refusal(
     let control = control?;
     let (what, hint) = match Name::of(path).ending() {
         Ending::Format(Format::Metis) => {
-            ("; of a BVGraph of WebGraph, its properties have to be beside it", None)
+            ("; a BVGraph of WebGraph needs its properties in the same folder", None)
         }
         Ending::Other(_) | Ending::Format(_) | Ending::Number | Ending::None => {
             ("", Some(Hint::set([FORMAT]).detail("if the file holds raw pairs")))
@@ -116,7 +116,7 @@ const KINDS: [(fn(&[u8]) -> bool, &str); 6] = [
     (
         is_json,
         "this is JSON; take the ends of each object with \
-         `jq -r '[.source, .target] | @tsv' FILE > edges.tsv`, or what your fields are called",
+         `jq -r '[.source, .target] | @tsv' FILE > edges.tsv`, adapted to the names of your fields",
     ),
     (is_xml, "this is XML, perhaps RDF, but neither GraphML nor GEXF; write the edges as text"),
     (

@@ -117,7 +117,7 @@ impl Head<'_> {
                 let keep = Hint::set([WEIGHTED]).detail("to keep it as the weight");
                 remarks.push(Diagnostic::from("the third column was not read").hint(keep));
             }
-            Some(_) => remarks.push("the columns behind the second were not read".into()),
+            Some(_) => remarks.push("the columns after the second were not read".into()),
             None => {}
         }
         remarks
@@ -278,7 +278,7 @@ impl Head<'_> {
                 let message =
                     format!("{} may be the names of columns or an edge", self.excerpt(&lines[0]));
                 let names = name_columns().detail("to name the columns");
-                let no_names = Hint::set([NO_HEADER]).detail("to say that there are no names");
+                let no_names = Hint::set([NO_HEADER]).detail("if it has no column names");
                 Err(Diagnostic::from(message).hint(names).hint(no_names))
             }
             FirstLine::Either => absent(!self.recurs(lines, separator)),
@@ -342,12 +342,12 @@ impl Head<'_> {
             return Ok(());
         };
         let message = format!(
-            "there are {found} integers, and {width} in line {first}: this looks like lists of \
+            "this line has {found} integers, but line {first} has {width}: this looks like lists of \
              neighbours. Where each begins with its vertex, make edges of them with \
-             `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; what makes edges of a file \
-             of METIS is told where its name ends in .graph or .metis"
+             `awk '{{for (i = 2; i <= NF; i++) print $1, $i}}' FILE > edges.txt`; METIS files need \
+             a name ending in .graph or .metis"
         );
-        let two_columns = Hint::set([NO_HEADER]).detail("where further columns are not wanted");
+        let two_columns = Hint::set([NO_HEADER]).detail("to ignore further columns");
         Err((other, Diagnostic::from(message).hint(two_columns)))
     }
 }

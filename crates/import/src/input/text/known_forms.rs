@@ -57,8 +57,7 @@ impl Reading<'_> {
         let [field, symmetry] = match told[..] {
             [_, b"matrix", b"coordinate", field, symmetry] => [field, symmetry],
             _ => {
-                let problem =
-                    "of Matrix Market, matrices of coordinates are read, and nothing else";
+                let problem = "only Matrix Market matrices of coordinates are read";
                 return Err(in_banner(problem.into()));
             }
         };
@@ -74,7 +73,7 @@ impl Reading<'_> {
         };
         self.check_weights(field != b"pattern").map_err(in_banner)?;
         if self.options.weighted && field == b"complex" {
-            return Err(in_banner("complex numbers are no weights".into()));
+            return Err(in_banner("complex numbers cannot be weights".into()));
         }
         let line = self.first_line(|_| false)?;
         let sizes = self.numbers(&line);
@@ -83,7 +82,7 @@ impl Reading<'_> {
         };
         if rows != columns {
             let problem = format!(
-                "the matrix has {} and {}, but those of a graph are the same vertices",
+                "the matrix has {} and {}; a graph needs a square matrix",
                 counted(rows, "row", "rows"),
                 counted(columns, "column", "columns")
             );
@@ -112,7 +111,7 @@ impl Reading<'_> {
             [b"p", b"edge" | b"col", vertices, edges] => (true, [vertices, edges].map(number)),
             [b"p", problem, ..] if problem != b"sp" => {
                 let problem =
-                    format!("of DIMACS, graphs are read, and no problem {}", Excerpt(problem));
+                    format!("only DIMACS graphs are read, not the problem {}", Excerpt(problem));
                 return Err((self.number(&line), problem.into()));
             }
             _ => return Err(self.no_sizes(&line, "`p sp VERTICES ARCS`")),
@@ -176,7 +175,7 @@ impl Reading<'_> {
         let bytes = self.head.whole_lines();
         let found = lines(bytes).find(|line| !is_comment(&bytes[line.place.clone()]));
         let behind = self.head.start.lines + memchr_iter(b'\n', bytes).count() as u64 + 1;
-        found.ok_or_else(|| (behind, "there is no line with sizes".into()))
+        found.ok_or_else(|| (behind, "the line with sizes is missing".into()))
     }
 
     fn number(&self, line: &Line) -> u64 {
@@ -190,7 +189,7 @@ impl Reading<'_> {
 
     fn no_sizes(&self, line: &Line, wanted: &str) -> Fault {
         let found = Excerpt(&self.head.whole_lines()[line.place.clone()]);
-        (self.number(line), format!("expected a line with {wanted}, there is {found}").into())
+        (self.number(line), format!("expected a line with {wanted}, found {found}").into())
     }
 
     /// Refuses to read weights from a file without weights.
@@ -217,7 +216,7 @@ impl Reading<'_> {
         undirected: bool,
     ) -> Result<Preamble, Fault> {
         let Some(end) = vertices.checked_add(1) else {
-            return Err((self.number(line), "there are too many vertices".into()));
+            return Err((self.number(line), "it declares too many vertices".into()));
         };
         let (vertices, undirected) = (Some(1..end), Some(undirected));
         Ok(Preamble { vertices, edges, undirected, ..Preamble::default() })

@@ -45,7 +45,7 @@ pub(super) fn parse(
             let Some(field) = fields.next().map_err(fault)? else { break };
             if source > lists.vertices {
                 let vertices = counted(lists.vertices, "vertex", "vertices");
-                let problem = format!("it tells of {vertices}, and this is a line more");
+                let problem = format!("the header declares {vertices}, but this is one more line");
                 return Err(fault(problem).into());
             }
             if index < lists.skipped {
@@ -53,9 +53,12 @@ pub(super) fn parse(
             }
             let target = neighbour(&field, block, lists, at)?;
             let weight = match lists.is_weighted {
-                true => Some(fields.next().map_err(fault)?.ok_or_else(|| {
-                    fault(format!("no weight stands behind the neighbour {target}"))
-                })?),
+                true => Some(
+                    fields
+                        .next()
+                        .map_err(fault)?
+                        .ok_or_else(|| fault(format!("the neighbour {target} has no weight")))?,
+                ),
                 false => None,
             };
             let weight = weight.filter(|_| emit.weighted);
@@ -89,7 +92,7 @@ fn neighbour(field: &Field, block: &[u8], lists: Lists, at: usize) -> Result<u64
         id if (1..=lists.vertices).contains(&id) => Ok(id),
         _ => {
             let problem = format!(
-                "the neighbour {} is none of the vertices 1 to {}",
+                "the neighbour {} is not one of the vertices 1 to {}",
                 Excerpt(text),
                 lists.vertices
             );

@@ -185,13 +185,13 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
             b'a' | b'e' => {}
             b'c' => return Ok((None, next)),
             _ => {
-                let problem = format!("{} begins no line of edges", Excerpt(&block[line]));
+                let problem = format!("{} does not begin a line of edges", Excerpt(&block[line]));
                 return Err(Fault::of_line(at, problem));
             }
         }
     }
     if memchr(b'\r', &block[line.clone()]).is_some() {
-        let detail = "a carriage return stands within the line; end lines with line feeds";
+        let detail = "a carriage return is within the line; end lines with line feeds";
         return Err(Fault::of_line(at, detail));
     }
     let (separator, columns) = (dialect.separator(), dialect.columns());

@@ -14,7 +14,6 @@ use super::blocks::Blocks;
 use super::dialect::Form;
 use super::fields::{
     Excerpt, Field, Fields, Separator, is_comment, is_passed_over, line_at, quote_between_blanks,
-    there_are,
 };
 use super::vertex_layout::VertexLayout;
 
@@ -96,7 +95,9 @@ impl VertexLines {
                 match field.bytes(block) {
                     b"v" => continue,
                     b"c" | b"p" => return Ok(None),
-                    other => return Err(format!("{} begins no line of DIMACS", Excerpt(other))),
+                    other => {
+                        return Err(format!("{} does not begin a line of DIMACS", Excerpt(other)));
+                    }
                 }
             }
             let is_read = index == places.id || places.values.contains(&Some(index));
@@ -130,8 +131,7 @@ impl VertexLines {
     fn too_few(&self, found: usize) -> String {
         let wanted = self.layout.width.max(self.layout.last_required + 1);
         let between = self.layout.separator.plural();
-        let there = there_are(found);
-        format!("expected {wanted} columns separated by {between}, {there}")
+        format!("expected {wanted} columns separated by {between}, found {found}")
     }
 }
 

@@ -15,7 +15,7 @@ impl Counts {
     /// Parses the number in the attribute `name`, if it is present.
     pub fn number(name: &str, text: Option<&str>) -> Result<Option<u64>, Diagnostic> {
         let number = |text: &str| {
-            let refuse = |_| format!("`{name}` is `{}`, no number", text.escape_debug()).into();
+            let refuse = |_| format!("`{name}` is `{}`, not a number", text.escape_debug()).into();
             text.trim().parse().map_err(refuse)
         };
         text.map(number).transpose()
@@ -34,7 +34,7 @@ struct Open {
     element: String,
     depth: usize,
     line: u64,
-    told: u64,
+    declared: u64,
     /// Items that begin directly in the element.
     direct: u64,
     /// Items that begin in the element or anywhere below it.
@@ -47,12 +47,12 @@ impl ItemCounter {
     }
 
     /// Begins an element, which may declare how many items it has.
-    pub fn begin(&mut self, element: &Element<'_>, told: Option<u64>) {
-        let open = told.map(|told| Open {
+    pub fn begin(&mut self, element: &Element<'_>, declared: Option<u64>) {
+        let open = declared.map(|declared| Open {
             element: element.name().to_owned(),
             depth: element.depth,
             line: element.line,
-            told,
+            declared,
             direct: 0,
             all: 0,
         });
@@ -74,12 +74,12 @@ impl ItemCounter {
     /// The line of the element, if it has another number of items than it declares.
     pub fn end(&mut self, depth: usize) -> Result<(), (u64, Diagnostic)> {
         let Some(ended) = self.open.pop_if(|open| open.depth == depth) else { return Ok(()) };
-        let Open { element, line, told, direct, all, .. } = ended;
-        if told == direct || told == all {
+        let Open { element, line, declared, direct, all, .. } = ended;
+        if declared == direct || declared == all {
             return Ok(());
         }
         let items = self.items;
-        let problem = format!("`{element}` tells of {told} {items} but has {all}");
+        let problem = format!("`{element}` declares {declared} {items} but has {all}");
         Err((line, problem.into()))
     }
 }

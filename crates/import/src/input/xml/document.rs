@@ -22,7 +22,7 @@ const DEPTH_MAX: usize = 256;
 pub(super) const NAME_BYTES_MAX: usize = 1 << 10;
 
 /// Why a weight with an unknown entity is refused.
-pub(super) const UNKNOWN_ENTITY: &str = "an entity stands here that is not known";
+pub(super) const UNKNOWN_ENTITY: &str = "this entity is unknown";
 
 /// Events between two checks for cancellation.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -82,13 +82,13 @@ impl Document {
                 let lines = reader.get_mut();
                 return Err(match error {
                     quick_xml::Error::Io(_) if lines.is_too_long() => bad(format!(
-                        "a tag or a text is longer than {}, as long as they may be within this memory",
+                        "a tag or a text is longer than {}, the limit for this memory",
                         Bytes(lines.size_max as u64)
                     )),
                     quick_xml::Error::Io(error) => lines.failure.take().unwrap_or_else(|| {
                         Error::io("read", path)(io::Error::new(error.kind(), error.to_string()))
                     }),
-                    other => bad(format!("this is no XML: {other}")),
+                    other => bad(format!("this is not XML: {other}")),
                 });
             }
         };
@@ -117,8 +117,8 @@ impl Document {
                 {
                     let encoding = encoding.escape_debug().to_string();
                     return Err(bad(format!(
-                        "this is text in {encoding}; make UTF-8 of it with `iconv -f {encoding} -t UTF-8`, and have \
-                         its first line say so"
+                        "this is text in {encoding}; convert it with `iconv -f {encoding} -t UTF-8`, and name UTF-8 \
+                         in its first line"
                     )));
                 }
                 Event::Other
@@ -197,14 +197,14 @@ impl Element<'_> {
         // The library's checks take quadratic time.
         attributes.with_checks(false);
         for attribute in attributes {
-            let attribute = attribute.map_err(|error| format!("this is no XML: {error}"))?;
+            let attribute = attribute.map_err(|error| format!("this is not XML: {error}"))?;
             let key = attribute.key.into_inner();
             let Some(index) = names.iter().position(|&name| name == key) else { continue };
             let value = attribute.normalized_value(XmlVersion::Implicit1_0);
             let value =
-                value.map_err(|error| format!("the value of `{key}` is no XML: {error}"))?;
+                value.map_err(|error| format!("the value of `{key}` is not XML: {error}"))?;
             if values[index].replace(value).is_some() {
-                return Err(format!("the attribute `{key}` is there twice").into());
+                return Err(format!("the attribute `{key}` occurs twice").into());
             }
         }
         Ok(values)

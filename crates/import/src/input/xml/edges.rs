@@ -8,8 +8,8 @@ use super::super::reader::{Emit, Part, Reader, Space};
 use super::super::text::{check_spelling, integer, weight};
 use super::counts::ItemCounter;
 use super::document::{Document, Element, Event, UNKNOWN_ENTITY};
+use super::item::{Direction, Item, check_name, interpret};
 use super::layout::Layout;
-use super::told::{Direction, Told, check_name, told};
 use crate::settings::WEIGHTED;
 
 /// A document that is being read. One worker at a time parses it; others pass edges to the sink.
@@ -94,22 +94,22 @@ impl Begun {
         emit: &Emit<'_>,
     ) -> Result<(), Diagnostic> {
         let weights = layout.weight.as_ref();
-        match told(layout.source.form, element)? {
-            Told::Graph { direction, counts } => match self.direction.replace(direction) {
+        match interpret(layout.source.form, element)? {
+            Item::Graph { direction, counts } => match self.direction.replace(direction) {
                 None => {
                     self.edges.begin(element, counts.edges);
                     Ok(())
                 }
                 Some(_) => Err(
-                    "a second graph begins here; graphs within graphs are not read, nor several"
+                    "a second graph begins here; a document with several or nested graphs cannot be read"
                         .into(),
                 ),
             },
-            Told::List(counts) => {
+            Item::List(counts) => {
                 self.edges.begin(element, counts.edges);
                 Ok(())
             }
-            Told::Edge { source, target, direction, weight } => {
+            Item::Edge { source, target, direction, weight } => {
                 if self.edge.is_some() {
                     return Err("an edge begins within an edge".into());
                 }
@@ -127,7 +127,7 @@ impl Begun {
                 self.edge = Some(BegunEdge { depth, line, arcs, weight });
                 Ok(())
             }
-            Told::Value { column, value } => {
+            Item::Value { column, value } => {
                 let is_weight =
                     weights.is_some_and(|place| place.columns.iter().any(|id| *id == column));
                 match (&mut self.edge, value) {
@@ -139,8 +139,8 @@ impl Begun {
                 }
                 Ok(())
             }
-            Told::Columns { .. } | Told::Column { .. } | Told::Node { .. } => Ok(()),
-            Told::Nothing => Ok(()),
+            Item::Columns { .. } | Item::Column { .. } | Item::Node { .. } => Ok(()),
+            Item::Nothing => Ok(()),
         }
     }
 
@@ -179,11 +179,11 @@ impl Layout {
     /// Refuses an edge that is undirected if the first one is directed, or the other way round.
     fn check_direction(&self, direction: Direction) -> Result<(), Diagnostic> {
         let problem = match (direction.is_undirected(), self.is_undirected) {
-            (true, false) => "this edge leads both ways and the first one does not",
-            (false, true) => "this edge leads one way and the first one both ways",
+            (true, false) => "this edge is undirected, but the first one is directed",
+            (false, true) => "this edge is directed, but the first one is undirected",
             (true, true) | (false, false) => return Ok(()),
         };
-        Err(format!("{problem}; a graph with both is not read").into())
+        Err(format!("{problem}; a graph with both cannot be read").into())
     }
 
     /// Adds an edge to `space`.

@@ -18,36 +18,36 @@ use tegula_machine::Diagnostic;
 
 use super::counts::Counts;
 use super::document::Element;
-use super::told::{Direction, Told, missing};
+use super::item::{Direction, Item, missing};
 
 /// Interprets an element.
-pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
+pub(super) fn interpret<'a>(element: &'a Element<'_>) -> Result<Item<'a>, Diagnostic> {
     match element.name() {
         "graph" => {
             let [direction] = element.attributes(["defaultedgetype"])?;
             let direction = direction.as_deref().map(|text| direction_of("defaultedgetype", text));
             let direction = direction.transpose()?.unwrap_or(Direction::Undirected);
-            Ok(Told::Graph { direction, counts: Counts::default() })
+            Ok(Item::Graph { direction, counts: Counts::default() })
         }
-        "nodes" => Ok(Told::List(Counts { nodes: count(element)?, ..Counts::default() })),
-        "edges" => Ok(Told::List(Counts { edges: count(element)?, ..Counts::default() })),
+        "nodes" => Ok(Item::List(Counts { nodes: count(element)?, ..Counts::default() })),
+        "edges" => Ok(Item::List(Counts { edges: count(element)?, ..Counts::default() })),
         "attributes" => {
             let [class] = element.attributes(["class"])?;
-            Ok(Told::Columns { are_of_edges: class.as_deref() == Some("edge") })
+            Ok(Item::Columns { are_of_edges: class.as_deref() == Some("edge") })
         }
         "attribute" => match element.attributes(["id", "title"])? {
-            [Some(id), Some(name)] => Ok(Told::Column { id, name }),
-            _ => Ok(Told::Nothing),
+            [Some(id), Some(name)] => Ok(Item::Column { id, name }),
+            _ => Ok(Item::Nothing),
         },
         "node" => {
             let [id] = element.attributes(["id"])?;
-            Ok(Told::Node { id: id.ok_or_else(|| missing("node", "id"))? })
+            Ok(Item::Node { id: id.ok_or_else(|| missing("node", "id"))? })
         }
         "edge" => {
             let [source, target, direction, weight] =
                 element.attributes(["source", "target", "type", "weight"])?;
             let direction = direction.as_deref().map(|text| direction_of("type", text));
-            Ok(Told::Edge {
+            Ok(Item::Edge {
                 source: source.ok_or_else(|| missing("edge", "source"))?,
                 target: target.ok_or_else(|| missing("edge", "target"))?,
                 direction: direction.transpose()?,
@@ -59,9 +59,9 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
             let [column, old, value] = element.attributes(["for", "id", "value"])?;
             let value = Some(value.unwrap_or_default());
             let column = column.or(old);
-            Ok(column.map_or(Told::Nothing, |column| Told::Value { column, value }))
+            Ok(column.map_or(Item::Nothing, |column| Item::Value { column, value }))
         }
-        _ => Ok(Told::Nothing),
+        _ => Ok(Item::Nothing),
     }
 }
 

@@ -17,17 +17,17 @@ use tegula_machine::Diagnostic;
 
 use super::counts::Counts;
 use super::document::Element;
-use super::told::{Direction, Told, missing};
+use super::item::{Direction, Item, missing};
 
 /// Interprets an element.
-pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
+pub(super) fn interpret<'a>(element: &'a Element<'_>) -> Result<Item<'a>, Diagnostic> {
     match element.name() {
         "key" => {
             let [id, of, name] = element.attributes(["id", "for", "attr.name"])?;
             let is_of_edges = of.as_deref().is_none_or(|of| of == "edge" || of == "all");
             match (id, name) {
-                (Some(id), Some(name)) if is_of_edges => Ok(Told::Column { id, name }),
-                _ => Ok(Told::Nothing),
+                (Some(id), Some(name)) if is_of_edges => Ok(Item::Column { id, name }),
+                _ => Ok(Item::Nothing),
             }
         }
         "graph" => {
@@ -43,11 +43,11 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
                 nodes: Counts::number("parse.nodes", nodes.as_deref())?,
                 edges: Counts::number("parse.edges", edges.as_deref())?,
             };
-            Ok(Told::Graph { direction, counts })
+            Ok(Item::Graph { direction, counts })
         }
         "node" => {
             let [id] = element.attributes(["id"])?;
-            Ok(Told::Node { id: id.ok_or_else(|| missing("node", "id"))? })
+            Ok(Item::Node { id: id.ok_or_else(|| missing("node", "id"))? })
         }
         "edge" => {
             let [source, target, direction] =
@@ -58,7 +58,7 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
                 Some("false" | "0") => Some(Direction::Undirected),
                 Some(other) => return Err(Direction::unknown("directed", other)),
             };
-            Ok(Told::Edge {
+            Ok(Item::Edge {
                 source: source.ok_or_else(|| missing("edge", "source"))?,
                 target: target.ok_or_else(|| missing("edge", "target"))?,
                 direction,
@@ -67,9 +67,9 @@ pub(super) fn told<'a>(element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic>
         }
         "data" => {
             let [column] = element.attributes(["key"])?;
-            Ok(column.map_or(Told::Nothing, |column| Told::Value { column, value: None }))
+            Ok(column.map_or(Item::Nothing, |column| Item::Value { column, value: None }))
         }
-        "hyperedge" => Err("a hyperedge joins more than two vertices; it is not read".into()),
-        _ => Ok(Told::Nothing),
+        "hyperedge" => Err("a hyperedge joins more than two vertices; it cannot be read".into()),
+        _ => Ok(Item::Nothing),
     }
 }

@@ -14,7 +14,7 @@ use super::super::text::{integer, weight};
 use super::super::xml_form::XmlForm;
 use super::counts::ItemCounter;
 use super::document::{Document, Element, Event, NAME_BYTES_MAX, UNKNOWN_ENTITY};
-use super::told::{Direction, Told, check_name, told};
+use super::item::{Direction, Item, check_name, interpret};
 use crate::settings::WEIGHTED;
 
 /// A document that can be read several times.
@@ -63,18 +63,18 @@ impl Source {
         loop {
             match document.next(cancel)? {
                 Event::Start(element) => {
-                    let told = told(self.form, &element);
-                    match told.map_err(|problem| element.fault(problem))? {
-                        Told::Node { id } => {
+                    let item = interpret(self.form, &element);
+                    match item.map_err(|problem| element.fault(problem))? {
+                        Item::Node { id } => {
                             check_name(&id).map_err(|problem| element.fault(problem))?;
                             visit(&id, At::Line(element.line))?;
                             nodes.add(element.depth);
                         }
-                        Told::Graph { counts, .. } | Told::List(counts) => {
+                        Item::Graph { counts, .. } | Item::List(counts) => {
                             nodes.begin(&element, counts.nodes);
                         }
-                        Told::Columns { .. } | Told::Column { .. } | Told::Edge { .. } => {}
-                        Told::Value { .. } | Told::Nothing => {}
+                        Item::Columns { .. } | Item::Column { .. } | Item::Edge { .. } => {}
+                        Item::Value { .. } | Item::Nothing => {}
                     }
                 }
                 Event::End => {
@@ -119,7 +119,7 @@ impl Layout {
         let head = Head::read(&source, &options.cancel)?;
         let Some(direction) = head.direction else {
             let what = source.form.name();
-            return Err(bad_file(&source.path, format!("there is no `graph` in this {what}")));
+            return Err(bad_file(&source.path, format!("this {what} has no element `graph`")));
         };
         let weight = head.weight_place(options);
         let weight = weight.map_err(|problem| bad_file(&source.path, problem))?;
@@ -193,7 +193,9 @@ impl Column {
     fn tell_default(&mut self, text: String) -> Result<(), Diagnostic> {
         if self.is_default_told && self.default.as_deref().map(str::trim) != Some(text.trim()) {
             let name = self.name.escape_debug();
-            return Err(format!("columns of the name `{name}` have different defaults").into());
+            return Err(
+                format!("several columns are named `{name}`, with different defaults").into()
+            );
         }
         (self.default, self.is_default_told) = (Some(text), true);
         Ok(())
@@ -223,26 +225,26 @@ impl Head {
                 Event::Start(element) => {
                     check_root(&element, source.form)?;
                     default = (open.is_some() && element.name() == "default").then(String::new);
-                    let told = told(source.form, &element);
-                    match told.map_err(|problem| element.fault(problem))? {
-                        Told::Columns { are_of_edges: are } => are_of_edges = are,
-                        Told::Column { id, name } if are_of_edges => {
+                    let item = interpret(source.form, &element);
+                    match item.map_err(|problem| element.fault(problem))? {
+                        Item::Columns { are_of_edges: are } => are_of_edges = are,
+                        Item::Column { id, name } if are_of_edges => {
                             let place = head.add_column(&id, &name);
                             let place = place.map_err(|problem| element.fault(problem))?;
                             open = Some((element.depth, place));
                         }
-                        Told::Graph { direction, .. } => head.direction = Some(direction),
-                        Told::Node { id } => {
+                        Item::Graph { direction, .. } => head.direction = Some(direction),
+                        Item::Node { id } => {
                             head.first_id.get_or_insert_with(|| id.into_owned());
                         }
-                        Told::Edge { source, direction, weight, .. } => {
+                        Item::Edge { source, direction, weight, .. } => {
                             head.first_id.get_or_insert_with(|| source.into_owned());
                             head.direction = head.direction.and(direction).or(head.direction);
                             head.has_own_weights = weight.is_some();
                             return Ok(head);
                         }
-                        Told::Column { .. } | Told::Value { .. } => {}
-                        Told::List(_) | Told::Nothing => {}
+                        Item::Column { .. } | Item::Value { .. } => {}
+                        Item::List(_) | Item::Nothing => {}
                     }
                 }
                 Event::Text(text) => {
@@ -328,5 +330,5 @@ fn check_root(element: &Element<'_>, form: XmlForm) -> Result<()> {
         return Ok(());
     }
     let (form, found) = (form.name(), element.name().escape_debug());
-    Err(element.fault(format!("this is XML, but no {form}: its outermost element is `{found}`")))
+    Err(element.fault(format!("this is XML, but not {form}: its outermost element is `{found}`")))
 }

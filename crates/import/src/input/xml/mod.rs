@@ -9,8 +9,8 @@ mod document;
 mod edges;
 mod gexf;
 mod graphml;
+mod item;
 mod layout;
-mod told;
 
 pub(super) use self::edges::EdgeReader;
 pub(super) use self::layout::{Layout, Source};

@@ -61,7 +61,7 @@ pub(super) fn reserve(folder: &Directory, file: &File, size: u64) -> Result<()> 
 
 fn no_room(folder: &Directory, size: u64) -> impl FnOnce(io::Error) -> Error {
     move |error| {
-        let needed = format!("{error}; {} are needed there", Bytes(size));
+        let needed = format!("{error}; this needs {} of free space", Bytes(size));
         Error::io("reserve room in", folder.path())(io::Error::new(error.kind(), needed))
     }
 }

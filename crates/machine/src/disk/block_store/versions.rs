@@ -258,7 +258,7 @@ impl Versions {
 
     fn check(&self) -> Result<()> {
         if self.has_failed {
-            let error = io::Error::other("a version could not be kept before");
+            let error = io::Error::other("an earlier version could not be kept");
             return Err(Error::io("write to", self.folder.directory().path())(error));
         }
         Ok(())
@@ -407,7 +407,7 @@ fn read(
     if found != (blocks.count as u64, blocks.size as u64) {
         let (count, size) = found;
         let found = format!(
-            "{count} blocks of {size} bytes, but the {} are {} of {}",
+            "{count} blocks of {size} bytes, but the {} take {} blocks of {} bytes",
             blocks.what, blocks.count, blocks.size
         );
         let why = Unresumable::Other(found);
@@ -416,7 +416,8 @@ fn read(
     let entries_len = blocks.count * size_of::<Entry>();
     let len = (size_of::<Header>() + entries_len) as u64;
     if header.number.get() != number || file.len().checked_sub(len) != Some(header.beside.get()) {
-        return Err(corrupt("it is not as long as its header says, or another version".to_owned()));
+        let detail = "its length or its version number differs from its header";
+        return Err(corrupt(detail.to_owned()));
     }
     let nowhere = Entry::of_slot(UNWRITTEN, Sum { len: 0, checksum: 0 });
     let mut entries = vec![nowhere; blocks.count];
@@ -425,7 +426,7 @@ fn read(
     for entry in &entries {
         let Some(slot) = entry.slot() else { continue };
         if slot as usize >= Versions::slot_count(blocks) || !listed.insert(slot) {
-            return Err(corrupt(format!("slot {slot} is listed twice, or is none")));
+            return Err(corrupt(format!("slot {slot} is listed twice, or does not exist")));
         }
         if entry.len.get() as usize > blocks.size {
             return Err(corrupt(format!("slot {slot} holds more than a block")));
@@ -449,7 +450,7 @@ fn check_blocks(
         let is_there = offset + len as u64 <= file.len();
         if !is_there || Sum::of(&reader.read(&file, offset, len).wait()?) != sum {
             let (part, path) = (format!("block {block}"), file.path().to_owned());
-            let detail = format!("the {} in it are not what was written", blocks.what);
+            let detail = format!("its {} are cut off, or their checksum differs", blocks.what);
             return Err(Error::Corrupt { path, part, detail });
         }
     }

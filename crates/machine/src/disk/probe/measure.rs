@@ -42,12 +42,12 @@ impl Measurement {
         let reader = Reader::open(backend.clone(), Pool::new(BUDGET))?;
         let file = reader.open_file(path, Caching::Direct)?;
         if file.len() < PAGE {
-            let detail = format!("it has {} bytes, less than a page to be read", file.len());
+            let detail = format!("it has {} bytes, less than a page", file.len());
             let (path, part) = (path.to_owned(), "file".to_owned());
             return Err(Error::Corrupt { path, part, detail });
         }
         if file.len() < FILE_BYTES_MIN {
-            tracing::warn!(path = %path.display(), "a file this small tells little of its device");
+            tracing::warn!(path = %path.display(), "the file is too small for a reliable measurement");
         }
         Ok(Measurement { reader, file, point_time })
     }

@@ -39,7 +39,7 @@ pub(super) fn plan_groups<W: EdgeWeight>(
     let memory = config.memory.saturating_sub(held);
     if largest > memory {
         let task = task(config.direction);
-        let what = format!("{task}, of one of which {row_max} edges are held at a time,");
+        let what = format!("{task}, with up to {row_max} edges of a row in memory,");
         return Err(Error::OverBudget { what, needed: held + largest, budget: config.memory });
     }
     let workers = (config.threads.max(1) as u64).min(memory / largest);

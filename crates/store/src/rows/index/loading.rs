@@ -76,7 +76,7 @@ impl RowIndex {
             || next.data_offset.get() != expected.data_len
             || loading.taken != words.len()
         {
-            return Err("the chunks are not all of the graph".to_owned());
+            return Err("the chunks do not add up to the whole graph".to_owned());
         }
         let Loading { samples, piece_max, .. } = loading;
         let row_max = row_max.max(piece_max);
@@ -157,7 +157,7 @@ impl<'a> Loading<'a> {
         };
         let (parameters, rest) = record.parameters.split_at(expected.encoding.parameters_size());
         if rest.iter().any(|&byte| byte != 0) {
-            return Err("it has parameters that mean nothing".to_owned());
+            return Err("it has parameters that its encoding does not use".to_owned());
         }
         let vertex_count = expected.vertices as u32;
         let code = RowCode::from_parameters(expected.encoding, vertex_count, parameters)?;

@@ -10,15 +10,18 @@ use super::document::Element;
 use super::{gexf, graphml};
 
 /// Interprets an element of a form. The error says what is wrong with the element.
-pub(super) fn told<'a>(form: XmlForm, element: &'a Element<'_>) -> Result<Told<'a>, Diagnostic> {
+pub(super) fn interpret<'a>(
+    form: XmlForm,
+    element: &'a Element<'_>,
+) -> Result<Item<'a>, Diagnostic> {
     match form {
-        XmlForm::GraphMl => graphml::told(element),
-        XmlForm::Gexf => gexf::told(element),
+        XmlForm::GraphMl => graphml::interpret(element),
+        XmlForm::Gexf => gexf::interpret(element),
     }
 }
 
 /// What one element says.
-pub(super) enum Told<'a> {
+pub(super) enum Item<'a> {
     /// A graph begins. `direction` applies to edges without their own.
     Graph { direction: Direction, counts: Counts },
     /// A list of nodes or of edges begins.
@@ -61,7 +64,7 @@ impl Direction {
 
     /// The error for an unknown direction.
     pub fn unknown(attribute: &str, text: &str) -> Diagnostic {
-        format!("`{attribute}` is `{}`, no direction that is known", text.escape_debug()).into()
+        format!("`{attribute}` is `{}`, not a known direction", text.escape_debug()).into()
     }
 }
 
