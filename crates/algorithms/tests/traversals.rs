@@ -13,7 +13,7 @@ use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::conductance::{self, ExactSum, Membership, Memberships};
 use tegula_algorithms::mis::{self, MisOptions};
 use tegula_algorithms::mst::{self, MstOptions};
-use tegula_algorithms::original_ids::ShortRank;
+use tegula_algorithms::original_ids::ShortIdPosition;
 use tegula_algorithms::wcc::{self, Method, WccOptions};
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Graph, ShortId};
@@ -103,7 +103,7 @@ fn conductance_of(way: &Way, directory: &Path) -> Result<Vec<(u64, u64, u64, u64
 fn named(graph: &Graph, edges: &[mst::ForestEdge]) -> Vec<(u64, u64, f32)> {
     let mut ids = original_of(graph);
     ids.sort_unstable();
-    let id = |rank: ShortRank| ids[rank.0 as usize];
+    let id = |rank: ShortIdPosition| ids[rank.0 as usize];
     edges.iter().map(|edge| (id(edge.source), id(edge.target), edge.weight)).collect()
 }
 

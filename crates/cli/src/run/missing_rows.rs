@@ -63,7 +63,7 @@ fn build_one(
             session.note(&format!("The graph has no {rows}; {}.", built_in(folder, direction)));
             build.aside(folder).map(Some)
         }
-        None => build.into_graph_or_aside(),
+        None => build.build_into_graph_or_aside(),
     };
     let aside = aside.map_err(|failure| failure.of_whole(budget))?;
     drop(graph);
@@ -85,7 +85,7 @@ struct Build<'a> {
 
 impl Build<'_> {
     /// Builds rows into the graph, or aside if its directory cannot be written to.
-    fn into_graph_or_aside(&self) -> Result<Option<RowsAside>> {
+    fn build_into_graph_or_aside(&self) -> Result<Option<RowsAside>> {
         let Build { graph, config, instead, session } = self;
         let rows = said_of(config.direction);
         session.note(&format!("The graph has no {rows} yet; they are built once."));
