@@ -1,6 +1,5 @@
 //! Where searches start, and where the paths that they report end.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tegula_engine::{Estimate, Graph, VertexId};
@@ -8,7 +7,7 @@ use tegula_engine::{Estimate, Graph, VertexId};
 use crate::algorithm::SideFiles;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
 
 /// The vertices that a search starts from: each once, ascending.
@@ -67,7 +66,7 @@ impl From<VertexId> for Sources {
 pub fn check_source(
     algorithm: &'static str,
     source: &Option<String>,
-    sources: &Option<PathBuf>,
+    sources: &Option<TableSource>,
 ) -> Result<()> {
     if source.is_some() == sources.is_some() {
         let detail = "give either `source` or `sources`".to_owned();
@@ -94,8 +93,8 @@ impl SearchFiles {
     /// # Errors
     /// As for [`VertexList::read`].
     pub fn read(
-        sources: Option<&Path>,
-        targets: Option<&Path>,
+        sources: Option<&TableSource>,
+        targets: Option<&TableSource>,
         tables: &mut Tables<'_>,
     ) -> Result<SearchFiles> {
         Ok(SearchFiles {

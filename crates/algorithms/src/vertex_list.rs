@@ -1,13 +1,11 @@
 //! Lists of vertices from tables.
 
-use std::path::Path;
-
 use tegula_engine::VertexId;
 use tegula_import::input::ValueColumn;
 use tegula_machine::Result;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{Row, RowVisitor, Tables};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The vertices, in the order of the file.
 #[derive(Debug, Default)]
@@ -23,9 +21,13 @@ impl VertexList {
     ///
     /// # Errors
     /// As for [`Tables::read`].
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<VertexList> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<VertexList> {
         let mut list = VertexList::default();
-        list.reading_size = tables.read(option, path, &mut list)?;
+        list.reading_size = tables.read(option, source, &mut list)?;
         Ok(list)
     }
 
@@ -35,12 +37,12 @@ impl VertexList {
     /// As for [`VertexList::read`].
     pub fn read_any(
         option: &'static str,
-        path: Option<&Path>,
+        source: Option<&TableSource>,
         tables: &mut Tables<'_>,
     ) -> Result<VertexList> {
-        path.map_or_else(
+        source.map_or_else(
             || Ok(VertexList::default()),
-            |path| VertexList::read(option, path, tables),
+            |source| VertexList::read(option, source, tables),
         )
     }
 }

@@ -15,6 +15,7 @@ use proptest::sample::select;
 use serde_json::{Value, json};
 use support::ways::{GRIDS, edges, with_rows};
 use support::{AMPLE, import_with, open, tables, threads};
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Error as RunError, Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
@@ -199,7 +200,7 @@ fn of_model(folder: &Path, model: &Path, mut wanted: Value) -> Vec<Vec<f64>> {
     let directory = folder.join("model.tegula");
     let _ = std::fs::remove_dir_all(&directory);
     let options = RunOptions { memory: AMPLE, ..threads(2) };
-    request.import_model(&directory, &options).unwrap();
+    request.import_model(&directory, &options, &LocalPaths).unwrap();
     beliefs(&open(&directory), &wanted)
 }
 
@@ -264,9 +265,13 @@ fn beliefs_that_do_not_converge_are_reported() {
     let scratch = Scratch::new();
     let request = find(NAME).unwrap().request(json!({ "model": model })).unwrap();
     let directory = scratch.path().join("grid");
-    request.import_model(&directory, &threads(2)).unwrap();
+    request.import_model(&directory, &threads(2), &LocalPaths).unwrap();
     let graph = open(&directory);
-    let found = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2)).unwrap();
+    let found = request
+        .prepare(&graph, &threads(2), &LocalPaths)
+        .unwrap()
+        .run(&graph, &threads(2))
+        .unwrap();
     assert_eq!(found.statistics.iterations, 100);
     let warning = found.answer.warning().unwrap();
     assert!(format!("{warning:?}").contains("iterations"), "{warning:?}");
@@ -393,7 +398,7 @@ fn the_estimated_memory_is_enough() {
         let wanted = json!({ "potential": potential, "iterations": 2 });
         let request = find(NAME).unwrap().request(wanted.clone()).unwrap();
         let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
-        let prepared = request.prepare(&graph, &threads(2)).unwrap();
+        let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
         let needed = prepared.estimate(&graph, 2).unwrap().needed();
         let expected = tables::answer(&graph, NAME, wanted.clone(), &threads(2));
         for memory in [needed, needed + (30 << 20)] {
@@ -439,7 +444,8 @@ fn an_invalid_model_is_refused_with_its_line() {
     ] {
         std::fs::write(&file, text).unwrap();
         let request = find(NAME).unwrap().request(json!({ "model": file })).unwrap();
-        let error = request.import_model(&scratch.path().join("g"), &threads(1)).unwrap_err();
+        let error =
+            request.import_model(&scratch.path().join("g"), &threads(1), &LocalPaths).unwrap_err();
         assert!(error.to_string().contains(words), "{error}, not {words}");
     }
 }

@@ -11,6 +11,7 @@ use support::ways::with_rows;
 use support::{AMPLE, import_with, open, threads};
 use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate};
 use tegula_algorithms::answer::RowSink;
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, Error, catalogue, find};
 use tegula_engine::{Graph, RunOptions, Speed, open_graph};
 use tegula_machine::disk::Backend;
@@ -127,7 +128,7 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         let request = entry.request(options_of(entry, &samples)).unwrap();
         assert_eq!(request.name(), name);
         let ample = threads(2);
-        let prepared = request.prepare(graph, &ample).unwrap();
+        let prepared = request.prepare(graph, &ample, &LocalPaths).unwrap();
         let needs_rows = !matches!(request.edges(), Edges::None | Edges::Tiles { .. });
         let needs = Needs::of(&*prepared, graph, ample.threads, needs_rows).unwrap();
         assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");

@@ -8,6 +8,7 @@ use support::small::on_small_graphs;
 use support::tables::{answer, counts, floats, numbers, summary, try_answer};
 use support::ways::{GRIDS, with_rows};
 use support::{import_with, open, threads};
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Graph, RunOptions};
 use tegula_import::ImportConfig;
@@ -332,7 +333,11 @@ fn values_that_grow_without_bound_are_an_error() {
     let graph = import(&scratch, "ring", &edges, 0);
     for alpha in [3.0, 1e12] {
         let request = find("katz").unwrap().request(json!({ "alpha": alpha })).unwrap();
-        let failed = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2)).err();
+        let failed = request
+            .prepare(&graph, &threads(2), &LocalPaths)
+            .unwrap()
+            .run(&graph, &threads(2))
+            .err();
         let told = failed.map(|error| error.to_string()).unwrap_or_default();
         assert!(told.contains("without bound"), "{told}");
     }
@@ -352,7 +357,11 @@ fn values_that_do_not_converge_cause_a_warning() {
         ("eigenvector", json!({ "max_iterations": 1, "tolerance": 2.0 }), false),
     ] {
         let request = find(name).unwrap().request(wanted).unwrap();
-        let found = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2)).unwrap();
+        let found = request
+            .prepare(&graph, &threads(2), &LocalPaths)
+            .unwrap()
+            .run(&graph, &threads(2))
+            .unwrap();
         let told = found.answer.warning().map(|warning| warning.message);
         assert_eq!(told.is_some(), is_warned, "{name}: {told:?}");
         let summary = found.answer.summary(&graph, 1, &threads(1).cancel).unwrap();

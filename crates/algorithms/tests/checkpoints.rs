@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde_json::{Value, json};
 use support::{AMPLE, import_with, open, original_of, tables, threads, ways::with_rows};
 use tegula_algorithms::pagerank::PageRank;
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{
     Arrays, Cancel, Checkpoints, Executor, Graph, Messages, RunOptions, checkpoint_size, estimate,
@@ -85,7 +86,7 @@ fn answer(
     options: &RunOptions<'_>,
 ) -> Result<(u64, String), Error> {
     let request = find(name).unwrap().request(wanted.clone()).unwrap();
-    let found = request.prepare(graph, options)?.run(graph, options)?;
+    let found = request.prepare(graph, options, &LocalPaths)?.run(graph, options)?;
     let mut kept = tables::Kept::default();
     found.answer.write_rows(graph, &mut kept, &Cancel::default())?;
     Ok((found.statistics.iterations, format!("{:?}", kept.0)))

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use support::small::on_small_graphs;
 use support::tables::{counts, summary};
 use support::{import_with, open, threads};
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::Graph;
 use tegula_generators::{Rmat, edges};
@@ -174,7 +175,8 @@ fn weights_below_zero_are_refused() {
     let graph = open(&import_with(config, scratch.path(), "negative", &edges));
     for method in METHODS {
         let request = find(method).unwrap().request(json!({})).unwrap();
-        let found = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2));
+        let found =
+            request.prepare(&graph, &threads(2), &LocalPaths).unwrap().run(&graph, &threads(2));
         match found.err() {
             Some(error @ Error::NegativeWeight { .. }) => {
                 assert!(error.to_string().ends_with("communities need weights of at least 0"));

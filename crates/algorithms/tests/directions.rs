@@ -11,6 +11,7 @@ use support::ways::{GRIDS, ROW_CUTS, with_rows};
 use support::{AMPLE, find, import_with, open, table, tables, threads, with_executor};
 use tegula_algorithms::algorithm::{EdgeDirection, Edges, Needs};
 use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{
@@ -185,7 +186,7 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
             let mut options = question.clone();
             options["direction"] = json!(direction);
             let request = tegula_algorithms::find(name).unwrap().request(options).unwrap();
-            let prepared = request.prepare(&graph, &threads(2)).unwrap();
+            let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
             let needs = Needs::of(&*prepared, &graph, 2, false).unwrap();
             assert!(needs.build_bytes.is_none() && needs.estimate.on_disk.is_none());
             drop(prepared);
@@ -193,7 +194,7 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
             let run = |memory| {
                 let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
                 let options = RunOptions { memory, ..threads(2) };
-                let prepared = request.prepare(&graph, &options).unwrap();
+                let prepared = request.prepare(&graph, &options, &LocalPaths).unwrap();
                 prepared.run(&graph, &options).map(drop)
             };
             run(memory).unwrap_or_else(|error| panic!("{name} {question} {direction:?}: {error}"));

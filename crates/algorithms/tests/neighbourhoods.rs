@@ -12,6 +12,7 @@ use support::tables::{counts, numbers};
 use support::{import_with, open, threads};
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::find;
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::triangles::{self, Closing};
 use tegula_engine::{Cancel, RunOptions, open_graph};
 use tegula_generators::{Rmat, edges};
@@ -123,7 +124,11 @@ fn errors_of_triangle_estimates_are_as_stated() {
     for seed in 0..SEEDS {
         let wanted = json!({ "approximate": true, "hashes": HASHES, "seed": seed });
         let request = find("triangles").unwrap().request(wanted.clone()).unwrap();
-        let found = request.prepare(&graph, &threads(1)).unwrap().run(&graph, &threads(1)).unwrap();
+        let found = request
+            .prepare(&graph, &threads(1), &LocalPaths)
+            .unwrap()
+            .run(&graph, &threads(1))
+            .unwrap();
         let summary = found.answer.summary(&graph, 0, &Cancel::default()).unwrap();
         let summary = serde_json::to_value(summary).unwrap();
         let figure = |name: &str| summary[name].as_f64().unwrap();
@@ -166,7 +171,11 @@ fn errors_of_triangle_estimates_of_a_mesh_are_at_most_as_stated() {
     for seed in 0..10 {
         let wanted = json!({ "approximate": true, "seed": seed });
         let request = find("triangles").unwrap().request(wanted).unwrap();
-        let found = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2)).unwrap();
+        let found = request
+            .prepare(&graph, &threads(2), &LocalPaths)
+            .unwrap()
+            .run(&graph, &threads(2))
+            .unwrap();
         let summary = found.answer.summary(&graph, 0, &Cancel::default()).unwrap();
         let summary = serde_json::to_value(summary).unwrap();
         let figure = |name: &str| summary[name].as_f64().unwrap();
@@ -188,7 +197,7 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
     let request = find("triangles").unwrap().request(wanted()).unwrap();
     let needed = {
         let graph = open(&directory);
-        let prepared = request.prepare(&graph, &threads(2)).unwrap();
+        let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
         Needs::of(&*prepared, &graph, 2, true).unwrap().needed()
     };
     let expected = numbers(&open(&directory), "triangles", wanted(), &threads(1));
@@ -197,7 +206,8 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
         let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
         let options = RunOptions { memory, threads: 2, ..Default::default() };
         assert_eq!(numbers(&graph, "triangles", wanted(), &options), expected);
-        let found = request.prepare(&graph, &options).unwrap().run(&graph, &options).unwrap();
+        let found =
+            request.prepare(&graph, &options, &LocalPaths).unwrap().run(&graph, &options).unwrap();
         passes.push(found.statistics.iterations);
     }
     // One pass finds signatures, and one more reads each block of at least 8192 vertices.

@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::HashMap;
 use std::path::Path;
+use tegula_algorithms::side_table::LocalPaths;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
@@ -276,7 +277,7 @@ fn the_estimated_memory_is_enough_for_paths_and_parents() {
         ] {
             let request = tegula_algorithms::find(name).unwrap().request(wanted.clone()).unwrap();
             let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
-            let prepared = request.prepare(&graph, &threads(2)).unwrap();
+            let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
             let needed = prepared.estimate(&graph, 2).unwrap().needed();
             let expected = tables::answer(&graph, name, wanted.clone(), &threads(2));
             let graph = open_graph(&directory, needed, Backend::Auto).unwrap();

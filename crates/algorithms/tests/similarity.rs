@@ -4,6 +4,7 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use tegula_algorithms::side_table::LocalPaths;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
@@ -171,7 +172,7 @@ fn the_estimated_memory_is_enough() {
         let request = tegula_algorithms::find("similarity").unwrap().request(wanted.clone());
         let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
         let request = request.unwrap();
-        let prepared = request.prepare(&graph, &threads(2)).unwrap();
+        let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
         let needed = prepared.estimate(&graph, 2).unwrap().needed();
         let expected = tables::answer(&graph, "similarity", wanted.clone(), &threads(2));
         let graph = open_graph(&directory, needed, Backend::Auto).unwrap();

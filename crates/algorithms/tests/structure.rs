@@ -4,6 +4,7 @@
 mod support;
 
 use std::collections::{BTreeMap, HashMap};
+use tegula_algorithms::side_table::LocalPaths;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
@@ -83,7 +84,7 @@ fn positions(arcs: &EdgeList) -> Option<Vec<(u64, u64)>> {
 /// Checks the order of a graph, or the cycle that the error names.
 fn check_order(name: &str, arcs: &EdgeList, graph: &Graph) {
     let request = find("topological-order").unwrap().request(json!({})).unwrap();
-    let found = request.prepare(graph, &threads(2)).unwrap().run(graph, &threads(2));
+    let found = request.prepare(graph, &threads(2), &LocalPaths).unwrap().run(graph, &threads(2));
     match (positions(arcs), found) {
         (Some(expected), Ok(_)) => {
             let found = counts(graph, "topological-order", json!({}), &threads(2));
@@ -139,7 +140,11 @@ fn a_message_names_the_cycle() {
         let config = ImportConfig { rows: Some(RowEncoding::Gap), ..Default::default() };
         let graph = open(&import_with(config, scratch.path(), name, &edges));
         let request = find("topological-order").unwrap().request(json!({})).unwrap();
-        let error = request.prepare(&graph, &threads(2)).unwrap().run(&graph, &threads(2)).err();
+        let error = request
+            .prepare(&graph, &threads(2), &LocalPaths)
+            .unwrap()
+            .run(&graph, &threads(2))
+            .err();
         let error = error.unwrap();
         assert!(error.to_string().ends_with(message), "{error}");
         assert!(error.is_of_graph());

@@ -3,6 +3,7 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use tegula_algorithms::side_table::LocalPaths;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
@@ -134,7 +135,7 @@ fn more_walks_than_any_memory_holds_are_refused() {
     for (walks, length) in [(u64::MAX, 1), (1 << 63, 80), (1 << 62, 3), (1 << 20, u32::MAX)] {
         let wanted = json!({ "walks": walks, "length": length });
         let request = find("random-walks").unwrap().request(wanted).unwrap();
-        let prepared = request.prepare(&graph, &threads(1)).unwrap();
+        let prepared = request.prepare(&graph, &threads(1), &LocalPaths).unwrap();
         let told = prepared.estimate(&graph, 1).err().map(|error| error.to_string());
         assert!(told.is_some_and(|told| told.contains("all walks")), "{walks} {length}");
     }

@@ -3,6 +3,7 @@
 mod support;
 
 use std::num::NonZeroUsize;
+use tegula_algorithms::side_table::LocalPaths;
 
 use serde_json::{Value, json};
 use support::ways::GRIDS;
@@ -113,7 +114,7 @@ fn skewed(scratch: &Scratch) -> std::path::PathBuf {
 /// Runs `pagerank` by name and returns its rows as text.
 fn rows(graph: &Graph, wanted: &Value, options: &RunOptions<'_>) -> Result<String, Error> {
     let request = tegula_algorithms::find("pagerank").unwrap().request(wanted.clone()).unwrap();
-    let found = request.prepare(graph, options)?.run(graph, options)?;
+    let found = request.prepare(graph, options, &LocalPaths)?.run(graph, options)?;
     let mut kept = tables::Kept::default();
     found.answer.write_rows(graph, &mut kept, &Cancel::default())?;
     Ok(format!("{:?}", kept.0))
@@ -131,7 +132,7 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
         let options = RunOptions { instructions, ..threads(3) };
         assert!(rows(&graph, &wanted, &options).unwrap() == expected, "{instructions:?}");
     }
-    let prepared: Box<dyn Prepared> = request.prepare(&graph, &threads(2)).unwrap();
+    let prepared: Box<dyn Prepared> = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
     let estimate = prepared.estimate(&graph, 2).unwrap();
     let on_disk = estimate.on_disk.as_ref().unwrap().least().bytes;
     let others = estimate.stream_bytes_min + estimate.overhead_bytes;
@@ -164,7 +165,7 @@ fn the_estimated_memory_is_enough_on_the_smallest_graphs() {
     let wanted = json!({ "iterations": 3, "weighted": true });
     let request = tegula_algorithms::find("pagerank").unwrap().request(wanted.clone()).unwrap();
     on_small_graphs(|_, graph| {
-        let prepared = request.prepare(graph, &threads(2)).unwrap();
+        let prepared = request.prepare(graph, &threads(2), &LocalPaths).unwrap();
         let memory = prepared.estimate(graph, 2).unwrap().needed();
         let small = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
         let found = rows(&small, &wanted, &RunOptions { memory, ..threads(2) });

@@ -11,7 +11,7 @@ use tegula_algorithms::algorithm::{Entry, Needs};
 use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table, VertexIds};
 use tegula_algorithms::degree::DegreeOptions;
 use tegula_algorithms::original_ids::find_vertex;
-use tegula_algorithms::side_table::{TableOptions, TableRead, Tables};
+use tegula_algorithms::side_table::{LocalPaths, TableOptions, TableRead, TableSource, Tables};
 use tegula_algorithms::vertex_list::VertexList;
 use tegula_engine::{Graph, Instructions, RunOptions};
 use tegula_machine::threads::{Progress, Unit, Workers};
@@ -56,7 +56,7 @@ pub struct ExportArgs {
     /// Write the neighbours of these vertices: a table with an id in each row. Tables are read like
     /// inputs: text, also as .gz and .zst, Parquet, `-`.
     #[arg(long, value_name = "FILE", alias = "neighbors-of", conflicts_with = "vertex")]
-    neighbours_of: Option<PathBuf>,
+    neighbours_of: Option<TableSource>,
     /// Write the neighbours of this vertex; may be given several times.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     vertex: Vec<String>,
@@ -219,7 +219,7 @@ impl Export<'_> {
         let graph = self.open(target, |_| Ok(0))?;
         let options = self.options(&graph);
         let request = Entry::of::<DegreeOptions>().request(json!({}))?;
-        let prepared = request.prepare(&graph, &options)?;
+        let prepared = request.prepare(&graph, &options, &LocalPaths)?;
         Needs::of(&*prepared, &graph, options.threads, false)?
             .check("the export", self.budget())?;
         let answer = prepared.run(&graph, &options)?.answer;
@@ -232,9 +232,9 @@ impl Export<'_> {
         let threads = self.args.threads.count();
         let graph = self.open(target, |graph| Ok(NeighbourTable::size_min(graph, threads)?))?;
         let options = self.options(&graph);
-        let mut tables = Tables::new(&graph, &options, self.args.tables);
+        let mut tables = Tables::new(&graph, &options, &LocalPaths, self.args.tables);
         let vertices = match &self.args.neighbours_of {
-            Some(path) => VertexList::read("neighbours_of", path, &mut tables)?.vertices,
+            Some(source) => VertexList::read("neighbours_of", source, &mut tables)?.vertices,
             None => {
                 let ids = self.args.vertex.iter();
                 ids.map(|id| find_vertex(&graph, id)).collect::<std::result::Result<_, _>>()?

@@ -1,9 +1,10 @@
 //! Options as arguments of a command.
 
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::entry::reads_tables;
 use super::request::Asked;
+use super::schema;
 use super::{Algorithm, Entry, Request};
 use crate::side_table::TableOptions;
 
@@ -28,7 +29,11 @@ pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
 }
 
 fn augment<A: Algorithm>(command: Command) -> Command {
-    let command = A::augment_args(command);
+    let names_file = |arg: &Arg| schema::names_file::<A>(arg.get_id().as_str());
+    let command = A::augment_args(command).mut_args(|arg| match names_file(&arg) {
+        true => arg.value_hint(ValueHint::FilePath),
+        false => arg,
+    });
     if reads_tables::<A>() { TableOptions::augment_args(command) } else { command }
 }
 

@@ -12,7 +12,7 @@ use super::description::Description;
 use super::work::Work;
 use crate::answer::Answer;
 use crate::error::{Hint, Result, Setting};
-use crate::side_table::Tables;
+use crate::side_table::{TableSource, TableSources, Tables};
 
 /// An algorithm with its options. The fields of the struct are the options. The documentation of a
 /// field is the help text of the option in every face.
@@ -45,7 +45,7 @@ pub trait Algorithm: Options {
     }
 
     /// Returns the file that takes the place of the graph, where an option names one.
-    fn model(&self) -> Option<&Path> {
+    fn model(&self) -> Option<&TableSource> {
         None
     }
 
@@ -54,7 +54,12 @@ pub trait Algorithm: Options {
     ///
     /// # Panics
     /// When there is no model.
-    fn import_model(&self, _graph: &Path, _options: &RunOptions<'_>) -> Result<()> {
+    fn import_model(
+        &self,
+        _graph: &Path,
+        _options: &RunOptions<'_>,
+        _sources: &dyn TableSources,
+    ) -> Result<()> {
         unreachable!("no option names a model")
     }
 

@@ -8,7 +8,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use super::interface::{Algorithm, Checkpointing, Edges, Found, LessMemory, SideFiles, Weights};
 use super::work::Work;
 use crate::error::Result;
-use crate::side_table::{TableOptions, TableRead, Tables};
+use crate::side_table::{TableOptions, TableRead, TableSource, TableSources, Tables};
 
 /// An algorithm with its options. Each method does what it does in [`Algorithm`].
 pub trait Request: Debug + Send {
@@ -22,10 +22,15 @@ pub trait Request: Debug + Send {
     fn check(&self) -> Result<()>;
 
     /// Returns the file that takes the place of the graph, where an option names one.
-    fn model(&self) -> Option<&Path>;
+    fn model(&self) -> Option<&TableSource>;
 
     /// Imports the graph of its model.
-    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()>;
+    fn import_model(
+        &self,
+        graph: &Path,
+        options: &RunOptions<'_>,
+        sources: &dyn TableSources,
+    ) -> Result<()>;
 
     /// Returns where its edges can come from.
     fn edges(&self) -> Edges;
@@ -47,6 +52,7 @@ pub trait Request: Debug + Send {
         &'r self,
         graph: &Graph,
         options: &RunOptions<'_>,
+        sources: &dyn TableSources,
     ) -> Result<Box<dyn Prepared + 'r>>;
 }
 
@@ -111,12 +117,17 @@ impl<A: Algorithm> Request for Asked<A> {
         self.algorithm.check()
     }
 
-    fn model(&self) -> Option<&Path> {
+    fn model(&self) -> Option<&TableSource> {
         self.algorithm.model()
     }
 
-    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
-        self.algorithm.import_model(graph, options)
+    fn import_model(
+        &self,
+        graph: &Path,
+        options: &RunOptions<'_>,
+        sources: &dyn TableSources,
+    ) -> Result<()> {
+        self.algorithm.import_model(graph, options, sources)
     }
 
     fn edges(&self) -> Edges {
@@ -143,8 +154,9 @@ impl<A: Algorithm> Request for Asked<A> {
         &'r self,
         graph: &Graph,
         options: &RunOptions<'_>,
+        sources: &dyn TableSources,
     ) -> Result<Box<dyn Prepared + 'r>> {
-        let mut tables = Tables::new(graph, options, self.tables);
+        let mut tables = Tables::new(graph, options, sources, self.tables);
         let files = self.algorithm.read_files(&mut tables)?;
         Ok(Box::new(WithFiles { asked: self, files, tables: tables.into_read() }))
     }

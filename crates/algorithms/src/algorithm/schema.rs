@@ -13,14 +13,18 @@ pub(super) fn of<A: Algorithm>() -> Value {
     schema["title"] = A::NAME.into();
     schema["description"] = A::DESCRIPTION.summary.into();
     let mut properties = properties_of(&mut schema);
-    for table in A::TABLES {
-        properties[*table]["format"] = "table".into();
-    }
     if reads_tables::<A>() {
         properties.extend(properties_of(&mut options_schema::<TableOptions>()));
     }
     schema["properties"] = properties.into();
     schema
+}
+
+/// Returns whether an option names a table or another file.
+#[cfg(feature = "clap")]
+pub(super) fn names_file<A: Algorithm>(option: &str) -> bool {
+    let schema = options_schema::<A>();
+    matches!(schema["properties"][option]["format"].as_str(), Some("table" | "file"))
 }
 
 /// The schema of a struct of options, without references: a reader needs no second place.

@@ -9,7 +9,7 @@ use tegula_store::OriginalId;
 use tegula_store::graph::OriginalIds;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{Missing, Row, RowVisitor, Tables, bad};
+use crate::side_table::{Missing, Row, RowVisitor, TableSource, Tables, bad};
 
 /// The coordinates of each vertex, by dense id.
 #[derive(Debug)]
@@ -26,7 +26,11 @@ impl Coordinates {
     ///
     /// # Errors
     /// [`Error::BadInput`] for a row that contradicts an earlier one, or when a vertex has no row.
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Coordinates> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<Coordinates> {
         let (graph, memory) = (tables.graph, tables.run.memory);
         let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
         let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
@@ -35,8 +39,8 @@ impl Coordinates {
         }
         let places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
         let mut coordinates = Coordinates { places, reading_size: 0 };
-        coordinates.reading_size = tables.read(option, path, &mut coordinates)?;
-        check_all(path, &graph.original_ids()?, &coordinates.places)?;
+        coordinates.reading_size = tables.read(option, source, &mut coordinates)?;
+        check_all(source.name(), &graph.original_ids()?, &coordinates.places)?;
         Ok(coordinates)
     }
 

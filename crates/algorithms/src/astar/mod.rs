@@ -28,8 +28,6 @@ mod answer;
 mod coordinates;
 mod search;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
@@ -40,7 +38,7 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::{find_vertex, with_order_streamed};
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 
 use answer::Path;
 use coordinates::Coordinates;
@@ -64,7 +62,7 @@ pub struct AstarOptions {
     /// it. Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`. A header may
     /// name `vertex`, `x` and `y`, or `lon` and `lat`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub coordinates: Option<PathBuf>,
+    pub coordinates: Option<TableSource>,
     /// The factor that makes a straight line no longer than any path [default: the greatest such
     /// factor, found in a pass over all edges]. A greater factor is an error when the search meets
     /// an edge that is too short for it; if it meets none, the path may be a detour.

@@ -52,7 +52,7 @@ mod tables;
 mod two_states;
 mod uai;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ use crate::algorithm::{
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::with_order_streamed;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, TableSources, Tables};
 
 use answer::Answered;
 use any_states::AnyStates;
@@ -92,18 +92,18 @@ pub struct BeliefPropagationOptions {
     /// vertices, named by their numbers. Factors have at most two variables.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[schemars(extend("format" = "file"))]
-    pub model: Option<PathBuf>,
+    pub model: Option<TableSource>,
     /// How well a state of a vertex goes with a state of its neighbour: a symmetric matrix of
     /// weights, a row in each line. Its size is the number of states. Loops, which join a vertex to
     /// itself, are ignored.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[schemars(extend("format" = "file"))]
-    pub potential: Option<PathBuf>,
+    pub potential: Option<TableSource>,
     /// What is known about vertices: a table with an id, a state (from 0) and its weight in each
     /// row. If a vertex has rows, its states without a row weigh 0. Vertices without any row have
     /// the prior of the option `prior`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub priors: Option<PathBuf>,
+    pub priors: Option<TableSource>,
     /// What is known about a vertex without a row in the table of priors: a weight for each state,
     /// such as 0.99,0.01 [default: all states weigh the same].
     #[cfg_attr(feature = "clap", arg(long, value_name = "W,..", value_delimiter = ','))]
@@ -161,20 +161,21 @@ impl BeliefPropagationOptions {
 
     /// Reads the model, or the potential and the priors.
     fn read_model(&self, tables: &mut Tables<'_>) -> Result<Model> {
-        if let Some(path) = &self.model {
+        if let Some(source) = &self.model {
+            let path = tables.sources.file(source)?;
             let model = UaiModel::read(path, tables.run.memory)?;
             if model.variable_count() as u64 != tables.graph.vertex_count() {
-                return Err(tegula_engine::Error::Replaced { path: path.clone() }.into());
+                return Err(tegula_engine::Error::Replaced { path: path.to_owned() }.into());
             }
             return Ok(model.into_model(path));
         }
-        let Some(path) = &self.potential else { return Ok(Model::default()) };
-        let (states, potential) = tables::read_potential(path)?;
+        let Some(source) = &self.potential else { return Ok(Model::default()) };
+        let (states, potential) = tables::read_potential(tables.sources.file(source)?)?;
         let (potentials, default_prior) =
             (Potentials::Same(potential), self.default_prior(states)?);
         let model = Model { states, potentials, default_prior, ..Model::default() };
         match &self.priors {
-            Some(path) => tables::read_priors("priors", path, model, tables),
+            Some(source) => tables::read_priors("priors", source, model, tables),
             None => Ok(model),
         }
     }
@@ -236,12 +237,17 @@ impl Algorithm for BeliefPropagationOptions {
         Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
     }
 
-    fn model(&self) -> Option<&Path> {
-        self.model.as_deref()
+    fn model(&self) -> Option<&TableSource> {
+        self.model.as_ref()
     }
 
-    fn import_model(&self, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
-        let path = self.model().expect("a model");
+    fn import_model(
+        &self,
+        graph: &Path,
+        options: &RunOptions<'_>,
+        sources: &dyn TableSources,
+    ) -> Result<()> {
+        let path = sources.file(self.model().expect("a model"))?;
         let model = UaiModel::read(path, options.memory)?;
         let pairs = graph.with_file_name("pairs.tsv");
         model.write_pairs(&pairs)?;

@@ -10,7 +10,7 @@ use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
 use crate::original_ids::name_of;
-use crate::side_table::{Row, RowVisitor, Tables, bad};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
 
 /// The most characters of a potential.
 const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
@@ -67,13 +67,13 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 /// without a possible state.
 pub fn read_priors(
     option: &'static str,
-    path: &Path,
+    source: &TableSource,
     model: Model,
     tables: &mut Tables<'_>,
 ) -> crate::error::Result<Model> {
     let (graph, states) = (tables.graph, model.states);
     let mut weights = Weights { states, vertices: graph.vertex_count() as usize, all: Vec::new() };
-    let reading_size = tables.read(option, path, &mut weights)?;
+    let reading_size = tables.read(option, source, &mut weights)?;
     let mut priors = Vec::with_capacity(weights.all.len() / states * model.width());
     for (vertex, weights) in weights.all.chunks_mut(states).enumerate() {
         if weights.iter().all(|weight| weight.is_nan()) {
@@ -85,7 +85,7 @@ pub fn read_priors(
         if greatest < LEAST {
             let name = name_of(graph, VertexId(vertex as u64))?;
             let detail = format!("all states of `{name}` have the weight 0");
-            return Err(bad(path, At::File, detail).into());
+            return Err(bad(source.name(), At::File, detail).into());
         }
         weights.iter_mut().for_each(|weight| *weight /= greatest);
         priors.extend(log_odds(weights));

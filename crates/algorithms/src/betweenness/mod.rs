@@ -28,11 +28,9 @@ mod by_weights;
 mod path_counts;
 mod sources;
 
-use std::num::NonZeroU64;
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
@@ -41,7 +39,7 @@ use crate::answer::{Scores, Values};
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
 use crate::samples::{self, Sources};
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
 
 pub use sources::{Betweenness, Length, Start, run};
@@ -59,7 +57,7 @@ pub struct BetweennessOptions {
     /// inputs are: text, also as .gz and .zst, Parquet, `-`. In an undirected graph each path
     /// counts one half, so with all vertices as sources the result is exact.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "samples"))]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
     /// Seed of the random samples.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
     pub seed: u64,
@@ -142,7 +140,7 @@ impl Algorithm for BetweennessOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
+        Ok(VertexList::read_any("sources", self.sources.as_ref(), tables)?)
     }
 
     fn edges(&self) -> Edges {

@@ -23,8 +23,6 @@
 mod answer;
 mod program;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
@@ -35,7 +33,7 @@ use crate::algorithm::{
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::{Paths, Step};
-use crate::side_table::Tables;
+use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::Levels;
@@ -56,7 +54,7 @@ pub struct BfsOptions {
     /// inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
     /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
     /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
     /// by source too; either keeps all arrays in memory.
@@ -74,7 +72,7 @@ pub struct BfsOptions {
     /// Output the shortest paths to these vertices only: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
     #[serde(default)]
-    pub targets: Option<PathBuf>,
+    pub targets: Option<TableSource>,
 }
 
 impl BfsOptions {
@@ -156,7 +154,7 @@ impl Algorithm for BfsOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), tables)
+        SearchFiles::read(self.sources.as_ref(), self.targets.as_ref(), tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

@@ -22,8 +22,6 @@ mod counting;
 mod memberships;
 mod sets;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
@@ -33,7 +31,7 @@ use crate::algorithm::{
     Algorithm, Column, ColumnType, Description, Edges, Family, Found, Iterations, Weights, Work,
 };
 use crate::error::Result;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 
 pub use crate::exact_sum::ExactSum;
 pub use amount::Amount;
@@ -53,7 +51,7 @@ pub struct ConductanceOptions {
     /// `set`, `component`, `community` or `label`, so the table of another run, such as wcc, will
     /// do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub sets: PathBuf,
+    pub sets: TableSource,
     /// Add up the weights of edges, all of at least 0, instead of counting them.
     #[cfg_attr(feature = "clap", arg(long))]
     #[serde(default)]

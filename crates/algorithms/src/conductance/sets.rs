@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
 
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{Error, Result};
@@ -10,7 +9,7 @@ use tegula_store::graph::Strings;
 
 use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;
-use crate::side_table::{Row, RowVisitor, Tables};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The sets that a file names, and their members.
 #[derive(Debug, Default)]
@@ -29,13 +28,17 @@ impl NamedSets {
     ///
     /// # Errors
     /// As for [`Tables::read`].
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<NamedSets> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<NamedSets> {
         let mut builder = SetBuilder {
             vertex_count: tables.graph.short_vertex_count()?,
             members: Vec::new(),
             names: Names::default(),
         };
-        let reading_size = tables.read(option, path, &mut builder)?;
+        let reading_size = tables.read(option, source, &mut builder)?;
         let SetBuilder { vertex_count, members, names: Names { strings: names, .. } } = builder;
         let members = Memberships::new(vertex_count, names.len() as u32, members)?;
         let mut order: Vec<u32> = (0..names.len() as u32).collect();

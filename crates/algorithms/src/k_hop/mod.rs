@@ -7,8 +7,6 @@
 
 mod search;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{RowsWanted, estimate_rows};
@@ -19,7 +17,7 @@ use crate::algorithm::{
 };
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::sources::{Sources, check_source, find_source};
 use crate::vertex_list::VertexList;
 
@@ -40,7 +38,7 @@ pub struct KHopOptions {
     /// text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
     /// The greatest number of hops to go.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub hops: u32,
@@ -78,7 +76,7 @@ impl Algorithm for KHopOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
+        Ok(VertexList::read_any("sources", self.sources.as_ref(), tables)?)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

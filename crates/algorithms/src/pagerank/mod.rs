@@ -45,8 +45,6 @@ mod program;
 mod seeds;
 mod weighted;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
@@ -56,7 +54,7 @@ use crate::algorithm::{
     Probability, SideFiles, Weights, Work,
 };
 use crate::error::Result;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 
 use answer::ranks;
 use out_weights::OutWeights;
@@ -88,7 +86,7 @@ pub struct PageRankOptions {
     /// Tables are read like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name
     /// `vertex` and `weight` or `rank`, so the ranks of another run will do.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub personalize: Option<PathBuf>,
+    pub personalize: Option<TableSource>,
     /// Follow edges in proportion to their weights, all of at least 0.
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,

@@ -1,14 +1,12 @@
 //! The vertices to which a personalized run jumps.
 
-use std::path::Path;
-
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::{At, Result};
 use tegula_store::VertexId;
 
 use crate::algorithm::SideFiles;
 use crate::error::is_weight;
-use crate::side_table::{Row, RowVisitor, Tables, bad};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
 
 /// The seeds and their weights, in the order of the file.
 #[derive(Debug, Default)]
@@ -23,12 +21,16 @@ impl Seeds {
     ///
     /// # Errors
     /// As for [`Tables::read`]; also [`tegula_machine::Error::BadInput`] if no weight is above 0.
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Seeds> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<Seeds> {
         let mut seeds = Seeds::default();
-        seeds.reading_size = tables.read(option, path, &mut seeds)?;
+        seeds.reading_size = tables.read(option, source, &mut seeds)?;
         if seeds.weights.iter().all(|&(_, weight)| weight == 0.0) {
             let detail = "no vertex in it has a weight above 0";
-            return Err(bad(path, At::File, detail));
+            return Err(bad(source.name(), At::File, detail));
         }
         Ok(seeds)
     }

@@ -18,11 +18,9 @@
 mod answer;
 mod steps;
 
-use std::num::NonZeroU64;
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, ShortId, VertexId};
 
@@ -32,7 +30,7 @@ use crate::algorithm::{
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
 use crate::samples::Sample;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
 
 use answer::Walks;
@@ -62,7 +60,7 @@ pub struct RandomWalksOptions {
     /// The vertices where walks begin: a table with an id in each row [default: every vertex].
     /// Tables are read as inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
 }
 
 impl RandomWalksOptions {
@@ -132,7 +130,7 @@ impl Algorithm for RandomWalksOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any("sources", self.sources.as_deref(), tables)?)
+        Ok(VertexList::read_any("sources", self.sources.as_ref(), tables)?)
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, threads: usize) -> Result<Estimate> {

@@ -5,9 +5,8 @@
 
 mod options;
 mod reading;
+mod source;
 mod table_read;
-
-use std::path::Path;
 
 use tegula_engine::{Estimate, RunOptions};
 use tegula_import::input::{VALUES_MAX, ValueColumn, VertexTable};
@@ -17,6 +16,7 @@ use tegula_store::graph::Graph;
 
 pub use options::{Missing, TableOptions};
 pub use reading::bad;
+pub use source::{LocalPaths, TableSource, TableSources};
 pub use table_read::TableRead;
 
 /// Takes the rows of a table.
@@ -60,14 +60,21 @@ pub struct Tables<'a> {
     pub graph: &'a Graph,
     /// The options of the run, with its resources.
     pub run: &'a RunOptions<'a>,
+    /// Finds the tables.
+    pub sources: &'a dyn TableSources,
     options: TableOptions,
     read: Vec<TableRead>,
 }
 
 impl<'a> Tables<'a> {
     /// Starts before the first table.
-    pub fn new(graph: &'a Graph, run: &'a RunOptions<'a>, options: TableOptions) -> Tables<'a> {
-        Tables { graph, run, options, read: Vec::new() }
+    pub fn new(
+        graph: &'a Graph,
+        run: &'a RunOptions<'a>,
+        sources: &'a dyn TableSources,
+        options: TableOptions,
+    ) -> Tables<'a> {
+        Tables { graph, run, sources, options, read: Vec::new() }
     }
 
     /// Shows `visitor` all rows of the table that an option names. Returns the least bytes that
@@ -81,10 +88,10 @@ impl<'a> Tables<'a> {
     pub fn read<V: RowVisitor>(
         &mut self,
         option: &'static str,
-        path: &Path,
+        source: &TableSource,
         visitor: &mut V,
     ) -> Result<u64> {
-        let (read, size) = reading::read(self, option, path, visitor)?;
+        let (read, size) = reading::read(self, option, source, visitor)?;
         self.read.push(read);
         Ok(size)
     }

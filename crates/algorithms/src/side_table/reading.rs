@@ -11,7 +11,7 @@ use tegula_store::{OriginalId, VertexId};
 
 use super::options::Missing;
 use super::table_read::TableRead;
-use super::{Row, RowVisitor, Tables};
+use super::{Row, RowVisitor, TableSource, Tables};
 
 /// Bytes of the smallest block of rows. Even a budget that is too small for any run has room for
 /// it.
@@ -26,10 +26,11 @@ const ROW_SIZE: u64 = size_of::<BlockRow>() as u64 + 88;
 pub(super) fn read<V: RowVisitor>(
     tables: &Tables<'_>,
     option: &'static str,
-    path: &Path,
+    source: &TableSource,
     visitor: &mut V,
 ) -> Result<(TableRead, u64)> {
-    let Tables { graph, run, options, .. } = *tables;
+    let Tables { graph, run, sources, options, .. } = *tables;
+    let path = source.name();
     let ids = graph.original_ids()?;
     let columns = VertexColumns {
         ids: if ids.are_strings() { IdKind::String } else { IdKind::Integer },
@@ -39,7 +40,7 @@ pub(super) fn read<V: RowVisitor>(
         may_be_dimacs: V::MAY_BE_DIMACS,
     };
     let is_vertex = |name: &str| Ok(ids.find(&OriginalId::String(name.to_owned()))?.is_some());
-    let table = VertexTable::open(path, &columns, &is_vertex, &run.cancel)?;
+    let table = sources.open_table(source, &columns, &is_vertex, &run.cancel)?;
     let reading_size = table.size();
     let mut reader = TableReader {
         path,

@@ -24,8 +24,6 @@ mod answer;
 mod pairs;
 mod search;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
@@ -36,7 +34,7 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Result};
 use crate::original_ids::with_order_streamed;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
 
 use answer::Similarities;
@@ -52,10 +50,10 @@ pub struct SimilarityOptions {
     /// The pairs: a table with two ids in each row. Tables are read as inputs are: text, also as
     /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "top"))]
-    pub pairs: Option<PathBuf>,
+    pub pairs: Option<TableSource>,
     /// The vertices for which to find the most similar ones: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
     /// How many similar vertices to find for each source [default: 10].
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub top: Option<usize>,
@@ -153,7 +151,7 @@ impl Algorithm for SimilarityOptions {
             Some(path) => PairList::read("pairs", path, tables)?,
             None => PairList::default(),
         };
-        let sources = VertexList::read_any("sources", self.sources.as_deref(), tables)?;
+        let sources = VertexList::read_any("sources", self.sources.as_ref(), tables)?;
         Ok(Files { pairs, sources })
     }
 

@@ -1,13 +1,11 @@
 //! Reads pairs of vertices from a table.
 
-use std::path::Path;
-
 use tegula_engine::VertexId;
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::Result;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{Row, RowVisitor, Tables};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The pairs of a table.
 #[derive(Debug, Default)]
@@ -20,9 +18,13 @@ pub struct PairList {
 
 impl PairList {
     /// Reads a row for each pair.
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<PairList> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<PairList> {
         let mut list = PairList::default();
-        list.reading_size = tables.read(option, path, &mut list)?;
+        list.reading_size = tables.read(option, source, &mut list)?;
         Ok(list)
     }
 }

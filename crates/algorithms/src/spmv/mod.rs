@@ -18,8 +18,6 @@ mod answer;
 mod program;
 mod vector;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
@@ -29,7 +27,7 @@ use crate::algorithm::{
     Weights,
 };
 use crate::error::Result;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 
 use answer::product;
 pub use program::Spmv;
@@ -43,7 +41,7 @@ pub struct SpmvOptions {
     /// The vector, as a table: each row has an id and a value [default: all values are 1]. Vertices
     /// that are not in the table have the value 0. Several values of one vertex are added up.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub vector: Option<PathBuf>,
+    pub vector: Option<TableSource>,
     /// The number of multiplications.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     pub iterations: u64,

@@ -1,12 +1,10 @@
 //! Reads the vector from a table.
 
-use std::path::Path;
-
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_machine::Result;
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{Row, RowVisitor, Tables};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// A value for each vertex.
 #[derive(Debug, Default)]
@@ -20,9 +18,13 @@ pub struct Vector {
 
 impl Vector {
     /// Reads a row for each vertex whose value is not 0.
-    pub fn read(option: &'static str, path: &Path, tables: &mut Tables<'_>) -> Result<Vector> {
+    pub fn read(
+        option: &'static str,
+        source: &TableSource,
+        tables: &mut Tables<'_>,
+    ) -> Result<Vector> {
         let mut vector = Vector { len: tables.graph.vertex_count() as usize, ..Vector::default() };
-        vector.reading_size = tables.read(option, path, &mut vector)?;
+        vector.reading_size = tables.read(option, source, &mut vector)?;
         Ok(vector)
     }
 

@@ -33,8 +33,6 @@ mod dijkstra;
 mod distances;
 mod tree;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
@@ -47,7 +45,7 @@ use crate::algorithm::{
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
 use crate::paths::Paths;
-use crate::side_table::Tables;
+use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
@@ -71,7 +69,7 @@ pub struct SsspOptions {
     /// inputs are: text, also as .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
-    pub sources: Option<PathBuf>,
+    pub sources: Option<TableSource>,
     /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
     /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
     /// by source too; either keeps all arrays in memory.
@@ -89,7 +87,7 @@ pub struct SsspOptions {
     /// Output the shortest paths to these vertices only: a table with an id in each row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
     #[serde(default)]
-    pub targets: Option<PathBuf>,
+    pub targets: Option<TableSource>,
     /// How distances are found. The distances are the same for all methods.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
@@ -251,7 +249,7 @@ impl Algorithm for SsspOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_deref(), self.targets.as_deref(), tables)
+        SearchFiles::read(self.sources.as_ref(), self.targets.as_ref(), tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

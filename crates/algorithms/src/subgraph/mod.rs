@@ -7,8 +7,6 @@
 
 mod answer;
 
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::VertexSet;
@@ -20,7 +18,7 @@ use crate::algorithm::{
 use crate::answer::EdgeTable;
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
-use crate::side_table::{self, Tables};
+use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
 use crate::wcc::{self, WccOptions};
 
@@ -35,7 +33,7 @@ pub struct SubgraphOptions {
     /// The vertices: a table with an id in each row. Tables are read as inputs are: text, also as
     /// .gz and .zst, Parquet, `-`.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub vertices: Option<PathBuf>,
+    pub vertices: Option<TableSource>,
     /// The weakly connected component of this vertex.
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     #[schemars(extend("format" = "vertex"))]
@@ -103,7 +101,7 @@ impl Algorithm for SubgraphOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any("vertices", self.vertices.as_deref(), tables)?)
+        Ok(VertexList::read_any("vertices", self.vertices.as_ref(), tables)?)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {

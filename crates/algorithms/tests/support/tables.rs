@@ -6,6 +6,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use serde_json::Value;
 use tegula_algorithms::answer::RowSink;
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Graph, RunOptions};
 use tegula_testkit::Table;
@@ -40,7 +41,7 @@ pub fn try_answer(
     options: &RunOptions<'_>,
 ) -> Result<Vec<RecordBatch>, Error> {
     let request = find(name).unwrap().request(wanted).unwrap();
-    let found = request.prepare(graph, options)?.run(graph, options)?;
+    let found = request.prepare(graph, options, &LocalPaths)?.run(graph, options)?;
     let mut kept = Kept::default();
     found.answer.write_rows(graph, &mut kept, &options.cancel)?;
     Ok(kept.0)
@@ -50,7 +51,7 @@ pub fn try_answer(
 #[track_caller]
 pub fn summary(graph: &Graph, name: &str, wanted: Value, options: &RunOptions<'_>) -> Value {
     let request = find(name).unwrap().request(wanted).unwrap();
-    let found = request.prepare(graph, options).unwrap().run(graph, options).unwrap();
+    let found = request.prepare(graph, options, &LocalPaths).unwrap().run(graph, options).unwrap();
     let summary = found.answer.summary(graph, 3, &options.cancel).unwrap();
     serde_json::to_value(&*summary).unwrap()
 }

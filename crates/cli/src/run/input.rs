@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tegula_algorithms::algorithm::Request;
+use tegula_algorithms::side_table::{LocalPaths, TableSource};
 use tegula_engine::{Graph, RunOptions};
 use tegula_machine::disk::{Directory, Temporary};
 
@@ -38,7 +39,7 @@ impl Input {
             progress: session.progress(),
             ..RunOptions::default()
         };
-        request.import_model(&graph, &options)?;
+        request.import_model(&graph, &options, &LocalPaths)?;
         Ok(Input { graph, _folder: Some(folder) })
     }
 
@@ -50,7 +51,7 @@ impl Input {
 
 /// Returns the path that the user named.
 pub fn name_of<'i>(request: &'i dyn Request, graph: &'i Graph) -> &'i Path {
-    request.model().unwrap_or_else(|| graph.directory())
+    request.model().map_or_else(|| graph.directory(), TableSource::name)
 }
 
 /// Removes the folder of a model.

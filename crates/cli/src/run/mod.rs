@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
-use tegula_algorithms::side_table::TableRead;
+use tegula_algorithms::side_table::{LocalPaths, TableRead};
 use tegula_engine::{
     Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
 };
@@ -64,7 +64,7 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let needs_rows = needs_rows(request, &graph, args.executor())?;
     let budget = args.reading.budget.bytes();
     let options = run_options(args, &graph, session);
-    let prepared = request.prepare(&graph, &options)?;
+    let prepared = request.prepare(&graph, &options, &LocalPaths)?;
     let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
         kept_bytes.map_or(0, |bytes| checkpoint_size(&graph, bytes, budget, threads));

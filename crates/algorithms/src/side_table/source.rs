@@ -1,0 +1,84 @@
+//! What options name tables by, and who finds them.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tegula_import::input::{VertexColumns, VertexTable};
+use tegula_machine::Result;
+use tegula_machine::threads::Cancel;
+
+/// The name of a table or of another file that an option asks for. Only a face knows what it stands
+/// for: a path for the command line, something else where a request comes from afar.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("format" = "table"))]
+pub struct TableSource(PathBuf);
+
+impl TableSource {
+    /// Makes a source of a name.
+    pub fn new(name: impl Into<PathBuf>) -> TableSource {
+        TableSource(name.into())
+    }
+
+    /// Returns the name, as users know it.
+    pub fn name(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// On a command line, a source is a path.
+#[cfg(feature = "clap")]
+impl clap::builder::ValueParserFactory for TableSource {
+    type Parser = clap::builder::MapValueParser<
+        clap::builder::PathBufValueParser,
+        fn(PathBuf) -> TableSource,
+    >;
+
+    fn value_parser() -> Self::Parser {
+        use clap::builder::TypedValueParser;
+        clap::builder::PathBufValueParser::new().map(TableSource)
+    }
+}
+
+/// Finds what a [`TableSource`] stands for.
+pub trait TableSources: Debug + Sync {
+    /// Opens a table. It is read once, so it may be a stream.
+    ///
+    /// # Errors
+    /// Those of [`VertexTable::open`]; a source that this face refuses.
+    fn open_table(
+        &self,
+        source: &TableSource,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> Result<bool>,
+        cancel: &Cancel,
+    ) -> Result<VertexTable>;
+
+    /// Returns the path of a file that is no table of vertices.
+    ///
+    /// # Errors
+    /// A source that this face refuses.
+    fn file<'s>(&'s self, source: &'s TableSource) -> Result<&'s Path>;
+}
+
+/// Sources that are paths on this machine, for the command line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalPaths;
+
+impl TableSources for LocalPaths {
+    fn open_table(
+        &self,
+        source: &TableSource,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> Result<bool>,
+        cancel: &Cancel,
+    ) -> Result<VertexTable> {
+        VertexTable::open(source.name(), columns, is_vertex, cancel)
+    }
+
+    fn file<'s>(&'s self, source: &'s TableSource) -> Result<&'s Path> {
+        Ok(source.name())
+    }
+}
