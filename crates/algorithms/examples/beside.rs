@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::engine::{Cancel, RunOptions, Scheduler, VertexId, open_graph};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::paths::bfs::Bfs;
 use tegula_machine::disk::Backend;
 use tegula_store::OriginalId;
 

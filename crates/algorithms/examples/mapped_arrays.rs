@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::engine::{RunOptions, open_graph};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_machine::disk::Backend;
 use tegula_testkit::MemoryGroup;
 

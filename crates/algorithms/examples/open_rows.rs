@@ -11,11 +11,11 @@ use std::io::BufRead;
 use std::path::Path;
 use std::time::Instant;
 
-use tegula_algorithms::bfs::Bfs;
 use tegula_algorithms::engine::{
     Graph, RowReader, RunOptions, RunStatistics, VertexId, open_graph,
 };
-use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::Workers;
 use tegula_store::OriginalId;

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
 use tegula_algorithms::engine::{Backend, Error, RunOptions, open_graph};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = PathBuf::from(std::env::args().nth(1).ok_or("which graph?")?);

@@ -8,9 +8,9 @@
 //! a thread of its own, with the same result as when it runs alone:
 //!
 //! ```
-//! use tegula_algorithms::bfs::Bfs;
+//! use tegula_algorithms::paths::bfs::Bfs;
 //! use tegula_algorithms::engine::{RunOptions, Scheduler, VertexId, open_graph};
-//! use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
+//! use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
 //! # use tegula_machine::{disk::Backend, threads::{Cancel, Silent}};
 //!
 //! # let folder = tegula_testkit::Scratch::new();
@@ -35,7 +35,6 @@
 
 mod error;
 mod exact_sum;
-mod paths;
 mod random;
 mod samples;
 mod searches;
@@ -50,39 +49,14 @@ pub mod original_ids;
 pub mod side_table;
 pub mod vertex_list;
 
-pub mod astar;
-pub mod belief_propagation;
-pub mod betweenness;
-pub mod bfs;
-pub mod bridges;
-pub mod cdlp;
-pub mod closeness;
+pub mod centrality;
+pub mod clustering;
 pub mod communities;
-pub mod conductance;
-pub mod degree;
-pub mod diameter;
-pub mod eigenvector;
-pub mod harmonic;
-pub mod hits;
-pub mod k_hop;
-pub mod katz;
-pub mod kcore;
-pub mod label_propagation;
-pub mod lcc;
-pub mod leiden;
-pub mod louvain;
-pub mod mis;
-pub mod mst;
-pub mod pagerank;
-pub mod random_walks;
-pub mod scc;
-pub mod similarity;
-pub mod spmv;
-pub mod sssp;
-pub mod subgraph;
-pub mod topological_order;
-pub mod triangles;
-pub mod wcc;
+pub mod components;
+pub mod paths;
+pub mod propagation;
+pub mod proximity;
+pub mod structure;
 
 pub use catalogue::{CATALOGUE, find};
 pub use error::{Error, Hint, Result, Setting, SettingValue};

@@ -6,8 +6,8 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use support::{AMPLE, import_with};
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::paths::bfs::Bfs;
 use tegula_engine::{
     Arrays, Error, Executor, Messages, RunOptions, VertexId, estimate_anywhere, open_graph,
 };

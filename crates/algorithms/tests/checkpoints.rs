@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use support::{AMPLE, import_with, open, original_of, tables, threads, ways::with_rows};
-use tegula_algorithms::pagerank::PageRank;
+use tegula_algorithms::centrality::pagerank::PageRank;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use support::ways::{GRIDS, ROW_CUTS, with_rows};
 use support::{AMPLE, find, import_with, open, table, tables, threads, with_executor};
 use tegula_algorithms::algorithm::{EdgeDirection, Edges, Needs};
-use tegula_algorithms::bfs::Bfs;
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, Method, SsspConfig};
 use tegula_algorithms::side_table::LocalPaths;
-use tegula_algorithms::sssp::{self, Method, SsspConfig};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{
     Arrays, Error, Executor, Graph, ProcessKind, RowReader, RunOptions, open_graph,
@@ -292,7 +292,7 @@ fn a_search_far_against_edges_pulls_along_them() {
         let alone = tegula_engine::run(&graph, program(), &alone).unwrap();
         assert!(found.states == alone.states, "{direction:?}");
         let rows = |reached: &[_]| {
-            table(&graph, reached, |state: tegula_algorithms::bfs::Reached| {
+            table(&graph, reached, |state: tegula_algorithms::paths::bfs::Reached| {
                 state.distance().map(u64::from)
             })
         };

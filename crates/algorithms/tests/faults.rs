@@ -5,7 +5,7 @@ mod support;
 use std::path::Path;
 
 use support::{AMPLE, import_edges, threads};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Error, RunOptions, estimate, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_machine::disk::{Backend, Fault, FaultPlan};

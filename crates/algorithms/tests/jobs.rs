@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use support::{AMPLE, import_with, open, ways::with_rows};
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::mis::{self, MisOptions};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
+use tegula_algorithms::structure::mis::{self, MisOptions};
 use tegula_engine::{
     Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome, Program,
     RunOptions, Scheduler, ShortId, TileSummary, VertexId, estimate, open_graph, visit_edges,

@@ -6,10 +6,10 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig};
-use tegula_algorithms::sssp::Sssp;
-use tegula_algorithms::wcc::SmallestId;
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
+use tegula_algorithms::components::wcc::SmallestId;
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::Sssp;
 use tegula_engine::{
     Accumulator, Activity, ApplyTo, EdgeWeight, Max, Message, Min, Monotone, Next, Or, Program,
     Reduction, Relaxation, Settling, Sum, Value, VertexId,

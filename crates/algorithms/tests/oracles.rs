@@ -9,10 +9,10 @@ use support::{
     with_executor,
 };
 use tegula_algorithms::Error;
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Executor, Graph, VertexId};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;

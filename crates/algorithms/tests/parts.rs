@@ -4,10 +4,10 @@
 mod support;
 
 use support::{components, find, import_with, original_of, table, ways::with_rows};
-use tegula_algorithms::bfs::{Bfs, Reached};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::paths::bfs::{Bfs, Reached};
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
     Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, ShortId,
     VertexId, open_graph,

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use support::{AMPLE, find, open, table, threads};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Graph, Instructions, RunOptions, estimate, open_graph};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use support::ways::{GRIDS, ROW_CUTS, edges, in_memory};
 use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
-use tegula_algorithms::bfs::{Bfs, Reached};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, Sssp, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, SmallestId, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, Method, SmallestId, WccOptions};
+use tegula_algorithms::paths::bfs::{Bfs, Reached};
+use tegula_algorithms::paths::sssp::{self, Sssp, SsspConfig};
 use tegula_engine::{
     Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, estimate,
     estimate_anywhere, open_graph, rows_size,

@@ -3,10 +3,10 @@
 mod support;
 
 use support::{EXECUTORS, components, find, import_with, open, table, threads, with_executor};
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, WccOptions};
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Executor, Graph};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;

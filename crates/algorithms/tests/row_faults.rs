@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use support::{AMPLE, import_with, open, with_executor};
-use tegula_algorithms::bfs::Bfs;
-use tegula_algorithms::sssp::{self, SsspConfig};
+use tegula_algorithms::paths::bfs::Bfs;
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Error, Executor, ProcessKind, RunOptions, Speed, VertexId, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;

@@ -12,10 +12,10 @@ use support::{
 };
 use tegula_algorithms::CATALOGUE;
 use tegula_algorithms::algorithm::Entry;
-use tegula_algorithms::bfs::{Bfs, Reached};
-use tegula_algorithms::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::sssp::{self, SsspConfig};
-use tegula_algorithms::wcc::{self, Method, WccOptions};
+use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::paths::bfs::{Bfs, Reached};
+use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
     Arrays, Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
     ShortId, VertexId, estimate, open_graph,

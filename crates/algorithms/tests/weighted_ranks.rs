@@ -8,7 +8,7 @@ use tegula_algorithms::side_table::LocalPaths;
 use serde_json::{Value, json};
 use support::ways::GRIDS;
 use support::{AMPLE, find, import_edges, import_with, open, table, tables, threads};
-use tegula_algorithms::pagerank::{self, PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{self, PageRank, PageRankConfig, Stop};
 use tegula_algorithms::{Error, algorithm::Prepared};
 use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, open_graph};
 use tegula_generators::{Rmat, edges};

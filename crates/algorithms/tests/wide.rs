@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::statvfs;
 use support::{AMPLE, import_with};
-use tegula_algorithms::bfs::{Bfs, Reached};
-use tegula_algorithms::wcc::{self, WccOptions};
+use tegula_algorithms::components::wcc::{self, WccOptions};
+use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};
 use tegula_import::ImportConfig;
 use tegula_import::input::Vertices;

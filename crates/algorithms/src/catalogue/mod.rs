@@ -3,43 +3,53 @@
 mod page;
 
 use crate::algorithm::Entry;
+use crate::centrality::{
+    betweenness, closeness, degree, eigenvector, harmonic, hits, katz, pagerank,
+};
+use crate::clustering::{kcore, lcc, triangles};
+use crate::communities::{cdlp, conductance, label_propagation, leiden, louvain};
+use crate::components::{bridges, scc, wcc};
+use crate::paths::{astar, bfs, diameter, k_hop, sssp};
+use crate::propagation::{belief_propagation, spmv};
+use crate::proximity::{random_walks, similarity};
+use crate::structure::{mis, mst, subgraph, topological_order};
 
 pub use page::page;
 
-/// All algorithms, in the order in which faces offer them.
+/// All algorithms, by family.
 pub const CATALOGUE: &[Entry] = &[
-    Entry::of::<crate::pagerank::PageRankOptions>(),
-    Entry::of::<crate::bfs::BfsOptions>(),
-    Entry::of::<crate::sssp::SsspOptions>(),
-    Entry::of::<crate::wcc::WccOptions>(),
-    Entry::of::<crate::mis::MisOptions>(),
-    Entry::of::<crate::conductance::ConductanceOptions>(),
-    Entry::of::<crate::mst::MstOptions>(),
-    Entry::of::<crate::astar::AstarOptions>(),
-    Entry::of::<crate::spmv::SpmvOptions>(),
-    Entry::of::<crate::triangles::TrianglesOptions>(),
-    Entry::of::<crate::belief_propagation::BeliefPropagationOptions>(),
-    Entry::of::<crate::cdlp::CdlpOptions>(),
-    Entry::of::<crate::lcc::LccOptions>(),
-    Entry::of::<crate::degree::DegreeOptions>(),
-    Entry::of::<crate::kcore::KcoreOptions>(),
-    Entry::of::<crate::scc::SccOptions>(),
-    Entry::of::<crate::eigenvector::EigenvectorOptions>(),
-    Entry::of::<crate::katz::KatzOptions>(),
-    Entry::of::<crate::betweenness::BetweennessOptions>(),
-    Entry::of::<crate::closeness::ClosenessOptions>(),
-    Entry::of::<crate::harmonic::HarmonicOptions>(),
-    Entry::of::<crate::hits::HitsOptions>(),
-    Entry::of::<crate::louvain::LouvainOptions>(),
-    Entry::of::<crate::leiden::LeidenOptions>(),
-    Entry::of::<crate::label_propagation::LabelPropagationOptions>(),
-    Entry::of::<crate::diameter::DiameterOptions>(),
-    Entry::of::<crate::bridges::BridgesOptions>(),
-    Entry::of::<crate::k_hop::KHopOptions>(),
-    Entry::of::<crate::random_walks::RandomWalksOptions>(),
-    Entry::of::<crate::similarity::SimilarityOptions>(),
-    Entry::of::<crate::subgraph::SubgraphOptions>(),
-    Entry::of::<crate::topological_order::TopologicalOrderOptions>(),
+    Entry::of::<pagerank::PageRankOptions>(),
+    Entry::of::<degree::DegreeOptions>(),
+    Entry::of::<eigenvector::EigenvectorOptions>(),
+    Entry::of::<katz::KatzOptions>(),
+    Entry::of::<betweenness::BetweennessOptions>(),
+    Entry::of::<closeness::ClosenessOptions>(),
+    Entry::of::<harmonic::HarmonicOptions>(),
+    Entry::of::<hits::HitsOptions>(),
+    Entry::of::<bfs::BfsOptions>(),
+    Entry::of::<sssp::SsspOptions>(),
+    Entry::of::<astar::AstarOptions>(),
+    Entry::of::<diameter::DiameterOptions>(),
+    Entry::of::<k_hop::KHopOptions>(),
+    Entry::of::<wcc::WccOptions>(),
+    Entry::of::<scc::SccOptions>(),
+    Entry::of::<bridges::BridgesOptions>(),
+    Entry::of::<conductance::ConductanceOptions>(),
+    Entry::of::<cdlp::CdlpOptions>(),
+    Entry::of::<louvain::LouvainOptions>(),
+    Entry::of::<leiden::LeidenOptions>(),
+    Entry::of::<label_propagation::LabelPropagationOptions>(),
+    Entry::of::<triangles::TrianglesOptions>(),
+    Entry::of::<lcc::LccOptions>(),
+    Entry::of::<kcore::KcoreOptions>(),
+    Entry::of::<mis::MisOptions>(),
+    Entry::of::<mst::MstOptions>(),
+    Entry::of::<subgraph::SubgraphOptions>(),
+    Entry::of::<topological_order::TopologicalOrderOptions>(),
+    Entry::of::<random_walks::RandomWalksOptions>(),
+    Entry::of::<similarity::SimilarityOptions>(),
+    Entry::of::<spmv::SpmvOptions>(),
+    Entry::of::<belief_propagation::BeliefPropagationOptions>(),
 ];
 
 /// Returns the algorithm with this name.

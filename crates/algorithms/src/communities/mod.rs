@@ -1,21 +1,8 @@
-//! Communities of high modularity: what `louvain` and `leiden` share.
-//!
-//! At first, each vertex is a unit. In a level, units move to the communities by which modularity
-//! gains most, until none gains. Then communities, or groups of units within them, become the units
-//! of the next level. The graph of units is never built: the links of a unit are added up along the
-//! rows of its vertices. So memory does not depend on the number of links, and the budget holds.
-//!
-//! All workers together look at the units of a step, which are some thousand. The units then move
-//! one after the other, in the order of their numbers. So the result depends on the graph and the
-//! seed, and not on the threads. Sums of weights are `f64`.
+//! Groups of vertices with many edges inside, and how good such groups are.
 
-mod arcs;
-mod links;
-mod moving;
-mod network;
-mod partition;
-mod refining;
-mod search;
-
-pub use search::{Communities, Level, Method, run};
-pub(crate) use search::{answer, estimate};
+pub mod cdlp;
+pub mod conductance;
+pub mod label_propagation;
+pub mod leiden;
+pub mod louvain;
+pub mod modularity;

@@ -24,9 +24,9 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
+use crate::components::wcc::WccOptions;
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::wcc::WccOptions;
 
 use answer::Diameter;
 pub use bounds::{Bounds, run};

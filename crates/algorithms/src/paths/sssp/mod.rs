@@ -44,7 +44,7 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::original_ids::{has_order, with_order_streamed};
-use crate::paths::Paths;
+use crate::paths::path_table::Paths;
 use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 

@@ -7,9 +7,9 @@ use tegula_engine::traverse::{self, RowsWanted};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
+use crate::components::wcc::{self, WccOptions};
 use crate::error::Result;
 use crate::searches::{Searches, WIDTH};
-use crate::wcc::{self, WccOptions};
 
 /// Bounds of the diameter.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::distances::Distances;
 use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
-use crate::paths::{Parents, Step};
+use crate::paths::path_table::{Parents, Step};
 
 /// A distance alone, without a parent.
 impl Step for f64 {

@@ -10,7 +10,7 @@ use tegula_engine::{Cancel, Graph, RunOptions, States};
 use super::{Parent, Reached};
 use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values};
 use crate::error::Result;
-use crate::paths::Parents;
+use crate::paths::path_table::Parents;
 
 /// The levels found, with parents if they are wanted.
 pub(super) struct Levels<P> {

@@ -32,7 +32,7 @@ use crate::algorithm::{
 };
 use crate::error::Result;
 use crate::original_ids::{has_order, with_order_streamed};
-use crate::paths::{Paths, Step};
+use crate::paths::path_table::{Paths, Step};
 use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 

@@ -10,7 +10,7 @@
 //! stops when no waiting vertex can be part of a shortest path.
 //!
 //! Distances are sums of `f64` from the source onwards, the same bits as those of
-//! [`sssp`](crate::sssp). Rounding may make the heuristic slightly too large. So the search goes on
+//! [`sssp`](crate::paths::sssp). Rounding may make the heuristic slightly too large. So the search goes on
 //! beyond the distance of the target by the most that rounding may add up to, and visits a vertex
 //! again when its distance becomes smaller.
 //!

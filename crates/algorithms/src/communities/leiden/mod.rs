@@ -1,6 +1,6 @@
 //! Connected communities of high modularity, by the method of Leiden.
 //!
-//! Works as [`louvain`](crate::louvain), but communities do not move as wholes: well-linked groups
+//! Works as [`louvain`](crate::communities::louvain), but communities do not move as wholes: well-linked groups
 //! of vertices within them do. So a community of badly linked parts falls apart again (Traag,
 //! Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex joins the
 //! group by which it gains most, not a random one of all by which it gains. Any two vertices of a
@@ -13,7 +13,7 @@ use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Factor, Family, Found, Weights};
-use crate::communities::{self, Method};
+use crate::communities::modularity::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
@@ -62,12 +62,12 @@ impl Algorithm for LeidenOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        communities::estimate(graph, Method::Leiden, threads)
+        modularity::estimate(graph, Method::Leiden, threads)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found =
-            communities::run(graph, Method::Leiden, self.resolution.get(), self.seed, options)?;
-        communities::answer(graph, found, options)
+            modularity::run(graph, Method::Leiden, self.resolution.get(), self.seed, options)?;
+        modularity::answer(graph, found, options)
     }
 }

@@ -70,7 +70,7 @@ impl Algorithm for BridgesOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let scan = tegula_engine::estimate::<crate::wcc::SmallestId>(graph, threads);
+        let scan = tegula_engine::estimate::<crate::components::wcc::SmallestId>(graph, threads);
         let estimate = Estimate { vertex_bytes: blocks::size(graph), on_disk: None, ..scan };
         with_order_streamed(estimate, graph)
     }

@@ -19,9 +19,9 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
+use crate::clustering::triangles::{self, Closing};
 use crate::error::Result;
 use crate::original_ids::with_order_streamed;
-use crate::triangles::{self, Closing};
 
 /// Options of the coefficient; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -24,7 +24,7 @@ use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Factor, Family, Found, Weights};
-use crate::communities::{self, Method};
+use crate::communities::modularity::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
@@ -75,12 +75,12 @@ impl Algorithm for LouvainOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        communities::estimate(graph, Method::Louvain, threads)
+        modularity::estimate(graph, Method::Louvain, threads)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found =
-            communities::run(graph, Method::Louvain, self.resolution.get(), self.seed, options)?;
-        communities::answer(graph, found, options)
+            modularity::run(graph, Method::Louvain, self.resolution.get(), self.seed, options)?;
+        modularity::answer(graph, found, options)
     }
 }

@@ -10,7 +10,7 @@ use tegula_engine::{
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::delta_stepping::{Search, is_too_far};
-use crate::paths::Step;
+use crate::paths::path_table::Step;
 
 /// The distance of a vertex and its parent, with ids in the width that the graph needs.
 ///

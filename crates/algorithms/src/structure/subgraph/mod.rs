@@ -16,11 +16,11 @@ use crate::algorithm::{
     Algorithm, Column, Description, Edges, Family, Found, Iterations, SideFiles, Weights, Work,
 };
 use crate::answer::EdgeTable;
+use crate::components::wcc::{self, WccOptions};
 use crate::error::{Error, Result};
 use crate::original_ids::find_vertex;
 use crate::side_table::{self, TableSource, Tables};
 use crate::vertex_list::VertexList;
-use crate::wcc::{self, WccOptions};
 
 use answer::Subgraph;
 

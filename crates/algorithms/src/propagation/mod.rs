@@ -1,0 +1,4 @@
+//! Values of vertices that spread along edges.
+
+pub mod belief_propagation;
+pub mod spmv;
