@@ -6,10 +6,10 @@ use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_machine::{Error, Result, counted};
 use tegula_store::SHORT_COUNT_MAX;
 
-use super::census::Counters;
-use super::edge::ArcRule;
-use super::shares::{self, Share};
-use super::space::Space;
+use crate::count::census::Counters;
+use crate::edge::ArcRule;
+use crate::shares::{self, Share};
+use crate::sort::space::Space;
 
 /// Memory that the process needs besides the counted tables, buckets and buffers.
 const PROCESS_BYTES: u64 = 16 << 20;

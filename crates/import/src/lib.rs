@@ -29,34 +29,19 @@
 pub mod input;
 pub mod settings;
 
-mod batch_plan;
-mod bins;
-mod both_ways;
-mod buckets;
-mod build;
-mod census;
 mod combine;
-mod declared;
-mod dfs;
-mod distinct;
-mod divide;
+mod count;
 mod edge;
-mod estimate;
+mod encode;
 mod import_run;
-mod intake;
-mod known;
-mod mapping;
-mod names;
 mod order;
 mod relabel;
 mod report;
 mod shares;
 mod sort;
 mod source;
-mod space;
 #[cfg(test)]
 mod tests;
-mod vertex_files;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -70,21 +55,23 @@ use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderCho
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
 
-use batch_plan::{BatchPlan, plan_and_write_degrees};
-use build::{Sorted, Sorter, build};
-use census::DegreeSummary;
 pub use combine::Combine;
+use count::census::DegreeSummary;
+use count::intake::{ArcCounts, Intake};
+use count::known::Known;
+use count::{declared, intake};
 use edge::{ArcRule, Key, Weight};
+use encode::batch_plan::{BatchPlan, plan_and_write_degrees};
+use encode::build::{Sorted, Sorter, build};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions, VertexSet, Vertices};
-use intake::{ArcCounts, Intake};
-use known::Known;
-use mapping::{Mapping, replace_ends};
+use order::estimate;
 use order::{Declared, DenseIds, Numbered};
+use relabel::mapping::{Mapping, replace_ends};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
+use sort::space::with_room_needed;
 use source::{EdgeSource, changed};
-use space::with_room_needed;
 
 /// How a graph is imported.
 #[derive(Debug, Clone)]

@@ -3,9 +3,9 @@
 use tegula_machine::{Diagnostic, Hint, counted};
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
 
-use super::input::{ColumnsTaken, Input, LineNotes};
-use super::intake::ArcCounts;
-use super::settings;
+use crate::count::intake::ArcCounts;
+use crate::input::{ColumnsTaken, Input, LineNotes};
+use crate::settings;
 
 /// What an import did.
 #[derive(Debug, Clone)]

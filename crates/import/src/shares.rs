@@ -2,7 +2,7 @@
 //!
 //! A pass that needs more than its share works slice by slice or through the disk. The test below
 //! lists for each phase what is held at the same time, and proves that no phase adds up to more
-//! than the whole. Besides the shares, a process needs what [`import_run`](super::import_run) sets
+//! than the whole. Besides the shares, a process needs what [`import_run`](crate::import_run) sets
 //! aside: memory of its own, and of its workers.
 
 /// A share of the memory of an import.

@@ -4,11 +4,11 @@ use tegula_machine::threads::{Silent, Stash};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::Edge;
 
-use super::buckets::{Buckets, Filled};
-use super::edge::{Key, Weight};
-use super::import_run::ImportRun;
-use super::input::Input;
-use super::shares::Share;
+use crate::edge::{Key, Weight};
+use crate::import_run::ImportRun;
+use crate::input::Input;
+use crate::shares::Share;
+use crate::sort::buckets::{Buckets, Filled};
 
 /// Edges that can be visited repeatedly, in no particular order.
 pub(super) enum EdgeSource<'a, W> {

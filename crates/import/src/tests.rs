@@ -11,9 +11,9 @@ use tegula_store::OriginalId;
 use tegula_store::graph::{Graph, IdType};
 use tegula_testkit::XorShift;
 
-use super::census::Counters;
-use super::input::{Format, Input, InputOptions};
 use super::*;
+use crate::count::census::Counters;
+use crate::input::{Format, Input, InputOptions};
 
 /// An edge by the names of its ends, and the bits of its weight.
 type NamedEdge = (String, String, u32);

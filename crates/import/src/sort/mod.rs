@@ -1,19 +1,23 @@
 //! Sorting on the threads of an import.
 
+pub(crate) mod bins;
+pub(crate) mod buckets;
+pub(crate) mod space;
+
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
 use tegula_machine::Result;
 use tegula_machine::threads::lock;
 
-use super::import_run::ImportRun;
+use crate::import_run::ImportRun;
 
 /// Items are not divided below twice this number.
 const PIECE_LEN_MIN: usize = 1 << 12;
 
 /// Sorts in place. Medians divide the items into one piece per thread, and the pieces are sorted in
 /// parallel. Items that compare as equal may come in any order.
-pub(super) fn sort<T: Send>(
+pub(crate) fn sort<T: Send>(
     run: &ImportRun<'_>,
     items: &mut [T],
     compare: &(dyn Fn(&T, &T) -> Ordering + Sync),

@@ -3,6 +3,9 @@
 //! The orders by id and by degree need one pass over the degrees by id position, so the
 //! permutation is stored whole only if it is looked up at random. The depth-first order is a list.
 
+pub(crate) mod dfs;
+pub(crate) mod estimate;
+
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,13 +17,12 @@ use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::VertexNumber;
 
-use super::buckets::Filled;
-use super::census::{DegreeSummary, DegreeTable, Degrees};
-use super::dfs;
-use super::edge::{Key, Weight};
-use super::import_run::ImportRun;
-use super::mapping::Mapping;
-use super::source::EdgeSource;
+use crate::count::census::{DegreeSummary, DegreeTable, Degrees};
+use crate::edge::{Key, Weight};
+use crate::import_run::ImportRun;
+use crate::relabel::mapping::Mapping;
+use crate::sort::buckets::Filled;
+use crate::source::EdgeSource;
 
 /// Hands out dense ids to vertices that come by ascending id.
 #[derive(Debug, Clone)]
@@ -35,7 +37,7 @@ enum Numbering {
 
 /// The dense id of a row without edges. A declared vertex without edges is numbered behind those
 /// with edges, or by its id: see [`Numbered::isolated`].
-pub(super) const NONE: u64 = <u64 as VertexNumber>::NONE;
+pub(crate) const NONE: u64 = <u64 as VertexNumber>::NONE;
 
 /// Vertices of lower degree are counted in an array, the few others in a map.
 const HEAVY_DEGREE: u64 = 1 << 14;
@@ -99,14 +101,14 @@ fn total([out, into]: Degrees) -> u64 {
 
 /// The declared vertices, with or without an edge: all ids below a number, or listed ids.
 #[derive(Clone, Copy)]
-pub(super) struct Declared<'a> {
+pub(crate) struct Declared<'a> {
     pub count: u64,
     /// The id of each row of the degrees, where it differs from the number of the row.
     pub ids: Option<&'a Filled<u64>>,
 }
 
 /// Consecutive rows of the degrees.
-pub(super) struct Block<'b> {
+pub(crate) struct Block<'b> {
     /// The number of the first row.
     pub first: u64,
     pub degrees: &'b [Degrees],
@@ -126,7 +128,7 @@ impl Block<'_> {
 
 /// All vertices, numbered in an order.
 #[derive(Clone)]
-pub(super) struct Numbered<'a> {
+pub(crate) struct Numbered<'a> {
     pub degrees: &'a DegreeTable,
     pub summary: DegreeSummary,
     pub order: VertexOrder,
@@ -200,7 +202,7 @@ impl<'a> Numbered<'a> {
 }
 
 /// Maps rows to dense ids; both are numbers `N`.
-pub(super) struct DenseIds<'a, N> {
+pub(crate) struct DenseIds<'a, N> {
     numbered: &'a Numbered<'a>,
     id_end: u64,
     slice_log2: u32,
@@ -218,7 +220,7 @@ impl<'a, N: VertexNumber> DenseIds<'a, N> {
 }
 
 /// The dense ids of consecutive rows.
-pub(super) struct DenseSlice<N> {
+pub(crate) struct DenseSlice<N> {
     first: u64,
     dense: Vec<N>,
 }
@@ -288,9 +290,9 @@ impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::census::Counters;
-    use super::super::edge::ArcRule;
     use super::*;
+    use crate::count::census::Counters;
+    use crate::edge::ArcRule;
 
     /// A table of degrees, many of them 0, some of them large.
     fn table(ids: u32) -> (DegreeTable, Vec<Degrees>) {

@@ -16,13 +16,13 @@ use tegula_store::packed::Ascending;
 use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::buckets::{Buckets, Filled};
-use super::distinct::check_vertex_count;
-use super::edge::{ArcRule, hash_of};
-use super::import_run::ImportRun;
-use super::input::{EdgeChunk, Ends};
-use super::shares;
-use super::vertex_files::{ArrayFile, VertexFile};
+use crate::count::distinct::check_vertex_count;
+use crate::edge::{ArcRule, hash_of};
+use crate::encode::vertex_files::{ArrayFile, VertexFile};
+use crate::import_run::ImportRun;
+use crate::input::{EdgeChunk, Ends};
+use crate::shares;
+use crate::sort::buckets::{Buckets, Filled};
 
 /// Buckets by hash, for a dictionary whose size is not known beforehand.
 const BUCKETS: usize = 256;
@@ -36,7 +36,7 @@ const REMEMBERED: usize = 1 << 15;
 const SORTED_TOGETHER_MAX: u64 = 4 << 20;
 
 /// Collects names while the edges are read.
-pub(super) struct NameCollector {
+pub(crate) struct NameCollector {
     buckets: Buckets<u8>,
     remembered: Stash<Vec<u128>>,
 }
@@ -132,7 +132,7 @@ impl NameCollector {
 }
 
 /// The names of all vertices, each once.
-pub(super) struct DistinctNames {
+pub(crate) struct DistinctNames {
     /// Number of names.
     pub count: u64,
     by_name: Filled<u8>,
@@ -179,7 +179,7 @@ impl DistinctNames {
 }
 
 /// All names in byte order, and the id position of each name by its hash.
-pub(super) struct SortedNames<N> {
+pub(crate) struct SortedNames<N> {
     /// Number of names.
     pub count: u64,
     /// Hash and id position of every name, in buckets by [`bucket_of`] the hash.
@@ -191,13 +191,13 @@ pub(super) struct SortedNames<N> {
 /// The position of a name in the byte order of all names.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, packed)]
-pub(super) struct NamePosition<N> {
+pub(crate) struct NamePosition<N> {
     pub hash: u128,
     pub id_position: N,
 }
 
 /// Returns the bucket, of `count`, of a hash. Higher hashes lie in higher buckets.
-pub(super) fn bucket_of(hash: u128, count: usize) -> usize {
+pub(crate) fn bucket_of(hash: u128, count: usize) -> usize {
     (((hash >> 64) * count as u128) >> 64) as usize
 }
 

@@ -5,17 +5,17 @@ use tegula_machine::{Error, Result};
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::tiles::Edge;
 
-use super::buckets::{Buckets, Filled};
-use super::edge::Weight;
-use super::import_run::ImportRun;
-use super::input::{IdKind, VertexSet};
-use super::shares;
-use super::source::EdgeSource;
-use super::space::Space;
+use crate::edge::Weight;
+use crate::import_run::ImportRun;
+use crate::input::{IdKind, VertexSet};
+use crate::shares;
+use crate::sort::buckets::{Buckets, Filled};
+use crate::sort::space::Space;
+use crate::source::EdgeSource;
 
 /// Finds the distinct ids at the ends of all edges. `samples` are some of these ids. They tell into
 /// which ranges to divide the ids, so that each range can be sorted in memory.
-pub(super) fn distinct_ids<W: Weight>(
+pub(crate) fn distinct_ids<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     arcs: u64,
@@ -41,7 +41,7 @@ pub(super) fn distinct_ids<W: Weight>(
 }
 
 /// Finds the distinct ids among listed ones.
-pub(super) fn listed_ids(
+pub(crate) fn listed_ids(
     run: &ImportRun<'_>,
     listed: &VertexSet,
     kind: IdKind,
@@ -150,7 +150,7 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
 }
 
 /// Refuses more vertices with an edge than a graph may have.
-pub(super) fn check_vertex_count(found: u64) -> Result<u64> {
+pub(crate) fn check_vertex_count(found: u64) -> Result<u64> {
     if found <= VERTEX_COUNT_MAX {
         return Ok(found);
     }

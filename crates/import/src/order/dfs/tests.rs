@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::tiles::Edge;
 
-use super::super::census::{Counters, Degrees};
-use super::super::edge::ArcRule;
-use super::super::shares;
-use super::super::source::SpoolWriter;
 use super::NONE;
 use super::adjacency::{Neighbours, lay_out};
 use super::*;
+use crate::count::census::{Counters, Degrees};
+use crate::edge::ArcRule;
+use crate::shares;
+use crate::source::SpoolWriter;
 
 /// Calls with a run and all that an import knows of some arcs when it orders the vertices.
 fn with_graph<T>(

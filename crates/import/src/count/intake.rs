@@ -8,21 +8,21 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
-use super::both_ways::BothWays;
-use super::buckets::{Buckets, Filled};
-use super::census::{Census, Counters, DegreeTable};
-use super::combine::Combine;
-use super::edge::{Key, Weight};
-use super::import_run::ImportRun;
-use super::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};
-use super::names::NameCollector;
-use super::shares;
-use super::sort::sort;
-use super::source::{EdgeSource, SpoolWriter, changed};
+use crate::combine::Combine;
+use crate::count::both_ways::BothWays;
+use crate::count::census::{Census, Counters, DegreeTable};
+use crate::count::names::NameCollector;
+use crate::edge::{Key, Weight};
+use crate::import_run::ImportRun;
+use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};
+use crate::shares;
+use crate::sort::buckets::{Buckets, Filled};
+use crate::sort::sort;
+use crate::source::{EdgeSource, SpoolWriter, changed};
 
 /// Counts of the first pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct ArcCounts {
+pub(crate) struct ArcCounts {
     /// Arcs that are kept.
     pub arcs: u64,
     /// Loops among these arcs.
@@ -36,7 +36,7 @@ pub(super) struct ArcCounts {
 }
 
 /// What is known after the first pass.
-pub(super) struct Intake<'a, W> {
+pub(crate) struct Intake<'a, W> {
     /// The arcs, which can be visited again.
     pub edges: EdgeSource<'a, W>,
     /// The number of arcs of each kind.
@@ -81,7 +81,7 @@ impl<W> Intake<'_, W> {
 const EDGES_PER_SAMPLE: usize = 2048;
 
 /// Reads the input. Where vertices are `listed`, edges add no others.
-pub(super) fn read<'a, W: Weight>(
+pub(crate) fn read<'a, W: Weight>(
     run: &ImportRun<'_>,
     input: &'a Input,
     listed: Option<&VertexSet>,

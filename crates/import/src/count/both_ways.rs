@@ -20,7 +20,7 @@ use tegula_machine::mix;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_store::tiles::Edge;
 
-use super::edge::{Key, Weight};
+use crate::edge::{Key, Weight};
 
 /// The most distinct edges of a sample. With repeated ones it takes up to two megabytes.
 const SAMPLE_EDGES: usize = 1 << 17;
@@ -29,7 +29,7 @@ const SAMPLE_EDGES: usize = 1 << 17;
 const BLOCK_EDGES: usize = 512;
 
 /// A sample of the edges of an input whose edges lead both ways.
-pub(super) struct BothWays {
+pub(crate) struct BothWays {
     /// Zero bits with which the hashes in the sample begin.
     zeros: AtomicU32,
     /// A hash of each edge. Its last bit tells the direction.

@@ -30,11 +30,11 @@ use tegula_machine::{Error, Result};
 use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::VertexNumber;
 
-use super::census::{DegreeSummary, DegreeTable};
-use super::edge::Weight;
-use super::import_run::ImportRun;
-use super::shares;
-use super::source::EdgeSource;
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::edge::Weight;
+use crate::import_run::ImportRun;
+use crate::shares;
+use crate::source::EdgeSource;
 
 /// No vertex.
 const NONE: u32 = <u32 as VertexNumber>::NONE;
@@ -66,7 +66,7 @@ impl TreeMemory {
 
 /// Returns whether the tables for ids below `id_end` fit the memory of a run, and whether the ids
 /// fit 32 bits.
-pub(super) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
+pub(crate) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
     let memory = TreeMemory::of(run, id_end);
     memory.tables <= memory.tables_max && id_end <= SHORT_COUNT_MAX
 }

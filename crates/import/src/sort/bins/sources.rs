@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::batch_plan::PlannedSegment;
+use crate::encode::batch_plan::PlannedSegment;
 
 /// How many edges come from the sources of a segment.
 pub(super) struct SegmentSources {

@@ -16,11 +16,11 @@ use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 use zerocopy::IntoBytes;
 
-use super::super::buckets::{Buckets, Filled};
-use super::super::census::{DegreeSummary, DegreeTable};
-use super::super::edge::Weight;
-use super::super::import_run::ImportRun;
-use super::super::source::{EdgeSource, changed};
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::edge::Weight;
+use crate::import_run::ImportRun;
+use crate::sort::buckets::{Buckets, Filled};
+use crate::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.
 pub(super) trait Neighbours {

@@ -8,11 +8,11 @@
 
 use tegula_machine::Result;
 
-use super::super::census::{DegreeSummary, DegreeTable};
-use super::super::import_run::ImportRun;
-use super::super::source::changed;
 use super::NONE;
 use super::adjacency::Neighbours;
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::import_run::ImportRun;
+use crate::source::changed;
 
 /// Spanning trees.
 pub(super) struct SpanningTrees {

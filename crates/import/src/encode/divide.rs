@@ -10,21 +10,21 @@ use tegula_machine::Result;
 use tegula_machine::threads::Stash;
 use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use super::batch_plan::BIN_EDGES;
-use super::bins::{Bins, Region};
-use super::buckets::Filled;
-use super::edge::{Weight, slice_of, source_of, target_of};
-use super::import_run::ImportRun;
-use super::shares;
+use crate::edge::{Weight, slice_of, source_of, target_of};
+use crate::encode::batch_plan::BIN_EDGES;
+use crate::import_run::ImportRun;
+use crate::shares;
+use crate::sort::bins::{Bins, Region};
+use crate::sort::buckets::Filled;
 
 /// The most edges of a piece.
-pub(super) const PIECE_EDGES_MAX: u64 = 2 * BIN_EDGES;
+pub(crate) const PIECE_EDGES_MAX: u64 = 2 * BIN_EDGES;
 /// log2 of the most pieces into which a slice that is too large is cut at once.
 const CUT_BITS: u32 = 2;
 
 /// The regions into which a piece that is too large is divided, and the place of each edge among
 /// them.
-pub(super) struct Division<'d, N, W> {
+pub(crate) struct Division<'d, N, W> {
     pub regions: Vec<Region>,
     pub place: Box<dyn Fn(&DenseEdge<N, W>) -> usize + Sync + 'd>,
 }
@@ -148,7 +148,7 @@ fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
 }
 
 /// Bits in which the weights of edges with the same ends may differ.
-pub(super) const fn weight_bits<W: Weight>() -> u32 {
+pub(crate) const fn weight_bits<W: Weight>() -> u32 {
     if W::IS_WEIGHTED { u32::BITS } else { 0 }
 }
 

@@ -11,19 +11,19 @@ use tegula_machine::threads::{Progress, Stash};
 use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 
-use super::buckets::{Buckets, Filled};
-use super::edge::{Key, Weight};
-use super::import_run::ImportRun;
-use super::input::VertexSet;
-use super::names::{NamePosition, bucket_of};
-use super::shares;
-use super::source::{EdgeSource, changed};
+use crate::count::names::{NamePosition, bucket_of};
+use crate::edge::{Key, Weight};
+use crate::import_run::ImportRun;
+use crate::input::VertexSet;
+use crate::shares;
+use crate::sort::buckets::{Buckets, Filled};
+use crate::source::{EdgeSource, changed};
 
 /// How many edges ahead the table is asked for what look-ups will need.
 const AHEAD: usize = 16;
 
 /// A table from keys to numbers, in slices.
-pub(super) trait Mapping<K>: Sync {
+pub(crate) trait Mapping<K>: Sync {
     /// The type of the numbers.
     type Number: VertexNumber;
     /// A slice in memory.
@@ -71,7 +71,7 @@ const PASSES_SLICED: u64 = 3;
 
 /// Replaces both ends of all edges and passes the edges on in chunks, from several threads.
 /// Advances the current stage by one for each edge.
-pub(super) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
+pub(crate) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
@@ -170,7 +170,7 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
 
 /// Ascending keys with a number each, and an index over their leading bits. A look-up costs about
 /// two cache misses if the keys are spread evenly, and a binary search otherwise.
-pub(super) struct SortedSlice<K, N> {
+pub(crate) struct SortedSlice<K, N> {
     keys: Vec<K>,
     numbers: Numbers<N>,
     first: u64,
@@ -218,7 +218,7 @@ impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
 }
 
 /// The leading bits of a key. A greater key never has a smaller prefix.
-pub(super) trait Prefix: Key {
+pub(crate) trait Prefix: Key {
     fn prefix(self) -> u64;
 }
 
@@ -240,7 +240,7 @@ fn unlisted(listed: &VertexSet, id: Option<u64>) -> Error {
 }
 
 /// Maps integer ids to their id positions.
-pub(super) struct IdPositions<'a, N> {
+pub(crate) struct IdPositions<'a, N> {
     ids: &'a Filled<u64>,
     listed: Option<&'a VertexSet>,
     slice_len: usize,
@@ -322,7 +322,7 @@ impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
 }
 
 /// Maps the hashes of names to the id positions of the names.
-pub(super) struct NamePositions<'a, N> {
+pub(crate) struct NamePositions<'a, N> {
     id_positions: &'a Filled<NamePosition<N>>,
     listed: Option<&'a VertexSet>,
     /// Buckets per slice.
@@ -387,8 +387,8 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::space::Space;
     use super::*;
+    use crate::sort::space::Space;
 
     fn space(folder: &tempfile::TempDir) -> Space {
         Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 }

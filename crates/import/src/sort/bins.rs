@@ -14,7 +14,7 @@
 //! Bins follow from the degrees alone, as if each edge met its target by chance: the share of a
 //! slice of sources in the edges into a unit is expected to be its share in all edges. So nothing
 //! is counted before edges are brought to their bins. Where edges do not meet by chance, bins
-//! differ from what was expected, and the [building](mod@super::build) joins small ones and divides
+//! differ from what was expected, and the [building](mod@crate::encode::build) joins small ones and divides
 //! large ones.
 
 mod sources;
@@ -25,8 +25,8 @@ use std::ops::Range;
 
 use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, TileOrder, VertexNumber, WINDOW_LOG2};
 
-use super::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
-use super::edge::{Weight, slice_of, source_of, target_of};
+use crate::edge::{Weight, slice_of, source_of, target_of};
+use crate::encode::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use sources::{SegmentSources, first_slices, middles, span_of};
 
 /// In a graph with many cells, units with fewer expected edges share bins: there should be few
@@ -39,7 +39,7 @@ const SMALL_TABLE_CELLS: usize = 1 << 14;
 
 /// What the edges of a bin, or of a part of a bin, have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Region {
+pub(crate) enum Region {
     /// A column, and segments of sources by their [places](Bins::segments).
     Segments { column: u32, segments: Range<u32> },
     /// A cell, and units by their places in the order in which the tiles of a cell are filed.
@@ -54,7 +54,7 @@ pub(super) enum Region {
 
 /// The targets of a batch in one window: a window of a large batch, or a small batch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// Index of its batch among the planned batches.
     pub batch: u32,
     /// Its place in the order in which the tiles of a cell are filed, counted through all columns.
@@ -63,14 +63,14 @@ pub(super) struct Unit {
 
 /// Consecutive bins. Their tiles are mixed with each other's, and with no others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(crate) struct Stretch {
     pub bins: Range<usize>,
     /// Edges that are expected in all these bins.
     pub expected_edges: u64,
 }
 
 /// All bins of a graph, in the order of cells, units, sources and targets.
-pub(super) struct Bins {
+pub(crate) struct Bins {
     pub list: Vec<Region>,
     /// The bins by what stands together in the file.
     pub stretches: Vec<Stretch>,

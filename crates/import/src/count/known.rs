@@ -7,27 +7,27 @@ use tegula_machine::Result;
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{IdType, VertexOrder};
 
-use super::batch_plan::write_order;
-use super::buckets::Filled;
-use super::census::{DegreeSummary, DegreeTable};
-use super::declared::Declared;
-use super::dfs;
-use super::distinct::check_vertex_count;
-use super::edge::Weight;
-use super::import_run::ImportRun;
-use super::input::{IdKind, Input};
-use super::intake::Intake;
-use super::order::Numbered;
-use super::relabel::{self, Relabeled, count_degrees};
-use super::source::{EdgeSource, changed};
-use super::vertex_files::{VertexFile, write_ids};
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::count::declared::Declared;
+use crate::count::distinct::check_vertex_count;
+use crate::count::intake::Intake;
+use crate::edge::Weight;
+use crate::encode::batch_plan::write_order;
+use crate::encode::vertex_files::{VertexFile, write_ids};
+use crate::import_run::ImportRun;
+use crate::input::{IdKind, Input};
+use crate::order::Numbered;
+use crate::order::dfs;
+use crate::relabel::{self, Relabeled, count_degrees};
+use crate::sort::buckets::Filled;
+use crate::source::{EdgeSource, changed};
 
 /// Ids are sorted and replaced by id positions where their range, used or not, exceeds this
 /// number times the arcs.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or id positions.
-pub(super) struct Known<'a, W> {
+pub(crate) struct Known<'a, W> {
     pub edges: EdgeSource<'a, W>,
     pub degrees: DegreeTable,
     /// The number of declared vertices, if any are declared.

@@ -20,13 +20,13 @@ use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber};
 
-use super::batch_plan::{BatchPlan, PlannedBatch};
-use super::bins::{Bins, Region, Stretch};
-use super::buckets::{Buckets, Filled};
-use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
-use super::edge::{Weight, source_of, target_of};
-use super::import_run::ImportRun;
-use super::shares::{self, Share};
+use crate::edge::{Weight, source_of, target_of};
+use crate::encode::batch_plan::{BatchPlan, PlannedBatch};
+use crate::encode::divide::{Division, PIECE_EDGES_MAX, weight_bits};
+use crate::import_run::ImportRun;
+use crate::shares::{self, Share};
+use crate::sort::bins::{Bins, Region, Stretch};
+use crate::sort::buckets::{Buckets, Filled};
 
 /// A bin with a bucket of its own has at least this memory, about as much as is written to disk at
 /// a time.
@@ -45,14 +45,14 @@ enum Placing {
 }
 
 /// Edges sorted by bins or groups of bins.
-pub(super) struct Sorted<N, W> {
+pub(crate) struct Sorted<N, W> {
     bins: Bins,
     placing: Placing,
     edges: Filled<DenseEdge<N, W>>,
 }
 
 /// Collects edges by bins or groups of bins.
-pub(super) struct Sorter<N, W> {
+pub(crate) struct Sorter<N, W> {
     bins: Bins,
     placing: Placing,
     edges: Buckets<DenseEdge<N, W>>,
@@ -124,7 +124,7 @@ fn groups(stretches: &[Stretch], edges_max: u64, bins_max: usize) -> Vec<Range<u
 }
 
 /// Encodes all edges and writes their tiles. Returns how many arcs repeat another one.
-pub(super) fn build<N: VertexNumber, W: Weight>(
+pub(crate) fn build<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     plan: &BatchPlan,
     sorted: Sorted<N, W>,

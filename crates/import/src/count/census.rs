@@ -15,8 +15,8 @@ use tegula_machine::{Error, Result};
 use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 
-use super::buckets::Filled;
-use super::edge::{ArcRule, Weight, source_of, target_of};
+use crate::edge::{ArcRule, Weight, source_of, target_of};
+use crate::sort::buckets::Filled;
 
 /// log2 of the ids in a range: the place of a counter in a range then fits 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
@@ -26,10 +26,10 @@ const RANGE_SIZE: usize = 1 << RANGE_LOG2;
 const WAITING_LOG2_MAX: u32 = RANGE_LOG2 - 2;
 
 /// Out-degree and in-degree of an id.
-pub(super) type Degrees = [u32; 2];
+pub(crate) type Degrees = [u32; 2];
 
 /// Counts the ends of edges while ids are small enough for the memory at hand.
-pub(super) struct Census<'a> {
+pub(crate) struct Census<'a> {
     ranges: Vec<Mutex<&'a mut [u16]>>,
     carries: &'a Mutex<Carries>,
     exceeded: AtomicBool,
@@ -46,7 +46,7 @@ struct Waiting {
 
 /// The counters of a census: out- and in-degree of each id in turn. Counters take memory once they
 /// are used.
-pub(super) struct Counters {
+pub(crate) struct Counters {
     low: Vec<u16>,
     carries: Mutex<Carries>,
     /// log2 of the most ends that wait for a range.
@@ -54,7 +54,7 @@ pub(super) struct Counters {
 }
 
 /// How often the counter at a place has passed 2^16. Each entry stands for at least 65,536 edges.
-pub(super) type Carries = BTreeMap<u64, u32>;
+pub(crate) type Carries = BTreeMap<u64, u32>;
 
 impl Counters {
     /// Returns counters of up to `memory` bytes. Ends that wait to be counted take up to `waiting`
@@ -192,7 +192,7 @@ impl<'a> Census<'a> {
 }
 
 /// The degrees of the ids from 0 on. An id without any edge stands for no vertex.
-pub(super) enum DegreeTable {
+pub(crate) enum DegreeTable {
     /// As counted in memory, without the in-degrees of an undirected graph.
     Counted { low: Vec<u16>, carries: Carries, undirected: bool },
     /// Out- and in-degree of each id in turn, possibly on disk.
@@ -259,7 +259,7 @@ impl DegreeTable {
 
 /// Totals of a [`DegreeTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DegreeSummary {
+pub(crate) struct DegreeSummary {
     /// Ids with an edge.
     pub vertices: u64,
     /// Arcs.

@@ -31,10 +31,10 @@ use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
 use tegula_machine::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::space::Space;
+use crate::sort::space::Space;
 
 /// A type that can be written as it lies in memory, and read back.
-pub(super) trait Record:
+pub(crate) trait Record:
     FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static
 {
 }
@@ -61,7 +61,7 @@ struct Spill {
 }
 
 /// Buckets that are being written.
-pub(super) struct Buckets<R> {
+pub(crate) struct Buckets<R> {
     space: Space,
     block_len: usize,
     slab_len: usize,
@@ -230,7 +230,7 @@ fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) ->
 }
 
 /// Writes into buckets.
-pub(super) struct Writer<'a, R> {
+pub(crate) struct Writer<'a, R> {
     buckets: &'a Buckets<R>,
     blocks: &'a mut Vec<Vec<R>>,
 }
@@ -277,7 +277,7 @@ impl<R: Record> Writer<'_, R> {
 }
 
 /// Buckets that are complete.
-pub(super) struct Filled<R> {
+pub(crate) struct Filled<R> {
     folder: PathBuf,
     shelves: Vec<Shelf<R>>,
     spills: Vec<Option<File>>,
@@ -413,7 +413,7 @@ impl<R: Record> Filled<R> {
 }
 
 /// A place in a bucket, which moves on with each read.
-pub(super) struct Cursor<'f, R> {
+pub(crate) struct Cursor<'f, R> {
     filled: &'f Filled<R>,
     bucket: usize,
     parts: std::vec::IntoIter<ReadPart<'f, R>>,

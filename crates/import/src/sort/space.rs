@@ -7,7 +7,7 @@ use tegula_machine::{Bytes, Error};
 
 /// Where buckets go, and how much memory they may take.
 #[derive(Debug, Clone)]
-pub(super) struct Space {
+pub(crate) struct Space {
     /// Folder of the spill files.
     pub folder: PathBuf,
     /// Bytes of records held in memory once written, all buckets together.
@@ -54,7 +54,7 @@ impl Space {
 const EDGE_BYTES_TOLD_MIN: u64 = 1 << 20;
 
 /// Adds to the error of a full disk the most bytes that edges take in temporary files.
-pub(super) fn with_room_needed(error: Error, needed: u64) -> Error {
+pub(crate) fn with_room_needed(error: Error, needed: u64) -> Error {
     match error {
         Error::Io { action, path, source }
             if source.kind() == io::ErrorKind::StorageFull && needed >= EDGE_BYTES_TOLD_MIN =>

@@ -10,15 +10,15 @@ use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, TileOrder, WINDOW_LOG2};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::buckets::Buckets;
-use super::census::Degrees;
-use super::import_run::ImportRun;
-use super::order::{NONE, Numbered};
-use super::shares;
-use super::vertex_files::{ArrayFile, VertexFile};
+use crate::count::census::Degrees;
+use crate::encode::vertex_files::{ArrayFile, VertexFile};
+use crate::import_run::ImportRun;
+use crate::order::{NONE, Numbered};
+use crate::shares;
+use crate::sort::buckets::Buckets;
 
-/// The most edges that are expected in a [bin](super::bins).
-pub(super) const BIN_EDGES: u64 = 1 << 18;
+/// The most edges that are expected in a [bin](crate::sort::bins).
+pub(crate) const BIN_EDGES: u64 = 1 << 18;
 
 /// The degrees of a vertex, on the way to its dense id.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -31,7 +31,7 @@ struct DenseRow {
 
 /// Visits the degrees by ascending dense id, a slice at a time: its first dense id, a multiple of
 /// 2^16, and the degrees from there on. Slices without any edge may be left out.
-pub(super) fn for_each_dense_slice(
+pub(crate) fn for_each_dense_slice(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>,
@@ -115,7 +115,7 @@ fn for_each_given_slice(
 /// A batch, and the number of edges into each of its *units*. These are its target windows; a batch
 /// that is smaller than a window is one unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlannedBatch {
+pub(crate) struct PlannedBatch {
     pub batch: Batch,
     /// Its index among all batches of the graph.
     pub index: usize,
@@ -144,7 +144,7 @@ fn sum_of(degrees: &[u32]) -> u64 {
 
 /// A segment of sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlannedSegment {
+pub(crate) struct PlannedSegment {
     pub segment: u32,
     /// The number of edges that begin in it.
     pub edges: u64,
@@ -155,7 +155,7 @@ pub(super) struct PlannedSegment {
 
 /// The batches of a graph. A range of 2^18 targets without in-edges is not listed; its batches are
 /// as large as batches may be.
-pub(super) struct BatchPlan {
+pub(crate) struct BatchPlan {
     pub grid: Grid,
     pub tile_order: TileOrder,
     /// Number of vertices.
@@ -287,7 +287,7 @@ fn full_log2(grid: Grid) -> u32 {
 }
 
 /// Writes the degrees by dense id, and plans the batches, of up to `batch_edges` edges, on the way.
-pub(super) fn plan_and_write_degrees(
+pub(crate) fn plan_and_write_degrees(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
@@ -330,7 +330,7 @@ pub(super) fn plan_and_write_degrees(
 }
 
 /// Writes the dense id of each vertex by rank, unless dense ids and ranks are the same.
-pub(super) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
+pub(crate) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
     if numbered.order == VertexOrder::Given {
         return Ok(None);
     }
@@ -388,7 +388,7 @@ impl BatchPlan {
 }
 
 /// Maps a target to its unit with two loads. The first is always in the cache.
-pub(super) struct UnitTable {
+pub(crate) struct UnitTable {
     /// One row for each aligned range of 2^18 targets.
     rows: Vec<Row>,
     units: Vec<u32>,

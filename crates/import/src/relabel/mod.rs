@@ -1,28 +1,30 @@
 //! Replaces ids that are no small integers by their id positions. Afterwards the import goes on
 //! as if the input had been numbered `0..V` from the start.
 
+pub(crate) mod mapping;
+
 use std::path::Path;
 
 use tegula_machine::threads::Unit;
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 
-use super::buckets::{Buckets, Filled};
-use super::census::{Census, DegreeTable, Degrees};
-use super::declared::Declared;
-use super::distinct::{distinct_ids, listed_ids};
-use super::edge::{Key, Weight, source_of, target_of};
-use super::import_run::ImportRun;
-use super::input::IdKind;
-use super::intake::Intake;
-use super::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
-use super::names::{DistinctNames, SortedNames};
-use super::shares;
-use super::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
-use super::vertex_files::{VertexFile, write_ids};
+use crate::count::census::{Census, DegreeTable, Degrees};
+use crate::count::declared::Declared;
+use crate::count::distinct::{distinct_ids, listed_ids};
+use crate::count::intake::Intake;
+use crate::count::names::{DistinctNames, SortedNames};
+use crate::edge::{Key, Weight, source_of, target_of};
+use crate::encode::vertex_files::{VertexFile, write_ids};
+use crate::import_run::ImportRun;
+use crate::input::IdKind;
+use crate::relabel::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
+use crate::shares;
+use crate::sort::buckets::{Buckets, Filled};
+use crate::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 
 /// A graph whose vertices are numbered by id position.
-pub(super) struct Relabeled<W> {
+pub(crate) struct Relabeled<W> {
     /// The arcs between id positions.
     pub edges: EdgeSource<'static, W>,
     /// The degrees by id position.
@@ -37,7 +39,7 @@ pub(super) struct Relabeled<W> {
 
 /// Replaces integer ids by id positions, and writes the ids into `directory` unless all below a
 /// number are declared.
-pub(super) fn by_id<W: Weight>(
+pub(crate) fn by_id<W: Weight>(
     run: &ImportRun<'_>,
     intake: Intake<'_, W>,
     declared: &Declared<'_>,
@@ -66,7 +68,7 @@ pub(super) fn by_id<W: Weight>(
 }
 
 /// Replaces names by id positions, and writes the names into `directory`.
-pub(super) fn by_name<W: Weight>(
+pub(crate) fn by_name<W: Weight>(
     run: &ImportRun<'_>,
     mut intake: Intake<'_, W>,
     declared: &Declared<'_>,
@@ -147,7 +149,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
 
 /// Counts the degrees of ids below `id_end`, which are too many to be counted while the input is
 /// read.
-pub(super) fn count_degrees<W: Weight>(
+pub(crate) fn count_degrees<W: Weight>(
     run: &ImportRun<'_>,
     (edges, arcs): (&EdgeSource<'_, W>, u64),
     id_end: u64,

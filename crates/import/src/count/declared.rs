@@ -4,11 +4,11 @@ use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, counted};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
 use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 
-use super::input::{IdKind, VertexSet};
-use super::settings;
+use crate::input::{IdKind, VertexSet};
+use crate::settings;
 
 /// Which ids are vertices.
-pub(super) enum Declared<'a> {
+pub(crate) enum Declared<'a> {
     /// Only ids with an edge.
     WithEdges,
     /// All ids below a number.
@@ -51,13 +51,13 @@ const BATCH_BYTES: u64 = 224;
 
 /// Returns the bytes to set aside for the batches of `vertices` vertices. Those for 2^32 vertices
 /// are among what every process needs. All other memory depends on the vertices with an edge.
-pub(super) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
+pub(crate) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
     let more = vertices.saturating_sub(SHORT_COUNT_MAX);
     BATCH_BYTES * (more >> BATCH_LOG2_MAX.min(grid.column_log2))
 }
 
 /// Refuses more vertices than a graph may have, with or without rows, filed by `grid`.
-pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) -> Result<()> {
+pub(crate) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) -> Result<()> {
     let (what, limit) = match with_rows {
         false => ("the number of vertices", VERTEX_COUNT_MAX),
         true => ("the number of vertices of a graph with rows", SHORT_COUNT_MAX),
@@ -73,7 +73,7 @@ pub(super) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
 }
 
 /// Refuses ids that are no declared vertices: strings, or an id that is too large.
-pub(super) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
+pub(crate) fn check_ids(vertices: u64, kind: IdKind, largest: Option<u64>) -> Result<()> {
     let problem = match (kind, largest) {
         (IdKind::String, _) => {
             let declared = counted(

@@ -15,15 +15,15 @@ use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
 use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 
-use super::batch_plan::for_each_dense_slice;
-use super::census::{DegreeSummary, DegreeTable};
-use super::dfs;
-use super::edge::{Key, Weight};
-use super::import_run::ImportRun;
-use super::mapping::Mapping;
-use super::order::{Declared, DenseIds, Numbered};
-use super::shares;
-use super::source::EdgeSource;
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::edge::{Key, Weight};
+use crate::encode::batch_plan::for_each_dense_slice;
+use crate::import_run::ImportRun;
+use crate::order::dfs;
+use crate::order::{Declared, DenseIds, Numbered};
+use crate::relabel::mapping::Mapping;
+use crate::shares;
+use crate::source::EdgeSource;
 
 /// The most units of an order.
 const UNITS: u64 = 16;
@@ -49,7 +49,7 @@ struct TrialUnit {
 }
 
 /// Returns why the depth-first order is not tried, if it is not.
-pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<String> {
+pub(crate) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<String> {
     if summary.edges > DFS_EDGES_MAX {
         Some(format!("dfs not tried: more than 2^{} edges", DFS_EDGES_MAX.ilog2()))
     } else if !dfs::is_affordable(run, summary.id_end) {
@@ -60,7 +60,7 @@ pub(super) fn unweighed(run: &ImportRun<'_>, summary: &DegreeSummary) -> Option<
 }
 
 /// Estimates all orders and chooses one.
-pub(super) fn choose<'a, N: VertexNumber + Key, W: Weight>(
+pub(crate) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     degrees: &'a DegreeTable,
