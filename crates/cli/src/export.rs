@@ -276,7 +276,7 @@ impl Export<'_> {
     fn report(&self, written: &Written, path: &Path, started: Instant) -> Result<()> {
         let Written { vertices, rows, bytes, ref tables } = *written;
         let (elapsed, content) = (started.elapsed(), self.content);
-        let warnings = self.session.tell(hints::skipped(tables));
+        let warnings = self.session.tell(hints::of_tables(tables));
         if self.session.json {
             return self.session.print_json(&json::Export {
                 schema: "tegula.export.v1",

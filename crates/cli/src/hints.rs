@@ -58,10 +58,13 @@ pub fn flag(option: &str) -> String {
     format!("--{}", option.replace('_', "-"))
 }
 
-/// Returns a warning for each table of which rows were skipped.
-pub fn skipped(tables: &[TableRead]) -> Vec<String> {
-    let warning = |table: &TableRead| Some(format!("{}: {}", flag(table.option), table.warning()?));
-    tables.iter().filter_map(warning).collect()
+/// Returns the warnings of the tables that a run read.
+pub fn of_tables(tables: &[TableRead]) -> Vec<String> {
+    let of_table = |table: &TableRead| {
+        let option = flag(table.option);
+        table.warnings().map(move |warning| format!("{option}: {warning}")).collect::<Vec<_>>()
+    };
+    tables.iter().flat_map(of_table).collect()
 }
 
 /// Replaces the option names in backticks in a message of `algorithm` by the options as they are

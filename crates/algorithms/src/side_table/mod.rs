@@ -10,7 +10,7 @@ mod table_read;
 
 use tegula_engine::{Estimate, RunOptions};
 use tegula_import::input::{VALUES_MAX, ValueColumn, VertexTable};
-use tegula_machine::Result;
+use tegula_machine::{At, Result};
 use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 
@@ -64,6 +64,7 @@ pub struct Tables<'a> {
     pub sources: &'a dyn TableSources,
     options: TableOptions,
     read: Vec<TableRead>,
+    is_standard_input_taken: bool,
 }
 
 impl<'a> Tables<'a> {
@@ -74,7 +75,7 @@ impl<'a> Tables<'a> {
         sources: &'a dyn TableSources,
         options: TableOptions,
     ) -> Tables<'a> {
-        Tables { graph, run, sources, options, read: Vec::new() }
+        Tables { graph, run, sources, options, read: Vec::new(), is_standard_input_taken: false }
     }
 
     /// Shows `visitor` all rows of the table that an option names. Returns the least bytes that
@@ -91,6 +92,11 @@ impl<'a> Tables<'a> {
         source: &TableSource,
         visitor: &mut V,
     ) -> Result<u64> {
+        if source.is_standard_input() && std::mem::replace(&mut self.is_standard_input_taken, true)
+        {
+            let detail = "standard input can be read only once, and another option names it too";
+            return Err(bad(source.name(), At::File, detail));
+        }
         let (read, size) = reading::read(self, option, source, visitor)?;
         self.read.push(read);
         Ok(size)

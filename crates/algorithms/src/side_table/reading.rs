@@ -58,19 +58,22 @@ pub(super) fn read<V: RowVisitor>(
     let result = table.read(&run.cancel, &mut |row| reader.push(&row));
     // Rows before a malformed one are looked up first, so an error in one of them comes first.
     match result {
-        Ok(()) | Err(Error::BadInput { .. }) => reader.flush()?,
+        Ok(_) | Err(Error::BadInput { .. }) => reader.flush()?,
         Err(_) => {}
     }
-    let TableReader { read, .. } = reader;
-    // Looking up ids is over, and so is the use of its memory.
+    let TableReader { mut read, .. } = reader;
+    // What looked ids up has no more use for its memory.
     graph.reader().pool().trim();
-    result?;
-    if read.rows == 0 && read.missing_rows > 0 {
-        let detail = format!(
-            "{} has no vertex of this table: it lacks {}",
-            graph.directory().display(),
-            read.missing()
-        );
+    read.may_be_cut = result?;
+    if read.rows == 0 {
+        let detail = match read.missing_rows {
+            0 => "the table has no rows".to_owned(),
+            _ => format!(
+                "{} has no vertex of this table: it lacks {}",
+                graph.directory().display(),
+                read.missing()
+            ),
+        };
         return Err(bad(path, At::File, detail));
     }
     Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))

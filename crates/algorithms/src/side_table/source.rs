@@ -22,6 +22,11 @@ impl TableSource {
         TableSource(name.into())
     }
 
+    /// Returns whether it is standard input, which can be read only once.
+    pub fn is_standard_input(&self) -> bool {
+        self.0.as_os_str() == "-"
+    }
+
     /// Returns the name, as users know it.
     pub fn name(&self) -> &Path {
         &self.0

@@ -19,6 +19,9 @@ pub struct TableRead {
     pub missing_rows: u64,
     /// The first ids that the graph does not have, each once.
     pub missing_first: Vec<String>,
+    /// Whether the last row may be cut off, as it has no line feed.
+    #[serde(skip)]
+    pub(super) may_be_cut: bool,
     #[serde(skip)]
     checksum: Crc32c,
 }
@@ -27,7 +30,14 @@ impl TableRead {
     /// Starts without rows.
     pub(super) fn new(option: &'static str) -> TableRead {
         let missing_first = Vec::new();
-        TableRead { option, rows: 0, missing_rows: 0, missing_first, checksum: Crc32c::default() }
+        TableRead {
+            option,
+            rows: 0,
+            missing_rows: 0,
+            missing_first,
+            may_be_cut: false,
+            checksum: Crc32c::default(),
+        }
     }
 
     /// Counts a row whose vertex the graph has.
@@ -64,8 +74,14 @@ impl TableRead {
         format!("{}{more}", names.join(", "))
     }
 
-    /// Warns that rows were skipped, if any were.
-    pub fn warning(&self) -> Option<String> {
+    /// Warns of skipped rows, and of a last row that may be cut off.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let cut = "the last row does not end with a line feed, but the lines before it do; the table \
+                   may be cut off";
+        self.skipped().into_iter().chain(self.may_be_cut.then(|| cut.to_owned()))
+    }
+
+    fn skipped(&self) -> Option<String> {
         let all = self.rows + self.missing_rows;
         let all = counted(all, "row", "rows");
         let skipped = format!("{} of {all} were skipped", count(self.missing_rows));
@@ -104,17 +120,17 @@ mod tests {
     #[test]
     fn a_warning_counts_all_and_names_the_first() {
         let mut read = TableRead::new("sources");
-        assert_eq!(read.warning(), None);
+        assert_eq!(read.skipped(), None);
         read.add("ann", &[]);
         read.add_missing("x");
         read.add_missing("x");
-        let warning = read.warning().expect("there are missing rows");
+        let warning = read.skipped().expect("there are missing rows");
         assert!(warning.starts_with("2 of 3 rows were skipped"), "{warning}");
         assert!(warning.ends_with(": `x`"), "{warning}");
         (0..9).for_each(|id| read.add_missing(&id.to_string()));
         assert_eq!((read.missing_rows, read.missing_first.len()), (11, MISSING_NAMED_MAX));
         assert!(
-            read.warning().is_some_and(|warning| warning.ends_with("`x`, `0`, `1`, `2`, `3`, .."))
+            read.skipped().is_some_and(|warning| warning.ends_with("`x`, `0`, `1`, `2`, `3`, .."))
         );
     }
 }

@@ -42,7 +42,9 @@ impl Subcommand for Run {
                 command = command.mut_arg("graph", |graph| graph.required(false)).group(input);
             }
             if entry.finds_graph {
-                command = GraphFileArgs::augment_args(command);
+                // Documentation of the struct would replace the summary of the algorithm.
+                let about = entry.description.summary;
+                command = GraphFileArgs::augment_args(command).about(about).long_about(None);
                 command = command.mut_arg("output", |output| output.help(edges_output()));
             }
             if has("articulation_points") {

@@ -28,50 +28,49 @@ pub fn build(
     session: &Session,
 ) -> Result<Graph> {
     let missing: Vec<Direction> = edges.directions().missing(&graph).collect();
-    let can_scan = edges.can_scan(&graph);
+    let directory = graph.opened_directory().clone();
+    let instead = if edges.can_scan(&graph) { ", or run with --executor scan" } else { "" };
     for direction in missing {
-        graph = build_one(graph, direction, args, can_scan, files_size, session)?;
+        let built = build_one(&graph, direction, args, instead, files_size, session);
+        match built.map_err(|failure| failure.of_whole(args.reading.budget.bytes()))? {
+            // The directory knows nothing of these: a graph that is opened again has not got them.
+            Some(aside) => graph.add_rows(aside)?,
+            None => {
+                drop(graph);
+                graph = args.reading.open_again(&directory)?;
+            }
+        }
     }
     Ok(graph)
 }
 
-/// Returns the same graph with the rows of a direction.
+/// Builds the rows of a direction: into the graph, or aside for this run.
 fn build_one(
-    graph: Graph,
+    graph: &Graph,
     direction: Direction,
     args: &RunArgs,
-    can_scan: bool,
+    instead: &'static str,
     files_size: u64,
     session: &Session,
-) -> Result<Graph> {
-    let directory = graph.opened_directory().clone();
-    let budget = args.reading.budget.bytes();
+) -> Result<Option<RowsAside>> {
     let config = RowsConfig {
         direction,
         // The run waits for the rows, and searching for rows to copy from takes several times
         // longer.
         encoding: RowEncoding::Gap,
-        memory: budget.saturating_sub(RUN_OVERHEAD + files_size),
+        memory: args.reading.budget.bytes().saturating_sub(RUN_OVERHEAD + files_size),
         threads: args.threads.count(),
         cut: ChunkCut::STANDARD,
     };
-    let instead = if can_scan { ", or run with --executor scan" } else { "" };
-    let build = Build { graph: &graph, config, instead, session };
-    let aside = match &args.spill_directory {
+    let build = Build { graph, config, instead, session };
+    match &args.spill_directory {
         Some(folder) => {
             let rows = said_of(direction);
             session.note(&format!("The graph has no {rows}; {}.", built_in(folder, direction)));
             build.aside(folder).map(Some)
         }
         None => build.build_into_graph_or_aside(),
-    };
-    let aside = aside.map_err(|failure| failure.of_whole(budget))?;
-    drop(graph);
-    let mut graph = args.reading.open_again(&directory)?;
-    if let Some(rows) = aside {
-        graph.add_rows(rows)?;
     }
-    Ok(graph)
 }
 
 /// A build of rows.

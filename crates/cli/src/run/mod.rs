@@ -308,7 +308,7 @@ impl Done<'_> {
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
         let own = answer.warning().map(|warning| hints::told(&warning));
-        hints::skipped(&self.input.tables).into_iter().chain(weights).chain(own).collect()
+        hints::of_tables(&self.input.tables).into_iter().chain(weights).chain(own).collect()
     }
 
     fn to_json<'s>(&'s self, warnings: Vec<String>, summary: &'s dyn Summary) -> json::Run<'s> {

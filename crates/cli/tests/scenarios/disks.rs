@@ -202,6 +202,28 @@ fn a_graph_that_may_not_be_changed_gets_rows_for_a_run_elsewhere() {
 }
 
 #[test]
+fn a_directed_graph_gets_the_rows_of_both_directions_elsewhere() {
+    let shop = open_shop();
+    shop.write("d.el", "1 2\n2 3\n3 1\n3 4\n");
+    for name in ["d", "with_rows"] {
+        shop.tegula(&format!("import d.el -o {name}.tegula")).done();
+    }
+    permit(&shop, "d.tegula", 0o555);
+    let before = shop.files("d.tegula");
+    for words in
+        ["kcore", "triangles", "cdlp", "hits", "louvain", "bfs --source 1 --direction both"]
+    {
+        let expected = shop.tegula(&format!("run {words} with_rows.tegula")).done().out;
+        for place in ["", " --spill-directory open"] {
+            let words = format!("run {words} d.tegula{place}");
+            assert_eq!(as_somebody(&shop, &words).done().out, expected, "{words}");
+        }
+        assert_eq!(fs::read_dir(shop.path("open")).unwrap().count(), 0, "{words}");
+    }
+    assert_eq!(shop.files("d.tegula"), before);
+}
+
+#[test]
 fn a_graph_on_a_disk_that_cannot_be_written_to_gets_rows_for_a_run_elsewhere() {
     let Some(shop) = shop_with_a_disk() else { return };
     shop.tegula("generate rmat --scale 10 -o g.el").done();

@@ -57,3 +57,19 @@ fn the_version_and_help_are_there_for_every_command() {
         }
     }
 }
+
+#[test]
+fn help_begins_with_what_the_algorithm_finds() {
+    let shop = Shop::new();
+    for (name, summary) in [
+        ("pagerank", "PageRank: how likely"),
+        ("subgraph", "Induced subgraph: "),
+        ("mst", "Minimum or maximum spanning forest: "),
+        ("belief-propagation", "Belief propagation: "),
+    ] {
+        for help in ["-h", "--help"] {
+            let text = shop.tegula(&format!("run {name} {help}")).done().out;
+            assert!(text.starts_with(summary), "{name}: {text}");
+        }
+    }
+}

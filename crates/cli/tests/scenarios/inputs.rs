@@ -292,3 +292,19 @@ fn graphs_in_xml_are_those_of_their_edge_lists() {
     shop.tegula("import g.el -o b.tegula --format graphml")
         .failed(3, &["no `graph` in this GraphML"]);
 }
+
+#[test]
+fn an_input_that_is_named_twice_is_refused() {
+    let shop = Shop::new();
+    std::fs::create_dir(shop.path("parts")).unwrap();
+    shop.write("parts/a.csv", "1,2\n");
+    shop.write("parts/b.csv", "2,3\n");
+    for names in
+        ["parts/a.csv parts/a.csv", "parts parts/b.csv", "parts/a.csv ./parts/../parts/a.csv"]
+    {
+        let words = format!("import {names} -o g.tegula");
+        shop.tegula(&words).failed(3, &["this input is named twice"]);
+    }
+    shop.shell("echo 1 2 | $T import - - -o g.tegula").failed(3, &["this input is named twice"]);
+    shop.tegula("import parts -o g.tegula").done();
+}

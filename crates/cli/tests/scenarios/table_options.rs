@@ -247,3 +247,40 @@ fn a_list_of_vertices_for_an_import_keeps_its_first_row() {
     let said = import("alcie\n0\n1\n", "--ids string").done().json();
     assert_eq!(said["vertices"], 3, "a first row of a list of names is a vertex");
 }
+
+#[test]
+fn a_table_without_rows_is_refused_by_every_option() {
+    let shop = Shop::new();
+    import_ring(&shop, INTEGERS);
+    for call in CALLS {
+        call.write(&shop, "t.csv", String::new());
+        call.run(&shop, "0", "t.csv").failed(3, &["t.csv"]);
+        call.table_with_header(&shop, "t.csv", &[], "0");
+        call.run(&shop, "0", "t.csv --header").failed(3, &["t.csv", "the table has no rows"]);
+    }
+}
+
+#[test]
+fn a_last_row_that_may_be_cut_off_is_a_warning_of_every_option() {
+    let shop = Shop::new();
+    import_ring(&shop, INTEGERS);
+    for call in CALLS {
+        call.table(&shop, "t.csv", &INTEGERS, "0");
+        let whole = call.run(&shop, "0", "t.csv").done();
+        assert!(!whole.err.contains("cut off"), "{}", whole.err);
+        let text = String::from_utf8(shop.read("t.csv")).unwrap();
+        shop.write("t.csv", text.trim_end());
+        let cut = call.run(&shop, "0", "t.csv").done();
+        let warning = "the last row does not end with a line feed";
+        assert!(cut.err.contains(call.option()) && cut.err.contains(warning), "{}", cut.err);
+        assert_eq!(cut.out, whole.out);
+    }
+}
+
+#[test]
+fn standard_input_is_read_for_one_option_only() {
+    let shop = Shop::new();
+    import_ring(&shop, INTEGERS);
+    let both = "echo 0 | $T run bfs g.tegula --sources - --targets -";
+    shop.shell(both).failed(3, &["standard input can be read only once"]);
+}

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -335,13 +336,16 @@ pub(super) fn resolve(
     options: &InputOptions,
     vertices: &mut VertexSet,
 ) -> Result<Vec<InputFile>> {
-    let mut files = Vec::new();
+    let (mut files, mut named) = (Vec::new(), HashSet::new());
     for path in paths {
         let here = match path.is_dir() {
             true => folder::files_in(path, options.format)?,
             false => vec![path.clone()],
         };
         for path in here {
+            if !identity_of(&path).is_none_or(|identity| named.insert(identity)) {
+                return Err(bad_file(&path, "this input is named twice; name it once"));
+            }
             match (options.format, Name::of(&path).ending()) {
                 (Format::Vertices, _) | (Format::Auto, Ending::Format(Format::Vertices)) => {
                     vertices.add(&Vertices::Listed(path));
@@ -360,6 +364,16 @@ pub(super) fn resolve(
     let mut lists = HashSet::new();
     files.retain(|file| !matches!(file.kind, Kind::BvGraph(_)) || lists.insert(file.path.clone()));
     Ok(files)
+}
+
+/// Returns what tells a regular file from others, whatever its path; 0 and 0 for standard input.
+/// None for a stream and for a file that cannot be opened, which fails later.
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    if path.as_os_str() == "-" {
+        return Some((0, 0));
+    }
+    let metadata = path.metadata().ok()?;
+    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
 }
 
 /// Returns the file of edges that the properties at `path` describe, and adds the vertices that

@@ -80,7 +80,8 @@ impl VertexTable {
         }
     }
 
-    /// Visits all rows in their order.
+    /// Visits all rows in their order. Returns whether the last row may be cut off: in a text, it
+    /// does not end with a line feed, but the lines before it do.
     ///
     /// # Errors
     /// [`BadInput`](tegula_machine::Error::BadInput) if a row lacks its id or a required column.
@@ -88,12 +89,12 @@ impl VertexTable {
         self,
         cancel: &Cancel,
         visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         match self.content {
             Content::Text(layout, stream) => {
                 VertexLines::open(&self.path, stream, layout)?.read(cancel, visit)
             }
-            Content::Parquet(table) => table.read(&self.path, cancel, visit),
+            Content::Parquet(table) => table.read(&self.path, cancel, visit).map(|()| false),
         }
     }
 }

@@ -39,13 +39,14 @@ impl VertexLines {
         Ok(VertexLines { path: path.to_owned(), layout, blocks })
     }
 
-    /// Visits all rows.
+    /// Visits all rows. Returns whether the last row may be cut off: it does not end with a line
+    /// feed, but the lines before it do.
     pub fn read(
         mut self,
         cancel: &Cancel,
         visit: &mut dyn FnMut(VertexRow<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut space = Vec::new();
+    ) -> Result<bool> {
+        let (mut space, mut is_cut) = (Vec::new(), false);
         while let Some(block) = self.blocks.next(&mut space)? {
             cancel.check()?;
             let lines = &space[..block.bytes];
@@ -55,13 +56,14 @@ impl VertexLines {
                 let row = self.row(lines, line);
                 let row = row.map_err(|detail| bad_at(&self.path, At::Line(number), detail))?;
                 if let Some(Cells { id, is_like_comment, values }) = &row {
+                    is_cut |= block.open_end == Some(at);
                     let (at, values) = (At::Line(number), values.each_ref().map(Option::as_deref));
                     visit(VertexRow { at, id, is_like_comment: *is_like_comment, values })?;
                 }
                 (at, number) = (next, number + 1);
             }
         }
-        Ok(())
+        Ok(is_cut)
     }
 
     /// Returns the cells of a line, if it is a row. If ids are strings, a comment that can be split
