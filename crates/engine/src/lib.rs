@@ -13,12 +13,14 @@
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what comes next |
 
 mod checkpoint;
+mod estimate;
 mod external;
 #[cfg(test)]
 mod graph_for_tests;
 mod instructions;
 mod iteration_times;
 mod job;
+mod open;
 mod options;
 mod overhead;
 mod parts;
@@ -27,11 +29,13 @@ mod program;
 mod scheduler;
 mod spread;
 mod start;
+mod statistics;
 mod superstep;
 mod tile_source;
 
 pub mod traverse;
 
+pub use estimate::Estimate;
 pub use external::plan::{ArraysOnDisk, ArraysPlan};
 pub use external::wanted::Messages;
 pub use external::{OrderedStates, States, StatesByIdPosition, StatesWriter};
@@ -41,9 +45,8 @@ pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
-pub use options::{
-    Arrays, Checkpoints, Estimate, RunOptions, RunStatistics, open_graph, open_graph_in,
-};
+pub use open::{open_graph, open_graph_in};
+pub use options::{Arrays, Checkpoints, RunOptions, Tuning};
 pub use overhead::{RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use process::ProcessKind;
 pub use process::choice::Executor;
@@ -53,6 +56,7 @@ pub use program::{
 };
 pub use scheduler::{Resources, Scheduler};
 pub use start::Start;
+pub use statistics::RunStatistics;
 
 pub use tegula_machine::disk::{Backend, Speed};
 pub use tegula_machine::memory::huge;

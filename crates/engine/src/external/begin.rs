@@ -44,7 +44,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     ) -> Result<ExternalStep<'g, P>> {
         let Start { program, known } = start;
         let threads = context.threads();
-        let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
+        let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.tuning.messages);
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching());
@@ -77,7 +77,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             graph,
             parts: Arc::clone(parts),
             program,
-            instructions: options.instructions,
+            instructions: options.tuning.instructions,
             cut,
             arrays,
             plan,

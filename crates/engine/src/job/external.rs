@@ -15,11 +15,12 @@ use crate::checkpoint::Keeper;
 use crate::external::plan::ArraysPlan;
 use crate::external::{ExternalPart, ExternalStep, NextScan, States};
 use crate::iteration_times::log_iteration;
-use crate::options::{RunOptions, RunStatistics};
+use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
 use crate::process::ProcessKind;
 use crate::program::Program;
 use crate::start::Start;
+use crate::statistics::RunStatistics;
 
 /// A program while it runs.
 pub struct ExternalJob<'r, P: Program> {

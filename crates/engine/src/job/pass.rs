@@ -15,10 +15,11 @@ use tegula_store::tiles::{
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork, ScanDirection, TileDemand};
 use crate::instructions::{Instructions, WithInstructions};
-use crate::options::{RunOptions, RunStatistics};
+use crate::options::RunOptions;
 use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::MemoryDemand;
+use crate::statistics::RunStatistics;
 
 /// Visits every edge of the tiles that it needs, by several threads at once, in no particular
 /// order.
@@ -57,7 +58,7 @@ pub fn visit_edges<V: EdgeVisitor>(
             graph,
             visitor,
             has_weights,
-            instructions: options.instructions,
+            instructions: options.tuning.instructions,
             scanning_since: None,
             took: Duration::ZERO,
             scanned: Mutex::default(),

@@ -12,11 +12,12 @@ use super::context::JobContext;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::{Advanced, Job, PartStatistics, PartWork};
+use crate::estimate::Estimate;
 use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
 use crate::external::wanted::Messages;
 use crate::iteration_times::log_iteration;
-use crate::options::{Estimate, RunOptions, RunStatistics};
+use crate::options::RunOptions;
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
 use crate::process::choice::{Choice, Executor, choose};
@@ -28,6 +29,7 @@ use crate::process::{Process, ProcessKind, Progressed};
 use crate::program::{EdgeWeight, Program};
 use crate::scheduler::Scheduler;
 use crate::start::Start;
+use crate::statistics::RunStatistics;
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
 
@@ -231,7 +233,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
             Stage::New(start) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
-                let instructions = self.options.instructions;
+                let instructions = self.options.tuning.instructions;
                 let mut step = Box::new(Superstep::new(self.graph, start, instructions, context)?);
                 self.checkpoints =
                     CheckpointWriter::open(self.options, &mut step, context.threads())?;
@@ -278,7 +280,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
 
     fn needs(&self, tile: &TileEntry) -> bool {
         let Stage::Running(step) = &self.stage else { return false };
-        !self.options.is_selective || step.needs(tile)
+        !self.options.tuning.is_selective || step.needs(tile)
     }
 
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {

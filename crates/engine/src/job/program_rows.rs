@@ -10,8 +10,9 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 use super::checkpoint_writer::copies_size;
 use super::program::{estimate, estimate_anywhere, has_weights};
 use super::traversal::missing_rows;
+use crate::estimate::Estimate;
 use crate::external::plan::{ArraysOnDisk, ArraysPlan};
-use crate::options::{Arrays, Estimate, RunOptions};
+use crate::options::{Arrays, RunOptions};
 use crate::process::choice::Executor;
 use crate::process::pull::Pull;
 use crate::process::seek::Seek;
@@ -240,7 +241,7 @@ impl External {
         options: &RunOptions<'_>,
     ) -> External {
         let (parts, threads) = (scheduler.parts(), scheduler.threads());
-        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads, options.messages);
+        let on_disk = ArraysOnDisk::of::<P>(graph, parts, threads, options.tuning.messages);
         let on_disk = on_disk.with_bytes(program.size());
         let least = on_disk.least();
         let may_hold = options.arrays != Arrays::OnDisk;

@@ -11,10 +11,11 @@ use tegula_store::rows::{Direction, RowReader, Rows};
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::iteration_times::IterationTimes;
-use crate::options::{RunOptions, RunStatistics};
+use crate::options::RunOptions;
 use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::MemoryDemand;
+use crate::statistics::RunStatistics;
 use crate::traverse::{RowsWanted, RunAhead, Traversal, long_rows_of};
 
 /// Vertices in a range that one worker visits at a time.

@@ -5,7 +5,7 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 
 use super::RowsWanted;
-use crate::options::Estimate;
+use crate::estimate::Estimate;
 use crate::overhead::overhead;
 
 /// Bytes that a batch copies of rows of any length.

@@ -241,7 +241,7 @@ impl Estimating<'_> {
         for_each_vertex(self.layout.vertices(unit), self.job, self.options, |_, list| {
             if let Some((signature, count)) = own.next() {
                 *count = list.len() as u32;
-                self.options.instructions.run(Sign { hashes, list, first, signature });
+                self.options.tuning.instructions.run(Sign { hashes, list, first, signature });
             }
         })
     }
@@ -293,7 +293,7 @@ impl Estimating<'_> {
                 let (all, groups) = (&mut *of_vertex, &mut sums.groups);
                 let compare =
                     Compare { hashes, block, neighbours, signature, degree, list, all, groups };
-                options.instructions.run(compare);
+                options.tuning.instructions.run(compare);
             }
             if is_last {
                 sums.all += *of_vertex;

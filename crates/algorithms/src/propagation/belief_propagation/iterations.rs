@@ -95,7 +95,7 @@ fn iterate<U: MessageUpdate>(
         let started = Instant::now();
         let number = times.count();
         let messages = &stores[(number % U::STORES) as usize];
-        let instructions = options.instructions;
+        let instructions = options.tuning.instructions;
         let iteration = Iteration { job, number, log_odds: &log_odds, instructions };
         let greatest = Mutex::new(0.0_f64);
         let mut rest = &mut next[..];

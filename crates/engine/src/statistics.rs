@@ -1,0 +1,78 @@
+//! What a run reports of itself.
+
+use std::time::Duration;
+
+use tegula_store::graph::Graph;
+
+use crate::iteration_times::TIMES_MAX;
+use crate::job::PartStatistics;
+use crate::process::ProcessKind;
+
+/// The statistics of a run.
+#[derive(Debug, Clone, Default)]
+pub struct RunStatistics {
+    /// Iterations (supersteps) run.
+    pub iterations: u64,
+    /// Iterations that were run before the checkpoint from which the run resumed.
+    pub iterations_before: u64,
+    /// Time of each iteration. These three lists keep the first 2^16 iterations.
+    pub iteration_times: Vec<Duration>,
+    /// The process of each iteration.
+    pub processes: Vec<ProcessKind>,
+    /// Predicted seconds of each iteration, uncorrected; none where a scan was the only way.
+    pub predicted_seconds: Vec<Option<f64>>,
+    /// Edges in the processed tiles and in the rows that were looked through, over all iterations.
+    pub edges_processed: u64,
+    /// Tiles that the run did not need and skipped, over all iterations.
+    pub tiles_skipped: u64,
+    /// Bytes read for the run, including reads shared with other jobs.
+    pub bytes_read: u64,
+    /// Bytes of arrays written to disk because memory had no room for them.
+    pub bytes_written: u64,
+}
+
+impl RunStatistics {
+    /// Makes the run begin at `iteration`.
+    pub(crate) fn begin_at(&mut self, iteration: u64) {
+        (self.iterations, self.iterations_before) = (iteration, iteration);
+    }
+
+    /// Adds the statistics of a run that continued this one for the same answer.
+    pub fn add(&mut self, next: RunStatistics) {
+        self.iterations += next.iterations;
+        self.iterations_before += next.iterations_before;
+        self.iteration_times.extend(next.iteration_times);
+        self.processes.extend(next.processes);
+        self.predicted_seconds.extend(next.predicted_seconds);
+        self.iteration_times.truncate(TIMES_MAX);
+        self.processes.truncate(TIMES_MAX);
+        self.predicted_seconds.truncate(TIMES_MAX);
+        self.edges_processed += next.edges_processed;
+        self.tiles_skipped += next.tiles_skipped;
+        self.bytes_read += next.bytes_read;
+        self.bytes_written += next.bytes_written;
+    }
+
+    /// Adds an iteration.
+    pub(crate) fn add_iteration(
+        &mut self,
+        process: ProcessKind,
+        predicted_seconds: Option<f64>,
+        took: Duration,
+    ) {
+        self.iterations += 1;
+        if self.iteration_times.len() == TIMES_MAX {
+            return;
+        }
+        self.iteration_times.push(took);
+        self.processes.push(process);
+        self.predicted_seconds.push(predicted_seconds);
+    }
+
+    /// Adds the statistics of the parts of one scan.
+    pub(crate) fn add_scan(&mut self, scanned: &PartStatistics, graph: &Graph) {
+        self.edges_processed += scanned.edges;
+        self.tiles_skipped += graph.tiles().len() as u64 - scanned.tiles;
+        self.bytes_read += scanned.bytes_read;
+    }
+}
