@@ -9,7 +9,7 @@ use support::{AMPLE, import_with};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_engine::{
-    Arrays, Error, Executor, Messages, RunOptions, VertexId, estimate_anywhere, open_graph,
+    Arrays, Error, Executor, Messages, RunOptions, Tuning, VertexId, estimate_anywhere, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -52,9 +52,15 @@ fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Er
     let graph = open_graph(directory, memory, backend)?;
     let options = RunOptions { memory, threads: 2, arrays, ..Default::default() };
     // Both ways to bring messages to further groups of columns.
-    let sending = RunOptions { messages: Messages::Dispatched, ..options.clone() };
+    let sending = RunOptions {
+        tuning: Tuning { messages: Messages::Dispatched, ..Tuning::default() },
+        ..options.clone()
+    };
     let ranks = PageRank::run(&graph, CONFIG, &sending)?.states;
-    let rereading = RunOptions { messages: Messages::Reread, ..options };
+    let rereading = RunOptions {
+        tuning: Tuning { messages: Messages::Reread, ..Tuning::default() },
+        ..options
+    };
     let reached = Bfs::run(&graph, VertexId(0), &rereading)?.states;
     let hops = reached.iter().map(|reached| reached.distance()).collect();
     Ok((ranks.iter().map(|rank| rank.to_bits()).collect(), hops))

@@ -12,8 +12,8 @@ use tegula_algorithms::centrality::pagerank::PageRank;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{
-    Arrays, Cancel, Checkpoints, Executor, Graph, Messages, RunOptions, checkpoint_size, estimate,
-    open_graph,
+    Arrays, Cancel, Checkpoints, Executor, Graph, Messages, RunOptions, Tuning, checkpoint_size,
+    estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -135,7 +135,7 @@ fn ways() -> [RunOptions<'static>; 4] {
         RunOptions {
             arrays: on_disk,
             executor: Executor::Scan,
-            messages: Messages::Dispatched,
+            tuning: Tuning { messages: Messages::Dispatched, ..Tuning::default() },
             ..threads(1)
         },
     ]

@@ -16,7 +16,8 @@ use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_algorithms::structure::mis::{self, MisOptions};
 use tegula_engine::{
     Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome, Program,
-    RunOptions, Scheduler, ShortId, TileSummary, VertexId, estimate, open_graph, visit_edges,
+    RunOptions, Scheduler, ShortId, TileSummary, Tuning, VertexId, estimate, open_graph,
+    visit_edges,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_machine::disk::Backend;
@@ -38,7 +39,12 @@ fn skewed(scratch: &Scratch) -> PathBuf {
 
 /// Small parts, so that a scan has some dozens.
 fn options<'a>(threads: usize) -> RunOptions<'a> {
-    RunOptions { memory: AMPLE, threads, part_edges: 1 << 17, ..Default::default() }
+    RunOptions {
+        memory: AMPLE,
+        threads,
+        tuning: Tuning { part_edges: 1 << 17, ..Tuning::default() },
+        ..Default::default()
+    }
 }
 
 /// Propagates the smallest id for `iterations` iterations; `at` is called before each.
@@ -283,7 +289,10 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
     for threads in [1, 2] {
-        let options = RunOptions { part_edges: 1, ..options(threads) };
+        let options = RunOptions {
+            tuning: Tuning { part_edges: 1, ..Tuning::default() },
+            ..options(threads)
+        };
         for _ in 0..20 {
             let cancel = Cancel::default();
             let visitor = Cancels(&cancel, AtomicBool::new(false));

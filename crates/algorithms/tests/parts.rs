@@ -9,7 +9,7 @@ use tegula_algorithms::components::wcc::{self, Method, WccOptions};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
-    Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, ShortId,
+    Activity, Arrays, Executor, Graph, Min, Next, Program, RunOptions, Scheduler, ShortId, Tuning,
     VertexId, open_graph,
 };
 use tegula_generators::{Rmat, edges};
@@ -60,7 +60,13 @@ fn verify(edges: &EdgeList, graph: &Graph, source: u64, answers: &Answers) {
 
 fn scans<'a>(threads: usize, part_edges: u64) -> RunOptions<'a> {
     let executor = Executor::Scan;
-    RunOptions { memory: MEMORY, threads, executor, part_edges, ..Default::default() }
+    RunOptions {
+        memory: MEMORY,
+        threads,
+        executor,
+        tuning: Tuning { part_edges, ..Tuning::default() },
+        ..Default::default()
+    }
 }
 
 /// Propagates the smallest id in every iteration; `at` is called before each.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use support::{AMPLE, find, open, table, threads};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_engine::{Graph, Instructions, RunOptions, estimate, open_graph};
+use tegula_engine::{Graph, Instructions, RunOptions, Tuning, estimate, open_graph};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::{Cancel, Silent};
@@ -209,7 +209,8 @@ fn a_star_has_the_same_bits_in_every_way() {
         assert!(ranks(&graph, &threads(count)) == expected, "{count} threads");
     }
     for instructions in Instructions::all() {
-        let options = RunOptions { instructions, ..threads(2) };
+        let options =
+            RunOptions { tuning: Tuning { instructions, ..Tuning::default() }, ..threads(2) };
         assert!(ranks(&graph, &options) == expected, "{instructions:?}");
     }
     let least = estimate::<PageRank>(&graph, 2).needed();

@@ -16,7 +16,7 @@ use tegula_algorithms::components::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, Sssp, SsspConfig};
 use tegula_engine::{
-    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, estimate,
+    Arrays, Estimate, Executor, Graph, Messages, Program, RunOptions, ShortId, Tuning, estimate,
     estimate_anywhere, open_graph, rows_size,
 };
 use tegula_import::ImportConfig;
@@ -140,7 +140,10 @@ impl Way {
         // Each way of sending is used with some number of threads.
         let messages = [Messages::Auto, Messages::Reread, Messages::Dispatched][self.threads % 3];
         let options = with_executor(self.executor, self.threads);
-        (graph, RunOptions { memory, arrays, messages, ..options })
+        (
+            graph,
+            RunOptions { memory, arrays, tuning: Tuning { messages, ..options.tuning }, ..options },
+        )
     }
 
     /// Bytes for a run that may follow rows.

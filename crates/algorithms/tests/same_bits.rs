@@ -18,7 +18,7 @@ use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
     Arrays, Error, Executor, Graph, Instructions, ProcessKind, RUN_OVERHEAD, RunOptions, Scheduler,
-    ShortId, VertexId, estimate, open_graph,
+    ShortId, Tuning, VertexId, estimate, open_graph,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
@@ -283,7 +283,10 @@ fn with_ample_memory_tiles_are_read_once() {
 fn bits_do_not_depend_on_the_instructions() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
-    let with = |instructions| RunOptions { instructions, ..threads(1) };
+    let with = |instructions| RunOptions {
+        tuning: Tuning { instructions, ..Tuning::default() },
+        ..threads(1)
+    };
     let expected = ranks(&graph, &with(Instructions::Portable));
     for instructions in Instructions::all() {
         assert!(ranks(&graph, &with(instructions)) == expected, "{instructions:?}");
@@ -384,7 +387,10 @@ fn every_algorithm_gives_the_same_bits_in_every_way() {
         threads(2),
         threads(5),
         RunOptions { arrays: Arrays::OnDisk, ..threads(3) },
-        RunOptions { instructions: Instructions::Portable, ..threads(2) },
+        RunOptions {
+            tuning: Tuning { instructions: Instructions::Portable, ..Tuning::default() },
+            ..threads(2)
+        },
         RunOptions { memory: 64 << 20, ..threads(2) },
     ];
     for (number, options) in ways.into_iter().enumerate() {

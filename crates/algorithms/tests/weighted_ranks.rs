@@ -10,7 +10,7 @@ use support::ways::GRIDS;
 use support::{AMPLE, find, import_edges, import_with, open, table, tables, threads};
 use tegula_algorithms::centrality::pagerank::{self, PageRank, PageRankConfig, Stop};
 use tegula_algorithms::{Error, algorithm::Prepared};
-use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, open_graph};
+use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, Tuning, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
@@ -129,7 +129,8 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
     let graph = open(&directory);
     let expected = rows(&graph, &wanted, &threads(1)).unwrap();
     for instructions in Instructions::all() {
-        let options = RunOptions { instructions, ..threads(3) };
+        let options =
+            RunOptions { tuning: Tuning { instructions, ..Tuning::default() }, ..threads(3) };
         assert!(rows(&graph, &wanted, &options).unwrap() == expected, "{instructions:?}");
     }
     let prepared: Box<dyn Prepared> = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();

@@ -13,7 +13,7 @@ use tegula_algorithms::centrality::degree::DegreeOptions;
 use tegula_algorithms::original_ids::find_vertex;
 use tegula_algorithms::side_table::{LocalPaths, TableOptions, TableRead, TableSource, Tables};
 use tegula_algorithms::vertex_list::VertexList;
-use tegula_engine::{Graph, Instructions, RunOptions};
+use tegula_engine::{Graph, RunOptions};
 use tegula_machine::threads::{Progress, Unit, Workers};
 
 use crate::args::{GraphArgs, Threads};
@@ -186,7 +186,6 @@ impl Export<'_> {
             memory: self.budget(),
             threads: self.args.threads.count(),
             speed: self.args.graph.reading.speed(graph.directory()),
-            instructions: Instructions::detect(),
             cancel: self.session.cancel.clone(),
             ..RunOptions::default()
         }

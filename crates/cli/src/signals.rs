@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::io;
+use std::sync::Arc;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use tegula_machine::threads::{Cancel, start};
@@ -13,6 +14,9 @@ use tegula_machine::threads::{Cancel, start};
 /// its own. If the system starts no such thread, the second signal ends the process at once. A
 /// signal stays ignored if it was ignored when the process began, as under `nohup`.
 pub fn listen(cancel: &Cancel, second: impl Fn() + Send + 'static) -> io::Result<()> {
+    // With a handler, a file that exceeds `ulimit -f` makes its write fail. Without one, the signal
+    // would end the process, and unfinished files would stay.
+    flag::register(SIGXFSZ, Arc::default())?;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
     let heard =

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tegula_engine::traverse::{self, RANGE_SIZE, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{
     Activity, Aggregate, Arrays, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin,
-    ProcessKind, Program, Result, RunOptions, Scheduler, Settling, ShortId, TileSummary, VertexId,
-    open_graph, run, visit_edges,
+    ProcessKind, Program, Result, RunOptions, Scheduler, Settling, ShortId, TileSummary, Tuning,
+    VertexId, open_graph, run, visit_edges,
 };
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
@@ -67,7 +67,13 @@ fn open(scratch: &Scratch) -> Graph {
 }
 
 fn options<'a>(threads: usize, executor: Executor) -> RunOptions<'a> {
-    RunOptions { memory: MEMORY, threads, executor, part_edges: 1 << 13, ..Default::default() }
+    RunOptions {
+        memory: MEMORY,
+        threads,
+        executor,
+        tuning: Tuning { part_edges: 1 << 13, ..Tuning::default() },
+        ..Default::default()
+    }
 }
 
 /// A function of a program that may be interrupted.

@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::{LocalPaths, TableRead};
-use tegula_engine::{
-    Executor, Graph, Instructions, ProcessKind, RunOptions, RunStatistics, checkpoint_size,
-};
+use tegula_engine::{Executor, Graph, ProcessKind, RunOptions, RunStatistics, checkpoint_size};
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
 
@@ -113,12 +111,9 @@ fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> Ru
         executor: args.executor(),
         rows: None,
         arrays: args.arrays(),
-        messages: args.messages(),
-        part_edges: args.part_edges(),
         spill_directory: args.spill_directory.as_deref(),
-        is_selective: args.is_selective(),
         speed: args.reading.speed(graph.directory()),
-        instructions: Instructions::detect(),
+        tuning: args.tuning(),
         cancel: session.cancel.clone(),
         progress: session.progress(),
         ..RunOptions::default()

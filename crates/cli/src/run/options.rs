@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer;
-use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, RunOptions};
+use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, Tuning};
 
 use super::checkpoint_folder;
 use crate::args::{MACHINE, ReadingArgs, Threads};
@@ -262,23 +262,19 @@ impl RunArgs {
         }
     }
 
-    /// How messages reach further groups of columns.
-    pub fn messages(&self) -> Messages {
-        match self.messages {
-            MessagesChoice::Auto => Messages::Auto,
-            MessagesChoice::Reread => Messages::Reread,
-            MessagesChoice::Dispatched => Messages::Dispatched,
+    /// Returns the choices of the hidden options.
+    pub fn tuning(&self) -> Tuning {
+        let usual = Tuning::default();
+        Tuning {
+            messages: match self.messages {
+                MessagesChoice::Auto => Messages::Auto,
+                MessagesChoice::Reread => Messages::Reread,
+                MessagesChoice::Dispatched => Messages::Dispatched,
+            },
+            is_selective: !self.every_tile,
+            part_edges: self.part_edges.map_or(usual.part_edges, NonZeroU64::get),
+            ..usual
         }
-    }
-
-    /// Whether a scan passes over tiles without a use in an iteration.
-    pub fn is_selective(&self) -> bool {
-        !self.every_tile
-    }
-
-    /// Returns the edges of a part.
-    pub fn part_edges(&self) -> u64 {
-        self.part_edges.map_or(RunOptions::default().part_edges, NonZeroU64::get)
     }
 
     /// Returns the allowed sources of edges.

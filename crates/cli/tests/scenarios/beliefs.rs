@@ -190,3 +190,18 @@ fn beliefs_that_a_strong_potential_makes_certain_are_warned_of() {
     shop.write("alike.txt", "0.51 0.49\n0.49 0.51\n");
     assert_eq!(warnings(""), "");
 }
+
+#[test]
+fn the_weights_of_a_potential_may_stand_between_commas() {
+    let shop = Shop::new();
+    shop.write("g.el", "1 2\n2 3\n");
+    shop.write("known.csv", "1,1,0.9\n");
+    shop.tegula("import g.el -o g.tegula --undirected").done();
+    let beliefs =
+        ["0.7 0.3\n0.3 0.7\n", "0.7,0.3\n0.3,0.7\n", "0.7; 0.3\n0.3; 0.7\n"].map(|rows| {
+            shop.write("alike.csv", rows);
+            let words = "run belief-propagation g.tegula --potential alike.csv --priors known.csv";
+            shop.tegula(words).done().out
+        });
+    assert!(beliefs[0].lines().count() > 3 && beliefs.iter().all(|told| *told == beliefs[0]));
+}

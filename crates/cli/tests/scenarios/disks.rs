@@ -350,3 +350,19 @@ fn an_unwritable_folder_is_named() {
     assert!(!shop.path("open/h.tegula").exists());
     assert_eq!(fs::read_dir(shop.path("open")).unwrap().count(), 1);
 }
+
+#[test]
+fn a_file_larger_than_the_limit_of_the_shell_is_a_failed_write() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 12 -o g.el").done();
+    shop.tegula("import g.el -o g.tegula").done();
+    let before = shop.names();
+    for (words, file) in [
+        ("run random-walks g.tegula --length 40 -o walks.csv", "walks.csv"),
+        ("import g.el -o h.tegula", "h.tegula"),
+    ] {
+        let said = shop.shell(&format!("ulimit -f 20; exec $T {words}"));
+        said.failed(1, &[file, "File too large"]);
+        assert_eq!(shop.names(), before, "{words}");
+    }
+}

@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::plan::{ArraysOnDisk, ArraysPlan};
 use super::wanted::Messages;
 use crate::job::external::ExternalJob;
-use crate::options::RunOptions;
+use crate::options::{RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};
 
@@ -164,7 +164,11 @@ where
 {
     for threads in [1, 3] {
         // Parts have few tiles, so that batches have several parts, which span segments.
-        let options = RunOptions { threads, part_edges: 1500, ..RunOptions::default() };
+        let options = RunOptions {
+            threads,
+            tuning: Tuning { part_edges: 1500, ..Tuning::default() },
+            ..RunOptions::default()
+        };
         let expected = crate::run(graph, program.clone(), &options).unwrap();
         Scheduler::scope(graph, &options.resources(), |scheduler| {
             let arrays = ArraysOnDisk::of::<P>(graph, scheduler.parts(), threads, Messages::Auto);
@@ -198,7 +202,10 @@ where
                         (Messages::Dispatched, groups > 1),
                     ] {
                         let plan = ArraysPlan { sends, ..plan };
-                        let options = RunOptions { messages, ..options.clone() };
+                        let options = RunOptions {
+                            tuning: Tuning { messages, ..options.tuning },
+                            ..options.clone()
+                        };
                         let program = program.clone();
                         let mut job =
                             ExternalJob::new(graph, parts, program.into(), plan, &options);

@@ -15,7 +15,8 @@ use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
 /// The most characters of a potential.
 const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 
-/// Reads a symmetric matrix: a row of weights in each line. Ignores text after `#`.
+/// Reads a symmetric matrix: a row of weights in each line, between blanks, tabs, commas or
+/// semicolons. Ignores text after `#`.
 ///
 /// # Errors
 /// [`Error::BadInput`](tegula_machine::Error::BadInput) for text that is no such matrix.
@@ -27,7 +28,9 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     for (number, line) in (1..).zip(text.lines()) {
         let line_bad = |detail| bad(path, At::Line(number), detail);
         let mut row = Vec::new();
-        for word in line.split('#').next().unwrap_or_default().split_whitespace() {
+        let weights = line.split('#').next().unwrap_or_default();
+        let separators = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+        for word in weights.split(separators).filter(|word| !word.is_empty()) {
             let weight =
                 word.parse::<f64>().map_err(|_| line_bad(format!("`{word}` is not a number")))?;
             row.push(weight);

@@ -7,7 +7,7 @@ use tegula_testkit::Scratch;
 
 use super::*;
 use crate::graph_for_tests::random_graph;
-use crate::options::RunOptions;
+use crate::options::{RunOptions, Tuning};
 use crate::program::{Activity, Min, Next, Program};
 use crate::scheduler::Scheduler;
 use crate::superstep::Superstep;
@@ -22,7 +22,7 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
         memory: MEMORY,
         threads: 2,
         executor: Executor::Scan,
-        part_edges: 1 << 18,
+        tuning: Tuning { part_edges: 1 << 18, ..Tuning::default() },
         ..Default::default()
     };
     let available = graph.reader().pool().available();
