@@ -7,7 +7,6 @@ use tegula_engine::traverse::Directions;
 
 use super::CATALOGUE;
 use crate::algorithm::{Column, Edges, Entry, Family, Weights};
-use crate::side_table::TableOptions;
 
 /// What stands above the first family.
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -40,7 +39,8 @@ fn of_family(family: Family) -> impl Iterator<Item = &'static Entry> {
 
 /// The options that every algorithm with a table has.
 fn options_of_tables() -> String {
-    let schema = schemars::schema_for!(TableOptions).to_value();
+    let reads_tables = |entry: &&Entry| !entry.tables.is_empty();
+    let schema = CATALOGUE.iter().find(reads_tables).map(Entry::schema).unwrap_or_default();
     let options = options(&schema, &["header", "missing"]);
     format!(
         "\nAn algorithm with an option that names a *table* has these options too:\n\n{options}"
@@ -122,9 +122,11 @@ fn value_of(option: &Value) -> String {
         Some("integer") => "integer".to_owned(),
         _ => "number".to_owned(),
     };
+    let is_integer = text == "integer";
     for (limit, word) in [(low, "from"), (above, "above"), (high, "to"), (below, "below")] {
         // Types of 16 and 32 bits have a limit that says nothing of the option.
-        let is_of_type = limit.as_u64().is_some_and(|limit| limit >= u64::from(u16::MAX));
+        let is_of_type = is_integer
+            && limit.as_u64().is_some_and(|limit| limit == 0 || limit >= u64::from(u16::MAX));
         if limit.is_number() && !is_of_type {
             let _ = write!(text, " {word} {limit}");
         }
@@ -189,6 +191,6 @@ fn weights(weights: Weights) -> String {
     match weights {
         Weights::Used => "used; without any, every edge weighs 1".to_owned(),
         Weights::Ignored { instead } => format!("ignored: {}", flags(instead)),
-        Weights::Irrelevant => "of no importance".to_owned(),
+        Weights::Irrelevant => "irrelevant".to_owned(),
     }
 }

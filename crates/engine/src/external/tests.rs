@@ -164,11 +164,8 @@ where
 {
     for threads in [1, 3] {
         // Parts have few tiles, so that batches have several parts, which span segments.
-        let options = RunOptions {
-            threads,
-            tuning: Tuning { part_edges: 1500, ..Tuning::default() },
-            ..RunOptions::default()
-        };
+        let tuned = |messages| Tuning { part_edges: 1500, messages, ..Tuning::default() };
+        let options = RunOptions { threads, tuning: tuned(Messages::Auto), ..Default::default() };
         let expected = crate::run(graph, program.clone(), &options).unwrap();
         Scheduler::scope(graph, &options.resources(), |scheduler| {
             let arrays = ArraysOnDisk::of::<P>(graph, scheduler.parts(), threads, Messages::Auto);
@@ -202,10 +199,8 @@ where
                         (Messages::Dispatched, groups > 1),
                     ] {
                         let plan = ArraysPlan { sends, ..plan };
-                        let options = RunOptions {
-                            tuning: Tuning { messages, ..options.tuning },
-                            ..options.clone()
-                        };
+                        let tuning = tuned(messages);
+                        let options = RunOptions { tuning, ..options.clone() };
                         let program = program.clone();
                         let mut job =
                             ExternalJob::new(graph, parts, program.into(), plan, &options);

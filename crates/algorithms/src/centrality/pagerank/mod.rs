@@ -67,7 +67,7 @@ pub use weighted::{OutWeight, WeightedPageRank, WeightedRank};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct PageRankOptions {
-    /// Probability of following an edge, within 0..1.
+    /// Probability of following an edge, from 0 to below 1.
     #[cfg_attr(feature = "clap", arg(long, value_name = "D", default_value_t = Self::DAMPING))]
     pub damping: Probability,
     /// Run exactly N iterations.
