@@ -58,10 +58,9 @@ fn check_columns(entry: &Entry, schema: &Schema) {
         let name = field.name();
         let column = told.peek().unwrap_or_else(|| panic!("{}: {name} is not told", entry.name));
         let is_of_kind = match column.kind {
-            // Ids and sets of the test are integers; estimates of integers may be numbers.
-            ColumnType::Id | ColumnType::Name | ColumnType::Integer => {
-                field.data_type().is_integer()
-            }
+            // Of the test, ids are integers and the names of sets are text.
+            ColumnType::Id | ColumnType::Integer => field.data_type().is_integer(),
+            ColumnType::Name => *field.data_type() == DataType::LargeUtf8,
             ColumnType::Number => field.data_type().is_numeric(),
             ColumnType::Boolean => *field.data_type() == DataType::Boolean,
         };

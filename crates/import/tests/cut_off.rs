@@ -56,7 +56,7 @@ fn a_row_with_fewer_columns_than_the_header_is_bad() {
     for cut in ["4,host-019447.corp.example,host-001777.corp", "4,a,b,5"] {
         let text = format!("{header}{good}{cut}");
         let found = 1 + cut.matches(',').count();
-        let says = format!("expected 5 columns separated by commas, there are {found}");
+        let says = format!("expected 5 columns separated by commas, found {found}");
         assert_refused("x.csv", &text, &plain, 3, &says);
     }
     let integers = format!("{header}{}2,3,4,\n", "1,2,3,4,5\n".repeat(70_000));

@@ -305,7 +305,7 @@ fn malformed_dimacs_is_refused_at_its_line() {
     for (text, weighted, line, says) in [
         ("1 2\n", false, Some(1), "`p sp VERTICES ARCS`"),
         ("c only\n", false, Some(2), "the line with sizes is missing"),
-        ("p max 3 2\n", false, Some(1), "no problem `max`"),
+        ("p max 3 2\n", false, Some(1), "not the problem `max`"),
         ("p sp 3 x\n", false, Some(1), "`p sp VERTICES ARCS`"),
         ("c\np sp 3 2\na 1 2 3\nb 1 2\n", false, Some(4), "does not begin a line of edges"),
         ("p sp 3 2\na 1 2 3\n", false, None, "declares 2 edges but has 1"),

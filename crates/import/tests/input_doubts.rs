@@ -203,5 +203,5 @@ fn columns_by_position_need_no_header() {
     assert_eq!(edges, expected.map(|(s, t, w)| (s.to_owned(), t.to_owned(), Some(w))));
     let alone = InputOptions { target_column: None, ..options };
     let said = refusal("x.txt", b"9 1 2 5\n", &alone);
-    assert!(said.contains("no position is given for the target"), "{said}");
+    assert!(said.contains("without a header, the target needs a position"), "{said}");
 }

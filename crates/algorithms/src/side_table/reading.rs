@@ -65,15 +65,12 @@ pub(super) fn read<V: RowVisitor>(
     // What looked ids up has no more use for its memory.
     graph.reader().pool().trim();
     read.may_be_cut = result?;
-    if read.rows == 0 {
-        let detail = match read.missing_rows {
-            0 => "the table has no rows".to_owned(),
-            _ => format!(
-                "{} has no vertex of this table: it lacks {}",
-                graph.directory().display(),
-                read.missing()
-            ),
-        };
+    if read.rows == 0 && read.missing_rows > 0 {
+        let detail = format!(
+            "{} has no vertex of this table: it lacks {}",
+            graph.directory().display(),
+            read.missing()
+        );
         return Err(bad(path, At::File, detail));
     }
     Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))

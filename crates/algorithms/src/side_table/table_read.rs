@@ -74,11 +74,13 @@ impl TableRead {
         format!("{}{more}", names.join(", "))
     }
 
-    /// Warns of skipped rows, and of a last row that may be cut off.
+    /// Warns of skipped rows, of a table without rows, and of a last row that may be cut off.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = "the last row does not end with a line feed, but the lines before it do; the table \
                    may be cut off";
-        self.skipped().into_iter().chain(self.may_be_cut.then(|| cut.to_owned()))
+        let is_empty = self.rows + self.missing_rows == 0;
+        let empty = is_empty.then(|| "the table has no rows".to_owned());
+        self.skipped().into_iter().chain(empty).chain(self.may_be_cut.then(|| cut.to_owned()))
     }
 
     fn skipped(&self) -> Option<String> {

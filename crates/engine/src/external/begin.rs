@@ -42,8 +42,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
-        let Start { program, known } = start;
-        let threads = context.threads();
+        let (Start { program, known }, threads) = (start, context.threads());
         let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.tuning.messages);
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
@@ -51,7 +50,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = &Spread::over(cut.count());
-        let is_held = |held| move |block| spread.residency_order(block) < held;
+        // Stores that hold nothing in memory may have more blocks than are spread.
+        let is_held = |held| move |block| held > 0 && spread.residency_order(block) < held;
         let create = |blocks, held: usize| {
             BlockStore::create(folder, blocks, reader, &writer, is_held(held))
         };

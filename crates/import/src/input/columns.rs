@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(ends("who,Who,To", &with("Who")), Ok((1, 2)));
         let refused = |text: &str, name: &str| ends(text, &with(name)).unwrap_err().message;
         assert!(refused("who,Who,To", "WHO").contains("column 1 or 2"));
-        assert!(refused("a,b,To", "who").contains("there are `a`, `b`, `To`"));
+        assert!(refused("a,b,To", "who").contains("the columns are `a`, `b`, `To`"));
     }
 
     #[test]

@@ -270,7 +270,7 @@ impl OriginalIds {
         Ok(Some(id_positions))
     }
 
-    /// Bytes of the result of [`id_positions`](Self::id positions).
+    /// Bytes of the result of [`id_positions`](Self::id_positions).
     pub fn ranks_size(&self) -> u64 {
         self.order.as_ref().map_or(0, |_| 4 * self.vertex_count as u64)
     }
