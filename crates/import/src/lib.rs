@@ -448,7 +448,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
 fn asked_for(order: VertexOrder) -> OrderChoice {
     OrderChoice {
         name: order.name().to_owned(),
-        reason: "requested".to_owned(),
+        reason: "it was asked for".to_owned(),
         estimates: Vec::new(),
     }
 }
