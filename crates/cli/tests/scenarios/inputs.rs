@@ -53,8 +53,10 @@ fn ambiguous_inputs_are_refused() {
     let twice = "--source-column src --target-column src";
     shop.tegula(&format!("import bare.csv -o g.tegula --weighted {twice}"))
         .failed(3, &["`src` would be both the source and the target"]);
-    shop.tegula("import bare.csv -o g.tegula --weighted")
-        .failed(3, &["no column beside `src`, `dst`", "leave out --weighted"]);
+    shop.tegula("import bare.csv -o g.tegula --weighted").failed(
+        3,
+        &["no column has weights; the only columns are `src`, `dst`", "leave out --weighted"],
+    );
     shop.tegula("import bare.csv -o g.tegula").done();
     shop.tegula("import g.tegula bare.csv -o h.tegula")
         .failed(3, &["already a graph directory", "`tegula export GRAPH -o FILE`", "together"]);
@@ -290,7 +292,7 @@ fn graphs_in_xml_are_those_of_their_edge_lists() {
     shop.tegula("import bad.graphml -o b.tegula")
         .failed(3, &["bad.graphml, line 3", "no `target`"]);
     shop.tegula("import g.el -o b.tegula --format graphml")
-        .failed(3, &["no `graph` in this GraphML"]);
+        .failed(3, &["this GraphML has no element `graph`"]);
 }
 
 #[test]
