@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_test_is_named_by_what_holds() {
-        assert_eq!(findings("#[test]\nfn what_is_read_is_kept() {}"), [1]);
+        assert_eq!(findings("#[test]\nfn what_is_read_is_kept() {}"), [2]);
         assert!(findings("#[test]\nfn pages_are_kept() {}\nfn what_is_read() {}").is_empty());
     }
 }

@@ -390,7 +390,7 @@ mod tests {
         assert_refused(false, "cell 0", |it| it.cells[0].tile_count = 0.into());
         assert_refused(false, "cells are missing", |it| it.cells[1].tile_count = 1.into());
         assert_refused(false, "cells are missing", |it| it.cells[1].edge_count += 1);
-        assert_refused(false, "segment 0 has other edges", |it| {
+        assert_refused(false, "segment 0 has another number of edges", |it| {
             it.cells[0].edge_count += 1;
             it.cells[1].edge_count -= 1;
         });
