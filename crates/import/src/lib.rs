@@ -19,7 +19,7 @@
 //!    vertex.
 //! 4. `mapping` gives the edges their dense ids and brings them to `bins`, which the degrees
 //!    determine.
-//! 5. [`mod@build`] joins bins to pieces, or cuts them into pieces, and encodes these.
+//! 5. [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes these.
 //!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
 //! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
@@ -111,7 +111,8 @@ pub struct ImportConfig {
     /// How the tiles are filed. The graph depends on it, so only tests change it: their graphs are
     /// small.
     pub grid: Grid,
-    /// The order of the tiles in a batch. Sums of floats depend on it, so only benchmarks change it.
+    /// The order of the tiles in a batch. Sums of floats depend on it, so only benchmarks change
+    /// it.
     pub tile_order: TileOrder,
     /// How rows are cut into chunks, and the longest rows into pieces. Only tests change it.
     pub row_cut: ChunkCut,

@@ -266,7 +266,8 @@ mod tests {
                 (3, WRITING),
             ],
         ),
-        // Counters by id position take half the memory of counters by id, which leaves room for the ids.
+        // Counters by id position take half the memory of counters by id, which leaves room for the
+        // ids.
         (
             "sorting what was kept of declared vertices",
             &[

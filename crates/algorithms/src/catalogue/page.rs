@@ -11,7 +11,8 @@ use crate::algorithm::{Column, Edges, Entry, Family, Weights};
 /// What stands above the first family.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The page: what each algorithm finds, its options, the columns of its answer, what it needs and where it comes from.
+/// The page: what each algorithm finds, its options, the columns of its answer, what it needs and
+/// where it comes from.
 ///
 /// # Panics
 /// When an example of the catalogue is refused, which a test rules out.

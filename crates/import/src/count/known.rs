@@ -32,8 +32,8 @@ pub(crate) struct Known<'a, W> {
     pub degrees: DegreeTable,
     /// The number of declared vertices, if any are declared.
     pub declared: Option<u64>,
-    /// The id of each row of the degrees, where id positions replace ids although all below a number
-    /// are declared.
+    /// The id of each row of the degrees, where id positions replace ids although all below a
+    /// number are declared.
     pub ids_by_row: Option<Filled<u64>>,
     /// The type of the ids and the files that hold them, where id positions replace the ids or a
     /// range is declared.

@@ -14,8 +14,8 @@
 //! Bins follow from the degrees alone, as if each edge met its target by chance: the share of a
 //! slice of sources in the edges into a unit is expected to be its share in all edges. So nothing
 //! is counted before edges are brought to their bins. Where edges do not meet by chance, bins
-//! differ from what was expected, and the [building](mod@crate::encode::build) joins small ones and divides
-//! large ones.
+//! differ from what was expected, and the [building](mod@crate::encode::build) joins small ones and
+//! divides large ones.
 
 mod sources;
 #[cfg(test)]

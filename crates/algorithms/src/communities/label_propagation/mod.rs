@@ -10,9 +10,9 @@
 //! after a maximum of iterations. Draws are by the id positions of vertices, so a seed gives the
 //! same labels for any threads and any vertex order.
 //!
-//! Edges count as for [`cdlp`](crate::communities::cdlp), where all vertices change at once, a fixed number of
-//! times. Memory: 12 bytes a vertex, 4 more where the vertices have an order, the index of the
-//! rows, and for each thread up to 56 bytes for each edge of the vertex that has most.
+//! Edges count as for [`cdlp`](crate::communities::cdlp), where all vertices change at once, a
+//! fixed number of times. Memory: 12 bytes a vertex, 4 more where the vertices have an order, the
+//! index of the rows, and for each thread up to 56 bytes for each edge of the vertex that has most.
 
 mod rounds;
 

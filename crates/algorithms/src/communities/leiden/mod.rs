@@ -1,11 +1,11 @@
 //! Connected communities of high modularity, by the method of Leiden.
 //!
-//! Works as [`louvain`](crate::communities::louvain), but communities do not move as wholes: well-linked groups
-//! of vertices within them do. So a community of badly linked parts falls apart again (Traag,
-//! Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex joins the
-//! group by which it gains most, not a random one of all by which it gains. Any two vertices of a
-//! community are connected by a path within it. Memory: 101 bytes a vertex, 16 for each thread, and
-//! the index of the rows of both directions.
+//! Works as [`louvain`](crate::communities::louvain), but communities do not move as wholes:
+//! well-linked groups of vertices within them do. So a community of badly linked parts falls apart
+//! again (Traag, Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex
+//! joins the group by which it gains most, not a random one of all by which it gains. Any two
+//! vertices of a community are connected by a path within it. Memory: 101 bytes a vertex, 16 for
+//! each thread, and the index of the rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

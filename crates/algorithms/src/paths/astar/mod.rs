@@ -10,9 +10,9 @@
 //! stops when no waiting vertex can be part of a shortest path.
 //!
 //! Distances are sums of `f64` from the source onwards, the same bits as those of
-//! [`sssp`](crate::paths::sssp). Rounding may make the heuristic slightly too large. So the search goes on
-//! beyond the distance of the target by the most that rounding may add up to, and visits a vertex
-//! again when its distance becomes smaller.
+//! [`sssp`](crate::paths::sssp). Rounding may make the heuristic slightly too large. So the search
+//! goes on beyond the distance of the target by the most that rounding may add up to, and visits a
+//! vertex again when its distance becomes smaller.
 //!
 //! Of several shortest paths it finds one that does not depend on the coordinates, the vertex order
 //! or the order of the search. The label of a vertex is (distance, edges since the distance last
