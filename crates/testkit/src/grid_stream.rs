@@ -138,7 +138,7 @@ impl GridStream {
     }
 
     /// Computes one iteration of PageRank by Graphalytics' rule (see
-    /// [`pagerank`](mod@crate::centrality::pagerank)). Returns the new sum of the dangling ranks. An edge takes
+    /// [`pagerank`](mod@crate::pagerank)). Returns the new sum of the dangling ranks. An edge takes
     /// a read and an addition, each of 4 bytes. Ids without an edge get a rank of 0.
     ///
     /// # Panics

@@ -118,7 +118,7 @@ impl HilbertLoop {
     }
 
     /// Computes one iteration of PageRank by Graphalytics' rule (see
-    /// [`pagerank`](mod@crate::centrality::pagerank)). An edge takes a read and an addition, each of 4 bytes.
+    /// [`pagerank`](mod@crate::pagerank)). An edge takes a read and an addition, each of 4 bytes.
     ///
     /// # Panics
     /// If the length of `ranks` is not the number of vertices.

@@ -88,7 +88,7 @@ impl CscPull {
     }
 
     /// Computes one iteration of PageRank by Graphalytics' rule (see
-    /// [`pagerank`](mod@crate::centrality::pagerank)).
+    /// [`pagerank`](mod@crate::pagerank)).
     ///
     /// # Panics
     /// If the length of `ranks` is not the number of vertices.

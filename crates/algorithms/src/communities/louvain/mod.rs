@@ -14,7 +14,7 @@
 //! The direction of edges does not count. Weights do, and must be at least 0. Each of several
 //! parallel edges counts. The weight of a loop counts twice at its vertex, as both ends are there.
 //! A seed gives the same communities for any number of threads.
-//! [`modularity`](crate::communities::modularity) tells how they are found. Rows are read in the
+//! [`modularity`] tells how they are found. Rows are read in the
 //! order of communities, so a run is slow if the budget holds few of them. Memory: 77 bytes a
 //! vertex, 16 for each thread, and the index of the rows of both directions.
 
