@@ -99,7 +99,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Endless<F> {
 
 /// Runs alone, with each number of threads, and beside a job that joins in the middle. Checks that
 /// the answers are right and have the same bits.
-fn whatever_the_parts(edges: &EdgeList, graph: &Graph, part_edges: u64, threads: &[usize]) {
+fn check_in_every_way(edges: &EdgeList, graph: &Graph, part_edges: u64, threads: &[usize]) {
     let source = edges.edges[0].0;
     let first = find(graph, source);
     let alone = run_all(graph, first, &scans(1, part_edges));
@@ -163,7 +163,7 @@ fn a_batch_of_many_parts() {
     let tiles_of = |batch| opened.batch_tiles(batch).map(|tiles| tiles.len()).sum::<usize>();
     let parts = (0..opened.batches().len()).map(tiles_of).max();
     assert!(parts > Some(50), "{parts:?}");
-    whatever_the_parts(&graph.undirected(), &opened, 1, &[3]);
+    check_in_every_way(&graph.undirected(), &opened, 1, &[3]);
 }
 
 /// Checks a skewed graph with batches of up to `batch_edges` edges, in each order, on one cell and
@@ -183,7 +183,7 @@ fn skewed(scale: u32, degree: u64, batch_edges: u64) {
         let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();
         let smallest = opened.batches().iter().map(|batch| batch.log2).min();
         assert!(smallest < Some(16) && opened.batches().len() > 4, "{smallest:?}");
-        whatever_the_parts(&graph.undirected(), &opened, part_edges, &[2, 5]);
+        check_in_every_way(&graph.undirected(), &opened, part_edges, &[2, 5]);
     }
 }
 

@@ -26,9 +26,10 @@ impl Spread {
         &self.in_order
     }
 
-    /// Returns the place of a number in the residency order.
-    pub fn residency_order(&self, index: usize) -> usize {
-        self.order[index]
+    /// Returns whether a number is among the first `count` in residency order. If `count` is 0, any
+    /// number may be asked for.
+    pub fn is_among_first(&self, count: usize, index: usize) -> bool {
+        count > 0 && self.order[index] < count
     }
 }
 

@@ -1,10 +1,10 @@
 //! The tiles of a graph, for all jobs: which tiles stay in memory, and how the others are streamed.
 //!
 //! The scans of a job visit the groups of tiles in the same order every time, so a replacement
-//! policy has nothing to learn. Groups have a fixed *residency order*, evenly spread over the
-//! scan. The first in that order stay, as many as fit in memory. When a job arrives that needs memory, the last of
-//! these go. When a job leaves, further groups are kept as they are read. Reads of the others
-//! overlap with processing at every moment of a scan.
+//! policy has nothing to learn. Groups have a fixed *residency order*, evenly spread over the scan.
+//! The first in that order stay, as many as fit in memory. When a job arrives that needs memory,
+//! the last of these go. When a job leaves, further groups are kept as they are read. Reads of the
+//! others overlap with processing at every moment of a scan.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -124,7 +124,7 @@ impl<'g> TileSource<'g> {
         let mut held = lock(&self.held[group]);
         // The lock orders this with [`TileSource::resize`]: either that drops the group, or the new
         // count is seen here.
-        if self.spread.residency_order(group) < self.resident_count.load(Ordering::Relaxed) {
+        if self.spread.is_among_first(self.resident_count.load(Ordering::Relaxed), group) {
             *held = Some(Arc::clone(&tiles));
         }
         Ok(tiles)

@@ -1,7 +1,11 @@
 //! Plain English in comments and in the names of tests.
 //!
-//! The rules catch what had to be read twice most often: quantities and people without a name, and long fragments
-//! without a verb. They know a list of verbs and no grammar, so a fragment with a verb in a relative clause passes.
+//! The rules catch what had to be read twice most often: quantities and people without a name, and
+//! long fragments without a verb. They know a list of verbs and no grammar, so a fragment with a
+//! verb in a relative clause passes.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use super::comments::{Comment, comments};
 use super::finding::{Finding, Rule};
@@ -25,20 +29,20 @@ const PREPOSITIONS: [&str; 13] = [
     "between",
 ];
 
-/// Words that no name of a test begins with: such a name asks a question and does not say what holds.
+/// Words with which no name of a test may begin. Such a name asks, and does not say what holds.
 const QUESTIONS: [&str; 3] = ["whatever", "whoever", "what"];
 
-/// Verbs as they stand in comments: auxiliaries, and forms that are seldom nouns.
-const VERBS: &str = include_str!("verbs.txt");
+/// Verbs in the forms that comments use: auxiliaries, and forms that are seldom nouns.
+static VERBS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("verbs.txt").split_whitespace().collect());
 
-/// Comments that have to be read twice, and names of tests that ask.
+/// Finds comments that have to be read twice, and names of tests that ask.
 pub fn check(source: &Source) -> Vec<Finding> {
-    let verbs: Vec<&str> = VERBS.split_whitespace().collect();
     let sentences = sentences(&comments(&source.text));
     let mut findings: Vec<Finding> = sentences
         .iter()
         .filter_map(|sentence| {
-            let message = sentence.problem(&verbs)?;
+            let message = sentence.problem()?;
             Some(Finding::new(Rule::PlainEnglish, &source.path, sentence.line, message))
         })
         .collect();
@@ -71,7 +75,7 @@ struct Sentence {
 }
 
 impl Sentence {
-    fn problem(&self, verbs: &[&str]) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         let words: Vec<String> = words(&self.text).map(str::to_lowercase).collect();
         let text = format!(" {} ", words.join(" "));
         if let Some((vague, instead)) =
@@ -85,13 +89,13 @@ impl Sentence {
             return Some("\"as many\" without \"as\": name the quantity".to_owned());
         }
         let has_verb =
-            begins_with_verb(&words) || words.iter().any(|word| verbs.contains(&word.as_str()));
+            begins_with_verb(&words) || words.iter().any(|word| VERBS.contains(word.as_str()));
         let longest = self.longest_clause();
         (longest > FRAGMENT_WORDS_MAX && !has_verb)
             .then(|| format!("{longest} words without a verb: make it a sentence, or shorter"))
     }
 
-    /// The words of the longest piece between commas. What stands in parentheses does not count.
+    /// Returns the number of words of the longest piece between commas, without parentheses.
     fn longest_clause(&self) -> usize {
         let (mut depth, mut plain) = (0usize, String::new());
         for character in self.text.chars() {
@@ -106,7 +110,8 @@ impl Sentence {
     }
 }
 
-/// Whether the first word is a verb in the third person, as in "Copies the cells", and no plural, as in "Cells of".
+/// Returns whether the first word is a verb in the third person, as in "Copies the cells", and no
+/// plural, as in "Cells of".
 fn begins_with_verb(words: &[String]) -> bool {
     let is_preposition = |word: &str| PREPOSITIONS.contains(&word);
     match words {
@@ -117,14 +122,14 @@ fn begins_with_verb(words: &[String]) -> bool {
     }
 }
 
-/// The words of a text. A number is none.
+/// Returns the words of a text, without numbers.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
     words.filter(|word| word.contains(char::is_alphabetic))
 }
 
-/// The sentences of the comments of a file. Headings, tables and blocks of code are none; an item of a list begins a
-/// sentence, and so does a comment behind a line of code.
+/// Returns the sentences of the comments of a file, without headings, tables and blocks of code. An
+/// item of a list begins a sentence, and so does a comment behind a line of code.
 fn sentences(comments: &[Comment]) -> Vec<Sentence> {
     let mut found = Sentences::default();
     for comment in comments {

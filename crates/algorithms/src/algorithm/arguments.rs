@@ -1,12 +1,13 @@
 //! Options as arguments of a command.
 
+use std::any::TypeId;
+
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::entry::reads_tables;
 use super::request::Asked;
-use super::schema;
 use super::{Algorithm, Entry, Request};
-use crate::side_table::TableOptions;
+use crate::side_table::{TableOptions, TableSource};
 
 /// Turns the options of an algorithm into arguments, and arguments into its options.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +30,7 @@ pub(crate) fn one_of<const N: usize>(options: [&'static str; N]) -> ArgGroup {
 }
 
 fn augment<A: Algorithm>(command: Command) -> Command {
-    let names_file = |arg: &Arg| schema::names_file::<A>(arg.get_id().as_str());
+    let names_file = |arg: &Arg| arg.get_value_parser().type_id() == TypeId::of::<TableSource>();
     let command = A::augment_args(command).mut_args(|arg| match names_file(&arg) {
         true => arg.value_hint(ValueHint::FilePath),
         false => arg,

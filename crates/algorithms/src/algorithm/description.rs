@@ -1,13 +1,13 @@
-//! What documentation and other programs are told of an algorithm.
+//! An algorithm in words: for its page, for help, and for programs.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::family::Family;
 
-/// An algorithm in words, for pages, help and schemas.
-#[derive(Debug, Clone, Copy, Serialize)]
+/// Describes an algorithm.
+#[derive(Debug, Clone, Copy)]
 pub struct Description {
-    /// What kind of question it answers.
+    /// The kind of question that it answers.
     pub family: Family,
     /// What it finds, in a sentence without its full stop.
     pub summary: &'static str,
@@ -22,29 +22,26 @@ pub struct Description {
 }
 
 /// A column of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Its name. Where it [repeats](Column::repeats) a number follows, from 0.
+    /// Its name; a number follows if it [repeats](Column::repeats).
     pub name: &'static str,
     /// The type of its cells.
-    #[serde(rename = "type")]
     pub kind: ColumnType,
     /// What a cell says.
     pub about: &'static str,
-    /// When there is such a column, if not always.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// When an answer has this column; `None` if always.
     pub when: Option<&'static str>,
-    /// Whether there may be several, with a number behind the name.
+    /// Whether there is one for each number from 0, with the number behind the name.
     pub repeats: bool,
 }
 
 /// The type of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
-    /// The id of a vertex as the edge list has it: an integer or a text, as the graph has.
+    /// The id of a vertex as in the edge list: an integer or a text, depending on the graph.
     Id,
-    /// The name of a set: an integer or a text, as the table of sets has.
+    /// The name of a set: an integer or a text, depending on the table of sets.
     Name,
     /// An integer of at least 0.
     Integer,
@@ -55,7 +52,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// The word for it on pages.
+    /// Returns the word for it, on pages and in schemas.
     pub fn word(self) -> &'static str {
         match self {
             ColumnType::Id => "id",
@@ -104,12 +101,9 @@ impl Column {
         Column { repeats: true, ..self }
     }
 
-    /// Whether this describes a column with that name.
-    pub fn is_called(&self, name: &str) -> bool {
-        match name.strip_prefix(self.name) {
-            Some("") => !self.repeats,
-            Some(number) => self.repeats && number.bytes().all(|byte| byte.is_ascii_digit()),
-            None => false,
-        }
+    /// Describes the column to a program.
+    pub(super) fn to_json(self) -> Value {
+        let Column { name, kind, about, when, repeats } = self;
+        json!({ "name": name, "type": kind.word(), "about": about, "when": when, "repeats": repeats })
     }
 }

@@ -71,7 +71,7 @@ impl Entry {
 fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Box<dyn Request>> {
     let mut of_tables = Map::new();
     if let (true, Some(all)) = (reads_tables::<A>(), options.as_object_mut()) {
-        let names = field_names::<TableOptions>().iter();
+        let names = table_option_names().iter();
         of_tables.extend(names.filter_map(|&name| all.remove_entry(name)));
     }
     let algorithm: A = parsed::<A, _>(options)?;
@@ -91,8 +91,13 @@ pub(super) const fn reads_tables<A: Algorithm>() -> bool {
     !A::TABLES.is_empty()
 }
 
+/// Returns the names of the [`TableOptions`].
+pub(crate) fn table_option_names() -> &'static [&'static str] {
+    field_names::<TableOptions>()
+}
+
 fn option_names<A: Algorithm>() -> Vec<&'static str> {
-    let of_tables = if reads_tables::<A>() { field_names::<TableOptions>() } else { &[] };
+    let of_tables = if reads_tables::<A>() { table_option_names() } else { &[] };
     [field_names::<A>(), of_tables].concat()
 }
 

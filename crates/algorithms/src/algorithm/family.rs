@@ -1,10 +1,7 @@
 //! Families of algorithms, by the kind of question that they answer.
 
-use serde::Serialize;
-
 /// A family of algorithms, for lists that people read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// How important each vertex is.
     Centrality,

@@ -23,6 +23,7 @@ pub(crate) use arguments::one_of;
 pub use description::{Column, ColumnType, Description};
 pub use direction::EdgeDirection;
 pub use entry::Entry;
+pub(crate) use entry::table_option_names;
 pub use family::Family;
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, Options, SideFiles, Weights,

@@ -1,4 +1,4 @@
-//! JSON Schemas of options.
+//! JSON Schemas of options, with the columns of the answer.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use super::entry::reads_tables;
 use super::interface::{Algorithm, Options};
 use crate::side_table::TableOptions;
 
-/// The schema of all options of an algorithm, those of its tables included.
+/// Makes the schema of all options of an algorithm, those of its tables included.
 pub(super) fn of<A: Algorithm>() -> Value {
     let mut schema = options_schema::<A>();
     schema["title"] = A::NAME.into();
@@ -17,17 +17,13 @@ pub(super) fn of<A: Algorithm>() -> Value {
         properties.extend(properties_of(&mut options_schema::<TableOptions>()));
     }
     schema["properties"] = properties.into();
+    // No keyword of JSON Schema, so validators pass over it.
+    schema["columns"] = A::DESCRIPTION.columns.iter().map(|column| column.to_json()).collect();
     schema
 }
 
-/// Returns whether an option names a table or another file.
-#[cfg(feature = "clap")]
-pub(super) fn names_file<A: Algorithm>(option: &str) -> bool {
-    let schema = options_schema::<A>();
-    matches!(schema["properties"][option]["format"].as_str(), Some("table" | "file"))
-}
-
-/// The schema of a struct of options, without references: a reader needs no second place.
+/// Makes the schema of a struct of options. It has no references, so a reader needs no second
+/// place.
 fn options_schema<O: Options>() -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);

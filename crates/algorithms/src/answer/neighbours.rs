@@ -21,9 +21,9 @@ use crate::original_ids::{IdPositions, ShortIdPosition};
 /// and then of its neighbour. An edge of an undirected graph leaves both of its ends; a loop occurs
 /// once.
 ///
-/// Edges are read along rows where the graph has them, else tile by tile. The neighbours of as many
-/// vertices as the budget allows are read at a time. Mostly this is one group; without rows, each
-/// group is a pass over all tiles.
+/// Edges are read along rows where the graph has them, else tile by tile. The budget decides how
+/// many vertices form a group, whose neighbours are read together. Mostly there is one group.
+/// Without rows, each group is a pass over all tiles.
 pub struct NeighbourTable {
     id_positions: IdPositions,
     /// By id position, each once.

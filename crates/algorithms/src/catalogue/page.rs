@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 use tegula_engine::traverse::Directions;
 
 use super::CATALOGUE;
-use crate::algorithm::{Column, Edges, Entry, Family, Weights};
+use crate::algorithm::{Column, Edges, Entry, Family, Weights, table_option_names};
 
-/// What stands above the first family.
+/// The text above the first family.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// The page: what each algorithm finds, its options, the columns of its answer, what it needs and
-/// where it comes from.
+/// Writes the page. For each algorithm it has what it finds, its options, the columns of its
+/// answer, what it needs, and its source.
 ///
 /// # Panics
 /// When an example of the catalogue is refused, which a test rules out.
@@ -42,7 +42,7 @@ fn of_family(family: Family) -> impl Iterator<Item = &'static Entry> {
 fn options_of_tables() -> String {
     let reads_tables = |entry: &&Entry| !entry.tables.is_empty();
     let schema = CATALOGUE.iter().find(reads_tables).map(Entry::schema).unwrap_or_default();
-    let options = options(&schema, &["header", "missing"]);
+    let options = options(&schema, table_option_names());
     format!(
         "\nAn algorithm with an option that names a *table* has these options too:\n\n{options}"
     )
@@ -54,7 +54,8 @@ fn section(entry: &Entry) -> String {
     let example: Map<String, Value> = serde_json::from_str(about.example).expect("a JSON object");
     let flags: String = example.iter().map(|(name, value)| argument(name, value)).collect();
     let _ = writeln!(text, "\n```sh\ntegula run {} GRAPH{flags}\n```\n", entry.name);
-    let own: Vec<&str> = entry.option_names().into_iter().filter(|name| is_own(name)).collect();
+    let is_own = |name: &&str| !table_option_names().contains(name);
+    let own: Vec<&str> = entry.option_names().into_iter().filter(is_own).collect();
     if !own.is_empty() {
         let _ = writeln!(text, "{}", options(&entry.schema(), &own));
     }
@@ -68,10 +69,6 @@ fn section(entry: &Entry) -> String {
         let _ = writeln!(text, "* Source: {source}.");
     }
     text
-}
-
-fn is_own(option: &str) -> bool {
-    !matches!(option, "header" | "missing")
 }
 
 /// An option as it is typed, with its value.
@@ -125,7 +122,7 @@ fn value_of(option: &Value) -> String {
     };
     let is_integer = text == "integer";
     for (limit, word) in [(low, "from"), (above, "above"), (high, "to"), (below, "below")] {
-        // Types of 16 and 32 bits have a limit that says nothing of the option.
+        // 0, and the greatest number of an integer type, say nothing of the option.
         let is_of_type = is_integer
             && limit.as_u64().is_some_and(|limit| limit == 0 || limit >= u64::from(u16::MAX));
         if limit.is_number() && !is_of_type {

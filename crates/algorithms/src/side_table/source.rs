@@ -1,6 +1,5 @@
-//! What options name tables by, and who finds them.
+//! The names by which options ask for tables, and how a face finds these.
 
-use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -10,7 +9,7 @@ use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
 
 /// The name of a table or of another file that an option asks for. Only a face knows what it stands
-/// for: a path for the command line, something else where a request comes from afar.
+/// for: on the command line, a path. A service must not open a path that a request names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("format" = "table"))]
@@ -48,7 +47,7 @@ impl clap::builder::ValueParserFactory for TableSource {
 }
 
 /// Finds what a [`TableSource`] stands for.
-pub trait TableSources: Debug + Sync {
+pub trait TableSources {
     /// Opens a table. It is read once, so it may be a stream.
     ///
     /// # Errors
@@ -69,7 +68,7 @@ pub trait TableSources: Debug + Sync {
 }
 
 /// Sources that are paths on this machine, for the command line.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct LocalPaths;
 
 impl TableSources for LocalPaths {

@@ -50,8 +50,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
         let spread = &Spread::over(cut.count());
-        // Stores that hold nothing in memory may have more blocks than are spread.
-        let is_held = |held| move |block| held > 0 && spread.residency_order(block) < held;
+        // A store that holds nothing in memory may have more blocks than are spread.
+        let is_held = |held| move |block| spread.is_among_first(held, block);
         let create = |blocks, held: usize| {
             BlockStore::create(folder, blocks, reader, &writer, is_held(held))
         };

@@ -173,7 +173,7 @@ impl<V: StateValue> EdgeStates<V> {
         let reader = graph.reader().with_pool(Pool::new(pool_size));
         let writer = WriteBehind::start(&reader, pool_size, graph.caching());
         let spread = Spread::over(blocks.count);
-        let is_held = |block: usize| held > 0 && spread.residency_order(block) < held;
+        let is_held = |block: usize| spread.is_among_first(held, block);
         let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
         let zeroes = vec![V::default(); blocks.size / size_of::<V>()];
         for &unit in &layout.units {

@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -343,7 +342,7 @@ pub(super) fn resolve(
             false => vec![path.clone()],
         };
         for path in here {
-            if !identity_of(&path).is_none_or(|identity| named.insert(identity)) {
+            if identity_of(&path).is_some_and(|identity| !named.insert(identity)) {
                 return Err(bad_file(&path, "this input is named twice; name it once"));
             }
             match (options.format, Name::of(&path).ending()) {
@@ -366,8 +365,8 @@ pub(super) fn resolve(
     Ok(files)
 }
 
-/// Returns what tells a regular file from others, whatever its path; 0 and 0 for standard input.
-/// None for a stream and for a file that cannot be opened, which fails later.
+/// Returns the device and the inode of a regular file, which are the same under every path; two
+/// zeros for standard input. `None` for other streams, and for a file that fails when it is opened.
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
     if path.as_os_str() == "-" {
         return Some((0, 0));

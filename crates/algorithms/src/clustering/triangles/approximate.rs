@@ -30,7 +30,7 @@
 //! The published method takes two passes over all rows for each hash. Here, two passes serve all
 //! hashes: a *signature* has the first neighbour by each of them. The first pass finds all
 //! signatures. If the budget has no room for them, they are written to disk and read back in
-//! blocks, each of as many vertices as there is room for. For each block, a pass over all rows and
+//! blocks that fit in memory. For each block, a pass over all rows and
 //! all signatures, in order, compares the signature of each vertex with those of its neighbours in
 //! the block. Each vertex adds up its own triangles, in the order of its row.
 
