@@ -10,16 +10,17 @@
 //!                              pieces --encode--> tiles --> graph directory
 //! ```
 //!
-//! 1. `intake` reads the input once. It counts degrees by id while the ids are small integers, and
-//!    keeps the edges unless the input is as quick to read again.
-//! 2. `relabel` sorts ids that are no small integers (`distinct`, `names`) and replaces them by
-//!    their id positions.
-//! 3. `order` and `estimate` choose the vertex order. The degrees give the dense ids (only `dfs`
+//! 1. `count`: `intake` reads the input once. It counts degrees by id while the ids are small
+//!    integers, and keeps the edges unless the input is as quick to read again.
+//! 2. `relabel` replaces ids that are not small integers, which `count` has sorted (`distinct`,
+//!    `names`), by their id positions.
+//! 3. `order` chooses the vertex order (`estimate`). The degrees give the dense ids (only `dfs`
 //!    needs the edges too), the plan of the batches (`batch_plan`) and the files with an entry per
 //!    vertex.
-//! 4. `mapping` gives the edges their dense ids and brings them to `bins`, which the degrees
-//!    determine.
-//! 5. [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes these.
+//! 4. `sort`: the edges get their dense ids (`relabel::mapping`) and go to `bins`, which the
+//!    degrees determine.
+//! 5. `encode`: [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes
+//!    these.
 //!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
 //! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
@@ -42,6 +43,7 @@ mod sort;
 mod source;
 #[cfg(test)]
 mod tests;
+mod vertex_files;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -8,10 +8,10 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
 
+use super::both_ways::BothWays;
+use super::census::{Census, Counters, DegreeTable};
+use super::names::NameCollector;
 use crate::combine::Combine;
-use crate::count::both_ways::BothWays;
-use crate::count::census::{Census, Counters, DegreeTable};
-use crate::count::names::NameCollector;
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};

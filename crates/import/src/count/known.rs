@@ -7,13 +7,12 @@ use tegula_machine::Result;
 use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{IdType, VertexOrder};
 
-use crate::count::census::{DegreeSummary, DegreeTable};
-use crate::count::declared::Declared;
-use crate::count::distinct::check_vertex_count;
-use crate::count::intake::Intake;
+use super::census::{DegreeSummary, DegreeTable};
+use super::declared::Declared;
+use super::distinct::check_vertex_count;
+use super::intake::Intake;
 use crate::edge::Weight;
 use crate::encode::batch_plan::write_order;
-use crate::encode::vertex_files::{VertexFile, write_ids};
 use crate::import_run::ImportRun;
 use crate::input::{IdKind, Input};
 use crate::order::Numbered;
@@ -21,6 +20,7 @@ use crate::order::dfs;
 use crate::relabel::{self, Relabeled, count_degrees};
 use crate::sort::buckets::Filled;
 use crate::source::{EdgeSource, changed};
+use crate::vertex_files::{VertexFile, write_ids};
 
 /// Ids are sorted and replaced by id positions where their range, used or not, exceeds this
 /// number times the arcs.

@@ -16,13 +16,13 @@ use tegula_store::packed::Ascending;
 use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::count::distinct::check_vertex_count;
+use super::distinct::check_vertex_count;
 use crate::edge::{ArcRule, hash_of};
-use crate::encode::vertex_files::{ArrayFile, VertexFile};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends};
 use crate::shares;
 use crate::sort::buckets::{Buckets, Filled};
+use crate::vertex_files::{ArrayFile, VertexFile};
 
 /// Buckets by hash, for a dictionary whose size is not known beforehand.
 const BUCKETS: usize = 256;

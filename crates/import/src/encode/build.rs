@@ -20,9 +20,9 @@ use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber};
 
+use super::batch_plan::{BatchPlan, PlannedBatch};
+use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
 use crate::edge::{Weight, source_of, target_of};
-use crate::encode::batch_plan::{BatchPlan, PlannedBatch};
-use crate::encode::divide::{Division, PIECE_EDGES_MAX, weight_bits};
 use crate::import_run::ImportRun;
 use crate::shares::{self, Share};
 use crate::sort::bins::{Bins, Region, Stretch};

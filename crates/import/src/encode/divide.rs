@@ -10,8 +10,8 @@ use tegula_machine::Result;
 use tegula_machine::threads::Stash;
 use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
+use super::batch_plan::BIN_EDGES;
 use crate::edge::{Weight, slice_of, source_of, target_of};
-use crate::encode::batch_plan::BIN_EDGES;
 use crate::import_run::ImportRun;
 use crate::shares;
 use crate::sort::bins::{Bins, Region};

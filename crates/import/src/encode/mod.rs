@@ -3,4 +3,3 @@
 pub(crate) mod batch_plan;
 pub(crate) mod build;
 pub(crate) mod divide;
-pub(crate) mod vertex_files;

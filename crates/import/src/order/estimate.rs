@@ -15,12 +15,12 @@ use tegula_machine::threads::{lock, map_in_order, unlocked};
 use tegula_store::graph::{OrderChoice, VertexOrder};
 use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 
+use super::dfs;
+use super::{Declared, DenseIds, Numbered};
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::edge::{Key, Weight};
 use crate::encode::batch_plan::for_each_dense_slice;
 use crate::import_run::ImportRun;
-use crate::order::dfs;
-use crate::order::{Declared, DenseIds, Numbered};
 use crate::relabel::mapping::Mapping;
 use crate::shares;
 use crate::source::EdgeSource;

@@ -9,19 +9,19 @@ use tegula_machine::threads::Unit;
 use tegula_machine::{Error, Result};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 
+use self::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
 use crate::count::census::{Census, DegreeTable, Degrees};
 use crate::count::declared::Declared;
 use crate::count::distinct::{distinct_ids, listed_ids};
 use crate::count::intake::Intake;
 use crate::count::names::{DistinctNames, SortedNames};
 use crate::edge::{Key, Weight, source_of, target_of};
-use crate::encode::vertex_files::{VertexFile, write_ids};
 use crate::import_run::ImportRun;
 use crate::input::IdKind;
-use crate::relabel::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
 use crate::shares;
 use crate::sort::buckets::{Buckets, Filled};
 use crate::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
+use crate::vertex_files::{VertexFile, write_ids};
 
 /// A graph whose vertices are numbered by id position.
 pub(crate) struct Relabeled<W> {

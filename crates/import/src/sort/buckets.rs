@@ -31,7 +31,7 @@ use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
 use tegula_machine::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::sort::space::Space;
+use super::space::Space;
 
 /// A type that can be written as it lies in memory, and read back.
 pub(crate) trait Record:

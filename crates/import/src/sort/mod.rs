@@ -1,4 +1,5 @@
-//! Sorting on the threads of an import.
+//! Sorting: on the threads of an import, into [`buckets`] that may go to disk, and into the
+//! [`bins`] from which tiles are encoded.
 
 pub(crate) mod bins;
 pub(crate) mod buckets;

@@ -8,10 +8,10 @@ use tegula_store::graph::file_names;
 use tegula_store::packed::{Ascending, Coding, PackedWriter};
 
 /// A complete file: its name and what was written.
-pub(crate) type VertexFile = (&'static str, BlockFileSummary);
+pub(super) type VertexFile = (&'static str, BlockFileSummary);
 
 /// An array that is written number by number.
-pub(crate) struct ArrayFile<C: Coding> {
+pub(super) struct ArrayFile<C: Coding> {
     name: &'static str,
     path: PathBuf,
     writer: PackedWriter<C>,
@@ -43,7 +43,7 @@ impl<C: Coding> ArrayFile<C> {
 }
 
 /// Writes the file of integer ids, which `fill` passes on in ascending order.
-pub(crate) fn write_ids(
+pub(super) fn write_ids(
     directory: &Path,
     fill: &mut dyn FnMut(&mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()>,
 ) -> Result<VertexFile> {
