@@ -23,7 +23,7 @@ test: ## Check formatting, lints, style and documentation, and run all tests
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) xtask tidy
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --no-fail-fast
 
 # The data is no part of the repository; a test whose data is missing says that it is skipped.
 test-data: ## Run the tests that go through all graphs of $TEGULA_DATA

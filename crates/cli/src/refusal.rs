@@ -191,7 +191,7 @@ mod tests {
         let text = told(&["tegula", "run", "import", "g.el", "-o", "g"]);
         assert!(text.contains("mean `tegula import g.el -o g`?"), "{text}");
         let text = told(&["tegula", "run", "fly", "g"]);
-        assert!(text.contains("choose one of: pagerank, bfs"), "{text}");
+        assert!(text.contains("choose one of: pagerank, degree"), "{text}");
         let text = told(&["tegula", "fly", "g"]);
         assert!(text.contains("choose one of: import, info"), "{text}");
     }
