@@ -73,7 +73,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
             Encoding::Gap8Low0 | Encoding::Gap16Low0 => {
                 let lanes = [P::Reduction::IDENTITY.into(); ROW_LANES];
                 let mut row = Row { messages, weigh, lanes };
-                strip.visit_blocks(self.instructions, skip, &mut row);
+                strip.visit_row(self.instructions, skip, &mut row);
                 let [sum, lanes @ ..] = row.lanes;
                 let sum = lanes.into_iter().fold(sum, P::Reduction::accumulate);
                 self.merge_targets(strip, [sum]);
@@ -82,7 +82,7 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
                 let lanes = [[P::Reduction::IDENTITY; NARROW_WIDTH]; NARROW_LANES];
                 let sums = [P::Reduction::IDENTITY.into(); NARROW_WIDTH];
                 let mut narrow = Narrow { messages, weigh, lanes, sums };
-                strip.visit_blocks(self.instructions, skip, &mut narrow);
+                strip.visit_narrow(self.instructions, skip, &mut narrow);
                 narrow.merge();
                 self.merge_targets(strip, narrow.sums);
             }
@@ -106,13 +106,13 @@ impl<P: Program, I: InstructionSet> Kernel<'_, P, I> {
             **short_count += strip.count();
             let reduce = |sum: &mut Message<P>, carried| *sum = P::Reduction::reduce(*sum, carried);
             let mut wide = Wide { messages, weigh, sums: short, reduce };
-            strip.visit_blocks(self.instructions, skip, &mut wide);
+            strip.visit_wide(self.instructions, skip, &mut wide);
         } else {
             let reduce = |sum: &mut Accumulator<P>, carried: Message<P>| {
                 *sum = P::Reduction::accumulate(*sum, carried.into());
             };
             let mut wide = Wide { messages, weigh, sums: long, reduce };
-            strip.visit_blocks(self.instructions, skip, &mut wide);
+            strip.visit_wide(self.instructions, skip, &mut wide);
         }
     }
 

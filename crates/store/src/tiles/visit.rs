@@ -94,19 +94,73 @@ impl Strip<'_> {
         skip_source: u32,
         visit: &mut V,
     ) {
+        match self.encoding.width_log2() {
+            _ if self.encoding.is_mask() => unreachable!("a strip of masks has no singles"),
+            0 => self.visit_row(instructions, skip_source, visit),
+            4 => self.visit_narrow(instructions, skip_source, visit),
+            _ => self.visit_wide(instructions, skip_source, visit),
+        }
+    }
+
+    /// Does what [`visit_blocks`](Strip::visit_blocks) does for a strip of one target. A visitor
+    /// for such strips alone is compiled for their encodings alone.
+    ///
+    /// # Panics
+    /// When the strip has several targets.
+    #[inline(always)]
+    pub fn visit_row<I: InstructionSet, V: BlockVisitor>(
+        &self,
+        instructions: I,
+        skip_source: u32,
+        visit: &mut V,
+    ) {
         let (i, skip) = (instructions, skip_source);
         match self.encoding {
             Encoding::Gap8Low0 => self.visit_coded::<I, V, 1, 0>(i, skip, visit),
+            Encoding::Gap16Low0 => self.visit_coded::<I, V, 2, 0>(i, skip, visit),
+            _ => unreachable!("the strip has several targets"),
+        }
+    }
+
+    /// Does what [`visit_blocks`](Strip::visit_blocks) does for a strip of 16 targets.
+    ///
+    /// # Panics
+    /// When the strip has another number of targets, or holds masks.
+    #[inline(always)]
+    pub fn visit_narrow<I: InstructionSet, V: BlockVisitor>(
+        &self,
+        instructions: I,
+        skip_source: u32,
+        visit: &mut V,
+    ) {
+        let (i, skip) = (instructions, skip_source);
+        match self.encoding {
             Encoding::Gap8Low4 => self.visit_coded::<I, V, 1, 4>(i, skip, visit),
+            Encoding::Gap16Low4 => self.visit_coded::<I, V, 2, 4>(i, skip, visit),
+            _ => unreachable!("the strip has no singles to 16 targets"),
+        }
+    }
+
+    /// Does what [`visit_blocks`](Strip::visit_blocks) does for a strip of 256 targets or more.
+    ///
+    /// # Panics
+    /// When the strip has fewer targets.
+    #[inline(always)]
+    pub fn visit_wide<I: InstructionSet, V: BlockVisitor>(
+        &self,
+        instructions: I,
+        skip_source: u32,
+        visit: &mut V,
+    ) {
+        let (i, skip) = (instructions, skip_source);
+        match self.encoding {
             Encoding::Gap8Low8 => self.visit_coded::<I, V, 1, 8>(i, skip, visit),
             Encoding::Gap8Low12 => self.visit_coded::<I, V, 1, 12>(i, skip, visit),
             Encoding::Gap8Low16 => self.visit_coded::<I, V, 1, 16>(i, skip, visit),
-            Encoding::Gap16Low0 => self.visit_coded::<I, V, 2, 0>(i, skip, visit),
-            Encoding::Gap16Low4 => self.visit_coded::<I, V, 2, 4>(i, skip, visit),
             Encoding::Gap16Low8 => self.visit_coded::<I, V, 2, 8>(i, skip, visit),
             Encoding::Gap16Low12 => self.visit_coded::<I, V, 2, 12>(i, skip, visit),
             Encoding::Gap16Low16 => self.visit_coded::<I, V, 2, 16>(i, skip, visit),
-            Encoding::Mask8 | Encoding::Mask16 => unreachable!("a strip of masks has no singles"),
+            _ => unreachable!("the strip has fewer than 256 targets"),
         }
     }
 
