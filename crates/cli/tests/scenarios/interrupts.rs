@@ -18,13 +18,18 @@ fn wait_for_handler(child: &mut Child) {
 
 fn wait_for_handler_of(child: &mut Child, signal: Signal) {
     let status = format!("/proc/{}/status", child.id());
-    let is_caught = move |mask: &str| {
-        let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
-        mask >> (signal.as_raw() - 1) & 1 == 1
+    let has_signal = |status: &str, field: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
     };
     wait_until(child, || {
         let status = std::fs::read_to_string(&status).unwrap();
-        status.lines().find_map(|line| line.strip_prefix("SigCgt:")).is_some_and(is_caught)
+        // A shell starts jobs in the background so, and the tests hand it down to each child.
+        assert!(
+            !has_signal(&status, "SigIgn:"),
+            "{signal:?} is ignored: run the tests in the foreground"
+        );
+        has_signal(&status, "SigCgt:")
     });
 }
 
