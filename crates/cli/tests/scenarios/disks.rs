@@ -100,7 +100,7 @@ fn a_run_says_at_once_how_much_room_its_arrays_need() {
     let call = || shop.command(&format!("{run} -o -"));
     let refused = said(&mut on_a_small_disk(&shop, 1 << 10, call()));
     let refused = refused.failed(1, &["full", "no storage space", "MiB of free space"]);
-    let (_, said_there) = refused.err.split_once("no storage space; ").unwrap();
+    let (_, said_there) = refused.err.split_once("no storage space; this needs ").unwrap();
     let needed: f64 = said_there.split(' ').next().unwrap().parse().unwrap();
     // The figure is rounded, and a disk keeps some of its space for itself.
     let [too_little, enough] = [0.9, 1.1].map(|share| (share * needed * 1024.0) as u64);
