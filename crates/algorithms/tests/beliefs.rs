@@ -200,7 +200,7 @@ fn of_model(folder: &Path, model: &Path, mut wanted: Value) -> Vec<Vec<f64>> {
     let directory = folder.join("model.tegula");
     let _ = std::fs::remove_dir_all(&directory);
     let options = RunOptions { memory: AMPLE, ..threads(2) };
-    request.import_model(&directory, &options, &LocalPaths).unwrap();
+    request.model.as_ref().unwrap().import(&directory, &options, &LocalPaths).unwrap();
     beliefs(&open(&directory), &wanted)
 }
 
@@ -265,7 +265,7 @@ fn beliefs_that_do_not_converge_are_reported() {
     let scratch = Scratch::new();
     let request = find(NAME).unwrap().request(json!({ "model": model })).unwrap();
     let directory = scratch.path().join("grid");
-    request.import_model(&directory, &threads(2), &LocalPaths).unwrap();
+    request.model.as_ref().unwrap().import(&directory, &threads(2), &LocalPaths).unwrap();
     let graph = open(&directory);
     let found = request
         .prepare(&graph, &threads(2), &LocalPaths)
@@ -444,8 +444,8 @@ fn an_invalid_model_is_refused_with_its_line() {
     ] {
         std::fs::write(&file, text).unwrap();
         let request = find(NAME).unwrap().request(json!({ "model": file })).unwrap();
-        let error =
-            request.import_model(&scratch.path().join("g"), &threads(1), &LocalPaths).unwrap_err();
+        let (model, directory) = (request.model.unwrap(), scratch.path().join("g"));
+        let error = model.import(&directory, &threads(1), &LocalPaths).unwrap_err();
         assert!(error.to_string().contains(words), "{error}, not {words}");
     }
 }

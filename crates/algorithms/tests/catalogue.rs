@@ -129,11 +129,11 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         let name = entry.name;
         let graph = if name == "topological-order" { &acyclic } else { &graph };
         let request = entry.request(options_of(entry, &samples)).unwrap();
-        assert_eq!(request.name(), name);
+        assert_eq!(request.name, name);
         let ample = threads(2);
         let prepared = request.prepare(graph, &ample, &LocalPaths).unwrap();
-        let needs_rows = !matches!(request.edges(), Edges::None | Edges::Tiles { .. });
-        let needs = Needs::of(&*prepared, graph, ample.threads, needs_rows).unwrap();
+        let needs_rows = !matches!(request.edges, Edges::None | Edges::Tiles { .. });
+        let needs = Needs::of(&prepared, graph, ample.threads, needs_rows).unwrap();
         assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");
         let kind = needs.work().kind;
         let rate = Rate::of(kind).unwrap_or_else(|| panic!("{name}: no rate is known of {kind}"));
@@ -150,7 +150,7 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         assert!(needs.check("it", needs.needed()).is_ok());
         assert!(needs.check("it", needs.needed() - 1).is_err());
         assert!(needs.needed() < AMPLE && needs.estimate.vertex_bytes > 0, "{name}: {needs:?}");
-        prepared.check_input(graph).unwrap();
+        request.check_input(graph).unwrap();
 
         let memory = needs.needed();
         let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();

@@ -187,7 +187,7 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
             options["direction"] = json!(direction);
             let request = tegula_algorithms::find(name).unwrap().request(options).unwrap();
             let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
-            let needs = Needs::of(&*prepared, &graph, 2, false).unwrap();
+            let needs = Needs::of(&prepared, &graph, 2, false).unwrap();
             assert!(needs.build_bytes.is_none() && needs.estimate.on_disk.is_none());
             drop(prepared);
             let memory = needs.needed();
@@ -316,9 +316,9 @@ fn edges_say_whether_tiles_can_be_scanned() {
             ("sssp", json!({ "source": "1", "direction": direction })),
         ] {
             let request = tegula_algorithms::find(name).unwrap().request(options).unwrap();
-            assert!(matches!(request.edges(), Edges::Either { .. }));
-            assert_eq!(request.edges().can_scan(&directed), is_forward, "{name} {direction:?}");
-            assert!(request.edges().can_scan(&undirected), "{name} {direction:?}");
+            assert!(matches!(request.edges, Edges::Either { .. }));
+            assert_eq!(request.edges.can_scan(&directed), is_forward, "{name} {direction:?}");
+            assert!(request.edges.can_scan(&undirected), "{name} {direction:?}");
         }
     }
 }

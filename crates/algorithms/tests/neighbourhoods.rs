@@ -198,7 +198,7 @@ fn signatures_that_do_not_fit_are_taken_in_blocks() {
     let needed = {
         let graph = open(&directory);
         let prepared = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
-        Needs::of(&*prepared, &graph, 2, true).unwrap().needed()
+        Needs::of(&prepared, &graph, 2, true).unwrap().needed()
     };
     let expected = numbers(&open(&directory), "triangles", wanted(), &threads(1));
     let mut passes = Vec::new();

@@ -133,7 +133,7 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
             RunOptions { tuning: Tuning { instructions, ..Tuning::default() }, ..threads(3) };
         assert!(rows(&graph, &wanted, &options).unwrap() == expected, "{instructions:?}");
     }
-    let prepared: Box<dyn Prepared> = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
+    let prepared: Prepared<'_> = request.prepare(&graph, &threads(2), &LocalPaths).unwrap();
     let estimate = prepared.estimate(&graph, 2).unwrap();
     let on_disk = estimate.on_disk.as_ref().unwrap().least().bytes;
     let others = estimate.stream_bytes_min + estimate.overhead_bytes;

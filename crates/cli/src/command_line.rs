@@ -63,7 +63,7 @@ pub enum Command {
     Export(ExportArgs),
     /// Run an algorithm over a graph.
     #[command(subcommand)]
-    Run(Run),
+    Run(Box<Run>),
     /// Write a synthetic graph as an edge list.
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.

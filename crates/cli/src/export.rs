@@ -219,8 +219,7 @@ impl Export<'_> {
         let options = self.options(&graph);
         let request = Entry::of::<DegreeOptions>().request(json!({}))?;
         let prepared = request.prepare(&graph, &options, &LocalPaths)?;
-        Needs::of(&*prepared, &graph, options.threads, false)?
-            .check("the export", self.budget())?;
+        Needs::of(&prepared, &graph, options.threads, false)?.check("the export", self.budget())?;
         let answer = prepared.run(&graph, &options)?.answer;
         let (schema, rows) = (answer.schema(&graph), answer.row_count(&graph));
         let cancel = &self.session.cancel;

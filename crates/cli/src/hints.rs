@@ -193,7 +193,9 @@ mod tests {
         let mut values_seen = 0;
         for entry in CATALOGUE {
             let Ok(request) = entry.request(json!({})) else { continue };
-            let Edges::Tiles { instead: Some(setting), .. } = request.edges() else { continue };
+            let Edges::Tiles { instead: Some(setting), .. } = request.edges else {
+                continue;
+            };
             let SettingValue::OneOf(values) = setting.value else { continue };
             for value in values {
                 let words = ["tegula", "run", entry.name, "g", &flag(setting.option), value];

@@ -5,7 +5,6 @@ use std::any::TypeId;
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueHint};
 
 use super::entry::reads_tables;
-use super::request::Asked;
 use super::{Algorithm, Entry, Request};
 use crate::side_table::{TableOptions, TableSource};
 
@@ -13,7 +12,7 @@ use crate::side_table::{TableOptions, TableSource};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arguments {
     augment: fn(Command) -> Command,
-    request: fn(&ArgMatches) -> Result<Box<dyn Request>, clap::Error>,
+    request: fn(&ArgMatches) -> Result<Request, clap::Error>,
 }
 
 impl Arguments {
@@ -38,12 +37,12 @@ fn augment<A: Algorithm>(command: Command) -> Command {
     if reads_tables::<A>() { TableOptions::augment_args(command) } else { command }
 }
 
-fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Box<dyn Request>, clap::Error> {
+fn request<A: Algorithm + 'static>(matches: &ArgMatches) -> Result<Request, clap::Error> {
     let tables = match reads_tables::<A>() {
         true => TableOptions::from_arg_matches(matches)?,
         false => TableOptions::default(),
     };
-    Ok(Box::new(Asked { algorithm: A::from_arg_matches(matches)?, tables }))
+    Ok(Request::new(A::from_arg_matches(matches)?, tables))
 }
 
 impl Entry {
@@ -62,10 +61,7 @@ impl Entry {
 
     /// Returns the algorithm with the options that a command was given. Whether they make sense
     /// together is still to be [checked](Request::check).
-    pub fn request_of_arguments(
-        &self,
-        matches: &ArgMatches,
-    ) -> Result<Box<dyn Request>, clap::Error> {
+    pub fn request_of_arguments(&self, matches: &ArgMatches) -> Result<Request, clap::Error> {
         (self.arguments.request)(matches)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::description::Description;
 use super::interface::{Algorithm, Weights};
-use super::request::{Asked, Request};
+use super::request::Request;
 use crate::error::{Error, Result};
 use crate::side_table::TableOptions;
 
@@ -19,13 +19,13 @@ pub struct Entry {
     pub description: Description,
     /// How it treats the weights of edges, unless an option says otherwise.
     pub weights: Weights,
-    /// Whether its rows are the edges of a graph.
+    /// Whether the rows of its answer are the edges of a graph.
     pub finds_graph: bool,
     /// The options that name a table of vertices.
     pub tables: &'static [&'static str],
     schema: fn() -> Value,
     option_names: fn() -> Vec<&'static str>,
-    request: fn(Value) -> Result<Box<dyn Request>>,
+    request: fn(Value) -> Result<Request>,
     #[cfg(feature = "clap")]
     pub(super) arguments: super::arguments::Arguments,
 }
@@ -37,7 +37,7 @@ impl Entry {
             name: A::NAME,
             description: A::DESCRIPTION,
             weights: A::WEIGHTS,
-            finds_graph: A::FINDS_GRAPH,
+            finds_graph: A::FOUND_EDGES_MAX.is_some(),
             tables: A::TABLES,
             schema: super::schema::of::<A>,
             option_names: option_names::<A>,
@@ -63,21 +63,21 @@ impl Entry {
     /// # Errors
     /// [`Error::BadOptions`] for unknown or missing options and for invalid values; the errors of
     /// [`Algorithm::check`].
-    pub fn request(&self, options: Value) -> Result<Box<dyn Request>> {
+    pub fn request(&self, options: Value) -> Result<Request> {
         (self.request)(options)
     }
 }
 
-fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Box<dyn Request>> {
+fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Request> {
     let mut of_tables = Map::new();
     if let (true, Some(all)) = (reads_tables::<A>(), options.as_object_mut()) {
         let names = table_option_names().iter();
         of_tables.extend(names.filter_map(|&name| all.remove_entry(name)));
     }
     let algorithm: A = parsed::<A, _>(options)?;
-    let asked = Asked { algorithm, tables: parsed::<A, _>(Value::Object(of_tables))? };
-    asked.check()?;
-    Ok(Box::new(asked))
+    let tables = parsed::<A, _>(Value::Object(of_tables))?;
+    algorithm.check()?;
+    Ok(Request::new(algorithm, tables))
 }
 
 /// Reads options from the fields of a JSON object.

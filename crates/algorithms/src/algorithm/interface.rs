@@ -23,9 +23,10 @@ pub trait Algorithm: Options {
     const DESCRIPTION: Description;
     /// How it treats the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
-    /// Whether its rows are the edges of a graph. Its answer then has a table of
-    /// [vertices](Answer::vertices) too, and may be written as a graph.
-    const FINDS_GRAPH: bool = false;
+    /// Returns the most edges that its answer can have, where the rows of the answer are the edges
+    /// of a graph. The answer then has a table of [vertices](Answer::vertices) too, and may be
+    /// written as a graph.
+    const FOUND_EDGES_MAX: Option<fn(&Self, &Graph, &Self::Files) -> u64> = None;
     /// The options that name a table of vertices. If there are any, it has the [`TableOptions`]
     /// too.
     ///
@@ -45,22 +46,8 @@ pub trait Algorithm: Options {
     }
 
     /// Returns the file that takes the place of the graph, where an option names one.
-    fn model(&self) -> Option<&TableSource> {
+    fn model(&self) -> Option<ModelFile> {
         None
-    }
-
-    /// Imports the graph of its [`model`](Algorithm::model), with the vertices in the model's
-    /// order.
-    ///
-    /// # Panics
-    /// When there is no model.
-    fn import_model(
-        &self,
-        _graph: &Path,
-        _options: &RunOptions<'_>,
-        _sources: &dyn TableSources,
-    ) -> Result<()> {
-        unreachable!("no option names a model")
     }
 
     /// Returns where its edges can come from.
@@ -111,11 +98,6 @@ pub trait Algorithm: Options {
         Ok(None)
     }
 
-    /// Returns the most edges that its answer can have, where this is a graph.
-    fn found_edges_max(&self, graph: &Graph, _files: &Self::Files) -> u64 {
-        graph.edge_count()
-    }
-
     /// Returns whether a run can keep checkpoints and resume from one.
     fn checkpointing(&self) -> Checkpointing {
         Checkpointing::Refused {
@@ -153,6 +135,27 @@ pub trait Options:
 impl<O> Options for O where
     O: std::fmt::Debug + Send + Sync + Serialize + DeserializeOwned + JsonSchema
 {
+}
+
+/// A file that takes the place of a graph.
+#[derive(Debug)]
+pub struct ModelFile {
+    /// Its name.
+    pub source: TableSource,
+    /// Imports the graph of the file at the first path into the second.
+    pub(crate) import: fn(&Path, &Path, &RunOptions<'_>) -> Result<()>,
+}
+
+impl ModelFile {
+    /// Imports its graph, with the vertices in the order of the file.
+    pub fn import(
+        &self,
+        graph: &Path,
+        options: &RunOptions<'_>,
+        sources: &dyn TableSources,
+    ) -> Result<()> {
+        (self.import)(sources.file(&self.source)?, graph, options)
+    }
 }
 
 /// The result of a run.

@@ -26,7 +26,8 @@ pub use entry::Entry;
 pub(crate) use entry::table_option_names;
 pub use family::Family;
 pub use interface::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, Options, SideFiles, Weights,
+    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, Options, SideFiles,
+    Weights,
 };
 pub use needs::{Layout, Needs, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};

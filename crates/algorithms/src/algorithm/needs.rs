@@ -5,7 +5,7 @@ use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
 use tegula_store::rows::{Direction, RowsConfig};
 
 use super::interface::{Edges, LessMemory, Weights};
-use super::request::Prepared;
+use super::request::{Prepared, Request};
 use super::work::{Work, edge_bytes};
 use crate::error::{Hint, Result, Setting, SettingValue};
 
@@ -36,6 +36,8 @@ pub struct Needs {
     less_memory: Option<LessMemory>,
     /// Bytes of lists that are made only where there is room.
     pub lists_bytes: u64,
+    /// The most edges of the answer, where this is a graph.
+    found_edges_max: Option<u64>,
     /// What follows the run, where its answer is written as a graph.
     writing: Option<Writing>,
     /// The work of the run.
@@ -91,16 +93,15 @@ fn data_size_expected(graph: &Graph, has_weights: bool) -> u64 {
 const SCAN: Setting = Setting { option: "executor", value: SettingValue::OneOf(&["scan"]) };
 
 /// Refuses a graph with too many vertices for arrays in memory.
-fn check_vertices(prepared: &dyn Prepared, graph: &Graph, needs_rows: bool) -> Result<()> {
+fn check_vertices(request: &Request, graph: &Graph, needs_rows: bool) -> Result<()> {
     if graph.has_short_ids() {
         return Ok(());
     }
     // If the algorithm has an error of its own, that one says what to do instead.
-    prepared.check_input(graph)?;
-    let request = prepared.request();
-    let can_scan = needs_rows && request.edges().can_scan(graph);
+    request.check_input(graph)?;
+    let can_scan = needs_rows && request.edges.can_scan(graph);
     Err(crate::Error::TooManyVertices {
-        what: request.name(),
+        what: request.name,
         vertices: graph.vertex_count(),
         instead: can_scan.then(|| Hint::set([SCAN]).into()),
         graph: graph.directory().to_owned(),
@@ -160,24 +161,24 @@ impl Needs {
     ///
     /// # Errors
     /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
-    /// arrays that must lie in memory; before that, the errors of [`Prepared::check_input`].
+    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`].
     pub fn of(
-        prepared: &dyn Prepared,
+        prepared: &Prepared<'_>,
         graph: &Graph,
         threads: usize,
         needs_rows: bool,
     ) -> Result<Needs> {
-        let mut estimate = prepared.estimate(graph, threads)?;
-        let request = prepared.request();
-        let (edges, directions) = (request.edges(), request.edges().directions());
+        let Prepared { request, algorithm, .. } = prepared;
+        let mut estimate = algorithm.estimate(graph, threads)?;
+        let (edges, directions) = (request.edges, request.edges.directions());
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
         let less_memory = match edges {
             Edges::Either { .. } if needs_rows && !must_seek => {
                 Some(LessMemory { needed: estimate.needed(), hint: Hint::set([SCAN]) })
             }
-            _ => prepared.less_memory(graph, threads)?,
+            _ => algorithm.less_memory(graph, threads)?,
         };
-        let has_weights = request.weights() == Weights::Used && graph.is_weighted();
+        let has_weights = request.weights == Weights::Used && graph.is_weighted();
         let needs_rows = needs_rows || must_seek;
         let missing: Vec<Direction> = directions.missing(graph).collect();
         let builds_rows = needs_rows && !missing.is_empty();
@@ -185,23 +186,24 @@ impl Needs {
         let streamed = Streamed { edges, needs_rows, must_seek, has_weights, built };
         let layout = streamed.add_to(&mut estimate, graph, threads)?;
         if estimate.on_disk.is_none() {
-            check_vertices(prepared, graph, needs_rows)?;
+            check_vertices(request, graph, needs_rows)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(RUN_OVERHEAD + prepared.files_size() + memory_min(graph, &missing)?),
+            true => Some(RUN_OVERHEAD + algorithm.files_size() + memory_min(graph, &missing)?),
             false => None,
         };
-        let why_in_memory = estimate.on_disk.is_none().then(|| request.why_in_memory());
+        let why_in_memory = estimate.on_disk.is_none().then_some(request.why_in_memory);
         let are_there = missing.len() < directions.layouts(graph).len();
         let building = Work::of(BUILDING_ROWS, graph, built as f64);
-        let work = prepared.work(graph)?;
+        let work = algorithm.work(graph)?;
         Ok(Needs {
             estimate,
             layout,
             build_bytes,
             why_in_memory,
             less_memory,
-            lists_bytes: prepared.lists_size(graph),
+            lists_bytes: algorithm.lists_size(graph),
+            found_edges_max: algorithm.found_edges_max(graph),
             writing: None,
             work,
             building,
@@ -210,10 +212,11 @@ impl Needs {
         })
     }
 
-    /// Returns the same needs for an answer that is also written as a graph of up to `edges_max`
-    /// edges. Writing takes at least `bytes_min`.
+    /// Returns the same needs for an answer that is a graph and is also written as one. Writing
+    /// takes at least `bytes_min`.
     #[must_use]
-    pub fn with_writing(self, graph: &Graph, bytes_min: u64, edges_max: u64) -> Needs {
+    pub fn with_writing(self, graph: &Graph, bytes_min: u64) -> Needs {
+        let edges_max = self.found_edges_max.unwrap_or(0);
         let share = edges_max as f64 / graph.edge_count().max(1) as f64;
         let work = Work::of(WRITING_GRAPH, graph, share);
         Needs { writing: Some(Writing { bytes_min, edges_max, work }), ..self }

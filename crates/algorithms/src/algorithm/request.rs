@@ -1,220 +1,186 @@
 //! Algorithms of unknown type: first with their options, then with their files too.
 
 use std::fmt::Debug;
-use std::path::Path;
 
+use serde_json::Value;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::interface::{Algorithm, Checkpointing, Edges, Found, LessMemory, SideFiles, Weights};
+use super::interface::{
+    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, SideFiles, Weights,
+};
 use super::work::Work;
 use crate::error::Result;
-use crate::side_table::{TableOptions, TableRead, TableSource, TableSources, Tables};
+use crate::side_table::{TableOptions, TableRead, TableSources, Tables};
 
-/// An algorithm with its options. Each method does what it does in [`Algorithm`].
-pub trait Request: Debug + Send {
-    /// Returns its name.
-    fn name(&self) -> &'static str;
+/// An algorithm with its options.
+#[derive(Debug)]
+pub struct Request {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the rows of its answer are the edges of a graph.
+    pub finds_graph: bool,
+    /// How it treats the weights of edges.
+    pub weights: Weights,
+    /// Where its edges can come from.
+    pub edges: Edges,
+    /// How many iterations it runs, as far as that is known before the run.
+    pub iterations: Iterations,
+    /// Whether a run can keep checkpoints and resume from one.
+    pub checkpointing: Checkpointing,
+    /// Why its arrays over the vertices lie in memory, where its estimate has no other way.
+    pub why_in_memory: &'static str,
+    /// The file that takes the place of the graph, where an option names one.
+    pub model: Option<ModelFile>,
+    /// The options in JSON.
+    options: Value,
+    tables: TableOptions,
+    algorithm: Box<dyn WithOptions>,
+}
 
-    /// Returns how it treats the weights of edges.
-    fn weights(&self) -> Weights;
+impl Request {
+    pub(super) fn new<A: Algorithm + 'static>(algorithm: A, tables: TableOptions) -> Request {
+        Request {
+            name: A::NAME,
+            finds_graph: A::FOUND_EDGES_MAX.is_some(),
+            weights: algorithm.weights(),
+            edges: algorithm.edges(),
+            iterations: algorithm.iterations(),
+            checkpointing: algorithm.checkpointing(),
+            why_in_memory: algorithm.why_in_memory(),
+            model: algorithm.model(),
+            // Options are plain values, which all have a form in JSON.
+            options: serde_json::to_value(&algorithm).unwrap_or_default(),
+            tables,
+            algorithm: Box::new(algorithm),
+        }
+    }
 
     /// Refuses options that make no sense together.
-    fn check(&self) -> Result<()>;
+    pub fn check(&self) -> Result<()> {
+        self.algorithm.check()
+    }
 
-    /// Returns the file that takes the place of the graph, where an option names one.
-    fn model(&self) -> Option<&TableSource>;
-
-    /// Imports the graph of its model.
-    fn import_model(
-        &self,
-        graph: &Path,
-        options: &RunOptions<'_>,
-        sources: &dyn TableSources,
-    ) -> Result<()>;
-
-    /// Returns where its edges can come from.
-    fn edges(&self) -> Edges;
-
-    /// Returns how many iterations it runs, if that is known before the run.
-    fn iterations(&self) -> Option<u64>;
-
-    /// Returns whether its rows are the edges of a graph.
-    fn finds_graph(&self) -> bool;
-
-    /// Returns whether a run can keep checkpoints and resume from one.
-    fn checkpointing(&self) -> Checkpointing;
-
-    /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.
-    fn why_in_memory(&self) -> &'static str;
+    /// Refuses a graph, or a vertex that an option names, for which it has no answer.
+    pub fn check_input(&self, graph: &Graph) -> Result<()> {
+        self.algorithm.check_input(graph)
+    }
 
     /// Reads the files that its options name, once: a file may be a pipe.
-    fn prepare<'r>(
-        &'r self,
+    pub fn prepare(
+        &self,
         graph: &Graph,
         options: &RunOptions<'_>,
         sources: &dyn TableSources,
-    ) -> Result<Box<dyn Prepared + 'r>>;
+    ) -> Result<Prepared<'_>> {
+        let mut tables = Tables::new(graph, options, sources, self.tables);
+        let algorithm = self.algorithm.read_files(&mut tables)?;
+        Ok(Prepared { request: self, tables: tables.into_read(), algorithm })
+    }
 }
 
 /// An algorithm with its options, after the files that they name were read.
-pub trait Prepared: Send {
-    /// Returns the request.
-    fn request(&self) -> &dyn Request;
+pub struct Prepared<'r> {
+    pub(super) request: &'r Request,
+    /// The tables that were read for the options.
+    pub tables: Vec<TableRead>,
+    pub(super) algorithm: Box<dyn WithFiles + 'r>,
+}
 
-    /// Returns the tables that were read for the options.
-    fn tables(&self) -> &[TableRead];
-
+impl Prepared<'_> {
     /// Returns its name and options in one line: all that the result depends on beside the graph. A
     /// table appears with its content, not its name.
-    fn description(&self) -> String;
+    pub fn description(&self) -> String {
+        let mut options = self.request.options.clone();
+        for table in &self.tables {
+            options[table.option] = table.content().into();
+        }
+        format!("{} {options}", self.request.name)
+    }
 
     /// Returns the bytes that the files hold in memory.
-    fn files_size(&self) -> u64;
-
-    /// Refuses a graph, or a vertex that an option names, for which it has no answer.
-    fn check_input(&self, graph: &Graph) -> Result<()>;
+    pub fn files_size(&self) -> u64 {
+        self.algorithm.files_size()
+    }
 
     /// Estimates the memory that it needs with `threads` threads, including its files. If edges can
     /// also come from tiles, what rows need is not included: [`Needs`](super::Needs) adds that.
-    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
-
-    /// Returns the bytes of lists that are made only where there is room.
-    fn lists_size(&self, graph: &Graph) -> u64;
-
-    /// Returns another run with the same result in less memory, where there is one.
-    fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>>;
-
-    /// Returns the most edges that its answer can have, where this is a graph.
-    fn found_edges_max(&self, graph: &Graph) -> u64;
-
-    /// Returns its work, for an estimate of its time.
-    fn work(&self, graph: &Graph) -> Result<Work>;
+    pub fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
+        self.algorithm.estimate(graph, threads)
+    }
 
     /// Runs it.
     ///
     /// # Errors
-    /// The errors of [`check_input`](Prepared::check_input) and of the run.
+    /// The errors of [`check_input`](Request::check_input) and of the run.
+    pub fn run(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
+        self.algorithm.run(graph, options)
+    }
+}
+
+/// An [`Algorithm`] of unknown type.
+trait WithOptions: Debug + Send + Sync {
+    fn check(&self) -> Result<()>;
+    fn check_input(&self, graph: &Graph) -> Result<()>;
+    fn read_files<'r>(&'r self, tables: &mut Tables<'_>) -> Result<Box<dyn WithFiles + 'r>>;
+}
+
+impl<A: Algorithm> WithOptions for A {
+    fn check(&self) -> Result<()> {
+        Algorithm::check(self)
+    }
+
+    fn check_input(&self, graph: &Graph) -> Result<()> {
+        Algorithm::check_input(self, graph)
+    }
+
+    fn read_files<'r>(&'r self, tables: &mut Tables<'_>) -> Result<Box<dyn WithFiles + 'r>> {
+        let files = Algorithm::read_files(self, tables)?;
+        Ok(Box::new(Ready { algorithm: self, files }))
+    }
+}
+
+/// An [`Algorithm`] of unknown type with its files.
+pub(super) trait WithFiles: Send {
+    fn files_size(&self) -> u64;
+    fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate>;
+    fn lists_size(&self, graph: &Graph) -> u64;
+    fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>>;
+    fn found_edges_max(&self, graph: &Graph) -> Option<u64>;
+    fn work(&self, graph: &Graph) -> Result<Work>;
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
 }
 
-/// An algorithm with its options, and the options for reading tables.
-#[derive(Debug)]
-pub(super) struct Asked<A> {
-    pub algorithm: A,
-    pub tables: TableOptions,
-}
-
-impl<A: Algorithm> Request for Asked<A> {
-    fn name(&self) -> &'static str {
-        A::NAME
-    }
-
-    fn weights(&self) -> Weights {
-        self.algorithm.weights()
-    }
-
-    fn check(&self) -> Result<()> {
-        self.algorithm.check()
-    }
-
-    fn model(&self) -> Option<&TableSource> {
-        self.algorithm.model()
-    }
-
-    fn import_model(
-        &self,
-        graph: &Path,
-        options: &RunOptions<'_>,
-        sources: &dyn TableSources,
-    ) -> Result<()> {
-        self.algorithm.import_model(graph, options, sources)
-    }
-
-    fn edges(&self) -> Edges {
-        self.algorithm.edges()
-    }
-
-    fn iterations(&self) -> Option<u64> {
-        self.algorithm.iterations().known()
-    }
-
-    fn finds_graph(&self) -> bool {
-        A::FINDS_GRAPH
-    }
-
-    fn checkpointing(&self) -> Checkpointing {
-        self.algorithm.checkpointing()
-    }
-
-    fn why_in_memory(&self) -> &'static str {
-        self.algorithm.why_in_memory()
-    }
-
-    fn prepare<'r>(
-        &'r self,
-        graph: &Graph,
-        options: &RunOptions<'_>,
-        sources: &dyn TableSources,
-    ) -> Result<Box<dyn Prepared + 'r>> {
-        let mut tables = Tables::new(graph, options, sources, self.tables);
-        let files = self.algorithm.read_files(&mut tables)?;
-        Ok(Box::new(WithFiles { asked: self, files, tables: tables.into_read() }))
-    }
-}
-
-struct WithFiles<'r, A: Algorithm> {
-    asked: &'r Asked<A>,
+struct Ready<'r, A: Algorithm> {
+    algorithm: &'r A,
     files: A::Files,
-    tables: Vec<TableRead>,
 }
 
-impl<A: Algorithm> Prepared for WithFiles<'_, A> {
-    fn request(&self) -> &dyn Request {
-        self.asked
-    }
-
-    fn tables(&self) -> &[TableRead] {
-        &self.tables
-    }
-
-    fn description(&self) -> String {
-        // Options are plain values, which all have a form in JSON.
-        let mut options = serde_json::to_value(&self.asked.algorithm).unwrap_or_default();
-        for table in &self.tables {
-            options[table.option] = table.content().into();
-        }
-        format!("{} {options}", A::NAME)
-    }
-
+impl<A: Algorithm> WithFiles for Ready<'_, A> {
     fn files_size(&self) -> u64 {
         self.files.size()
     }
 
-    fn check_input(&self, graph: &Graph) -> Result<()> {
-        self.asked.algorithm.check_input(graph)
-    }
-
     fn estimate(&self, graph: &Graph, threads: usize) -> Result<Estimate> {
-        self.asked.algorithm.estimate(graph, &self.files, threads)
+        self.algorithm.estimate(graph, &self.files, threads)
     }
 
     fn lists_size(&self, graph: &Graph) -> u64 {
-        self.asked.algorithm.lists_size(graph)
+        self.algorithm.lists_size(graph)
     }
 
     fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>> {
-        self.asked.algorithm.less_memory(graph, &self.files, threads)
+        self.algorithm.less_memory(graph, &self.files, threads)
     }
 
-    fn found_edges_max(&self, graph: &Graph) -> u64 {
-        self.asked.algorithm.found_edges_max(graph, &self.files)
+    fn found_edges_max(&self, graph: &Graph) -> Option<u64> {
+        A::FOUND_EDGES_MAX.map(|edges_max| edges_max(self.algorithm, graph, &self.files))
     }
 
     fn work(&self, graph: &Graph) -> Result<Work> {
-        self.asked.algorithm.work(graph, &self.files)
+        self.algorithm.work(graph, &self.files)
     }
 
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
-        self.asked.algorithm.run(graph, self.files, options)
+        self.algorithm.run(graph, self.files, options)
     }
 }

@@ -63,7 +63,7 @@ fn section(entry: &Entry) -> String {
     about.columns.iter().for_each(|column| text.push_str(&row(column)));
     let request = entry.request(example.into()).expect("an example that is accepted");
     let _ = writeln!(text, "\n* Memory: {}.", about.memory);
-    let _ = writeln!(text, "* Edges: {}.", edges(&request.edges()));
+    let _ = writeln!(text, "* Edges: {}.", edges(&request.edges));
     let _ = writeln!(text, "* Weights: {}.", weights(entry.weights));
     if let Some(source) = about.source {
         let _ = writeln!(text, "* Source: {source}.");

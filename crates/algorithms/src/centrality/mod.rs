@@ -3,6 +3,7 @@
 pub mod betweenness;
 pub mod closeness;
 pub mod degree;
+mod distances;
 pub mod eigenvector;
 pub mod harmonic;
 pub mod hits;

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Serialize;
-use tegula_engine::{Cancel, Graph, RunOptions, Value, VertexId};
+use tegula_engine::{Arrays, Cancel, Estimate, Graph, RunOptions, Value, VertexId};
 
+use crate::algorithm::Column;
 use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Rows, Table, Values, find_ids, id_type,
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name};
+use crate::original_ids::{IdPosition, IdPositions, Name, has_order, with_order_streamed};
+use crate::sources::SearchFiles;
 
 /// What a search has found about a vertex.
 pub trait Step {
@@ -101,6 +103,63 @@ impl Parents {
         };
         let (rows, steps) = here;
         all.ids_at(rows, steps, id_position, graph, cancel)
+    }
+}
+
+/// What a search reports beside distances.
+#[derive(Debug, Clone, Copy)]
+pub struct PathsWanted {
+    /// The parent of each vertex.
+    pub parents: bool,
+    /// The paths to some targets, and nothing else.
+    pub targets: bool,
+}
+
+impl PathsWanted {
+    /// The columns of the answer, in which distances have this column.
+    pub const fn columns(distance: Column) -> [Column; 6] {
+        let parent =
+            "the vertex before it on a shortest path; null for a source and where there is no path";
+        [
+            Column::VERTEX.when("without `targets`"),
+            Column::id("target", "the end of the path").when("with `targets`"),
+            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
+            Column::id("vertex", "the vertex at that place").when("with `targets`"),
+            distance,
+            Column::id("parent", parent).when("with `parents`"),
+        ]
+    }
+
+    /// Returns whether the search keeps the parent of each vertex.
+    pub fn keeps_parents(self) -> bool {
+        self.parents || self.targets
+    }
+
+    /// Returns whether the states must stay in memory. Naming parents puts the id position of every
+    /// vertex into the memory that the arrays of the run had; paths look up states at random.
+    fn stays_in_memory(self, graph: &Graph) -> bool {
+        self.targets || self.parents && has_order(graph)
+    }
+
+    /// Returns the options of the search.
+    pub fn options<'o>(self, graph: &Graph, options: &RunOptions<'o>) -> RunOptions<'o> {
+        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
+        RunOptions { arrays, ..options.clone() }
+    }
+
+    /// Adds to the estimate of a search what its tables and its answer need.
+    pub fn add_to<S: Step>(
+        self,
+        estimate: Estimate,
+        files: &SearchFiles,
+        graph: &Graph,
+    ) -> Result<Estimate> {
+        let held = if self.targets { Paths::<S>::size(graph)? } else { 0 };
+        let estimate = files.add_to(estimate, held);
+        match self.stays_in_memory(graph) {
+            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
+            false => Ok(estimate),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn edges_output() -> String {
 #[derive(Debug)]
 pub struct Run {
     /// The algorithm and its own options.
-    pub request: Box<dyn Request>,
+    pub request: Request,
     /// The options that every algorithm has.
     pub args: RunArgs,
 }

@@ -20,12 +20,12 @@ use crate::session::Session;
 /// [`OverBudget`](Error::OverBudget) where it does not fit.
 pub fn show(
     needs: &Needs,
-    request: &dyn Request,
+    request: &Request,
     graph: &Graph,
     args: &RunArgs,
     session: &Session,
 ) -> errors::Result<()> {
-    let (algorithm, memory) = (request.name(), args.reading.budget.bytes());
+    let (algorithm, memory) = (request.name, args.reading.budget.bytes());
     let plan = needs.estimate.plan_on_disk(memory);
     let room = match plan {
         Some((arrays, plan)) => arrays.check_room(graph, &plan, args.spill_directory.as_deref()),

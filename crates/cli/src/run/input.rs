@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tegula_algorithms::algorithm::Request;
-use tegula_algorithms::side_table::{LocalPaths, TableSource};
+use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Graph, RunOptions};
 use tegula_machine::disk::{Directory, Temporary};
 
@@ -22,12 +22,12 @@ pub struct Input {
 
 impl Input {
     /// Returns the named graph, or imports the graph of the named model into a temporary folder.
-    pub fn of(request: &dyn Request, args: &RunArgs, session: &Session) -> Result<Input> {
-        if request.model().is_none() {
+    pub fn of(request: &Request, args: &RunArgs, session: &Session) -> Result<Input> {
+        let Some(model) = &request.model else {
             let missing = || Failure::usage_with("no graph given", "name a graph directory");
             let graph = args.graph.clone().ok_or_else(missing)?;
             return Ok(Input { graph, _folder: None });
-        }
+        };
         args.reading.budget.check()?;
         let place = args.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let folder = Temporary::private_folder(&place.join("tegula-model"), remove)?;
@@ -39,7 +39,7 @@ impl Input {
             progress: session.progress(),
             ..RunOptions::default()
         };
-        request.import_model(&graph, &options, &LocalPaths)?;
+        model.import(&graph, &options, &LocalPaths)?;
         Ok(Input { graph, _folder: Some(folder) })
     }
 
@@ -50,8 +50,8 @@ impl Input {
 }
 
 /// Returns the path that the user named.
-pub fn name_of<'i>(request: &'i dyn Request, graph: &'i Graph) -> &'i Path {
-    request.model().map_or_else(|| graph.directory(), TableSource::name)
+pub fn name_of<'i>(request: &'i Request, graph: &'i Graph) -> &'i Path {
+    request.model.as_ref().map_or_else(|| graph.directory(), |model| model.source.name())
 }
 
 /// Removes the folder of a model.

@@ -47,9 +47,8 @@ const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow fe
 
 /// Runs the algorithm that the user chose.
 pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
-    let request = &**request;
     check(request, args.executor())?;
-    let target = args.destination(session.json, request.finds_graph())?;
+    let target = args.destination(session.json, request.finds_graph)?;
     if target.is_none() || args.top.is_some() || args.estimate {
         stdout::check()?;
     }
@@ -63,18 +62,17 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     let budget = args.reading.budget.bytes();
     let options = run_options(args, &graph, session);
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
-    let mut needs = Needs::of(&*prepared, &graph, threads, needs_rows)?;
+    let mut needs = Needs::of(&prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
         kept_bytes.map_or(0, |bytes| checkpoint_size(&graph, bytes, budget, threads));
     if let Some(Destination::Graph(_)) = &target {
-        let edges_max = prepared.found_edges_max(&graph);
-        needs = needs.with_writing(&graph, new_graph::memory_min(&graph), edges_max);
+        needs = needs.with_writing(&graph, new_graph::memory_min(&graph));
     }
     let has_room = needs.check("the run", budget);
     let builds_rows = needs.build_bytes.is_some();
     if has_room.is_ok() && (args.estimate || builds_rows) {
         // The estimate covers what this reads.
-        prepared.check_input(&graph)?;
+        request.check_input(&graph)?;
     }
     if args.estimate {
         return estimate::show(&needs, request, &graph, args, session);
@@ -82,17 +80,17 @@ pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
     has_room?;
     tracing::info!("{}", estimate::plan(&needs, budget));
     if builds_rows {
-        graph = missing_rows::build(graph, request.edges(), args, prepared.files_size(), session)?;
+        graph = missing_rows::build(graph, request.edges, args, prepared.files_size(), session)?;
     }
     let open = opened.elapsed();
     let hint = || session.note(SEEK_HINT);
     let has_hint = could_follow_rows(request, &graph, &needs, args);
     let progress = RunProgress {
-        iterations: request.iterations(),
+        iterations: request.iterations.known(),
         alarm: has_hint.then(|| Alarm::after(SCANS_MANY, &hint)),
         ..RunProgress::of(session.progress())
     };
-    let (description, tables) = (prepared.description(), prepared.tables().to_vec());
+    let (description, tables) = (prepared.description(), prepared.tables.clone());
     let checkpoints = args.checkpoints(&description);
     let options = RunOptions { memory: budget, progress: &progress, checkpoints, ..options };
     let started = Instant::now();
@@ -159,11 +157,11 @@ fn deliver(
 ///
 /// # Errors
 /// [`Failure::Usage`] where an algorithm keeps no checkpoints.
-fn state_bytes(request: &dyn Request) -> Result<usize> {
-    match request.checkpointing() {
+fn state_bytes(request: &Request) -> Result<usize> {
+    match request.checkpointing {
         Checkpointing::Kept { state_bytes } => Ok(state_bytes),
         Checkpointing::Refused { why } => {
-            let message = format!("{} keeps no checkpoints: {why}", request.name());
+            let message = format!("{} keeps no checkpoints: {why}", request.name);
             Err(Failure::usage_with(message, "run it without --checkpoint and --resume"))
         }
     }
@@ -171,16 +169,16 @@ fn state_bytes(request: &dyn Request) -> Result<usize> {
 
 /// Refuses options that contradict each other, and an executor that the algorithm cannot use on any
 /// graph.
-fn check(request: &dyn Request, executor: Executor) -> Result<()> {
+fn check(request: &Request, executor: Executor) -> Result<()> {
     request.check()?;
-    match (request.edges(), executor) {
+    match (request.edges, executor) {
         (Edges::Tiles { why, instead }, Executor::Seek) => {
             let other = instead.map(|wanted| format!("{}, or ", hints::setting(&wanted)));
             let help = format!("use {}--executor scan or auto", other.unwrap_or_default());
             Err(Failure::usage_with(format!("{why}, not along rows"), help))
         }
         (Edges::Rows(_), Executor::Scan) => {
-            let message = format!("{} follows rows, and cannot scan tiles", request.name());
+            let message = format!("{} follows rows, and cannot scan tiles", request.name);
             Err(Failure::usage_with(message, "use --executor seek or auto"))
         }
         (Edges::None | Edges::Either { .. }, _)
@@ -193,9 +191,9 @@ fn check(request: &dyn Request, executor: Executor) -> Result<()> {
 ///
 /// # Errors
 /// [`Failure::Usage`] where `--executor scan` is given and tiles do not suffice.
-fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Result<bool> {
-    let can_scan = request.edges().can_scan(graph);
-    match (request.edges(), executor) {
+fn needs_rows(request: &Request, graph: &Graph, executor: Executor) -> Result<bool> {
+    let can_scan = request.edges.can_scan(graph);
+    match (request.edges, executor) {
         (Edges::None, _) => Ok(false),
         (Edges::Either { .. }, Executor::Scan) if !can_scan => {
             let message =
@@ -207,9 +205,9 @@ fn needs_rows(request: &dyn Request, graph: &Graph, executor: Executor) -> Resul
 }
 
 /// Whether each iteration scans the tiles, however few of their edges it uses, and rows would help.
-fn could_follow_rows(request: &dyn Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
-    matches!(request.edges(), Edges::Either { .. })
-        && request.edges().can_scan(graph)
+fn could_follow_rows(request: &Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
+    matches!(request.edges, Edges::Either { .. })
+        && request.edges.can_scan(graph)
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
         && needs.estimate.plan_on_disk(args.reading.budget.bytes()).is_none()
@@ -252,7 +250,7 @@ fn write(
 
 /// What was run, and on what.
 struct RunInput<'a> {
-    request: &'a dyn Request,
+    request: &'a Request,
     graph: &'a Graph,
     tables: Vec<TableRead>,
     args: &'a RunArgs,
@@ -277,7 +275,7 @@ impl Done<'_> {
         }
         if session.has_notes() {
             let mut facts = self.facts();
-            if self.input.request.weights() == Weights::Used {
+            if self.input.request.weights == Weights::Used {
                 let weights = match self.input.graph.is_weighted() {
                     true => "those of the graph",
                     false => "1 for every edge, as the graph has none",
@@ -294,9 +292,9 @@ impl Done<'_> {
     }
 
     fn warnings(&self, answer: &dyn Answer) -> Vec<String> {
-        let weights = match self.input.request.weights() {
+        let weights = match self.input.request.weights {
             Weights::Ignored { instead } if self.input.graph.is_weighted() => {
-                let name = self.input.request.name();
+                let name = self.input.request.name;
                 let instead = hints::typed(instead, name);
                 Some(format!("{name} passes over the weights of the graph: {instead}"))
             }
@@ -310,7 +308,7 @@ impl Done<'_> {
         let statistics = &self.statistics;
         json::Run {
             schema: "tegula.run.v1",
-            algorithm: self.input.request.name(),
+            algorithm: self.input.request.name,
             vertices: self.input.graph.vertex_count(),
             edges: self.input.graph.edge_count(),
             iterations: statistics.iterations,
@@ -334,7 +332,7 @@ impl Done<'_> {
     }
 
     fn title(&self) -> String {
-        let algorithm = self.input.request.name();
+        let algorithm = self.input.request.name;
         let vertices = report::count(self.input.graph.vertex_count());
         let edges = EdgeCount::of(self.input.graph.manifest()).told(" edges");
         let graph = report::path(name_of(self.input.request, self.input.graph));

@@ -178,6 +178,12 @@ impl Default for PageRankOptions {
     }
 }
 
+impl Default for PageRankConfig {
+    fn default() -> PageRankConfig {
+        PageRankOptions::default().config()
+    }
+}
+
 impl Algorithm for PageRankOptions {
     const NAME: &'static str = "pagerank";
     const DESCRIPTION: Description = Description {

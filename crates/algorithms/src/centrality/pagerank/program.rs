@@ -40,18 +40,6 @@ impl PageRankConfig {
     pub const ITERATIONS_MAX: u64 = 100;
 }
 
-impl Default for PageRankConfig {
-    fn default() -> Self {
-        PageRankConfig {
-            damping: Self::DAMPING,
-            stop: Stop::Tolerance {
-                tolerance: Self::TOLERANCE,
-                iterations_max: Self::ITERATIONS_MAX,
-            },
-        }
-    }
-}
-
 /// The program.
 #[derive(Debug, Clone)]
 pub struct PageRank {

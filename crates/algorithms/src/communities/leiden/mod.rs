@@ -12,33 +12,19 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Column, Description, Edges, Factor, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Description, Edges, Family, Found, Weights};
+use crate::communities::louvain::LouvainOptions;
 use crate::communities::modularity::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
-    /// The resolution of modularity (gamma): above 1 there are more and smaller communities, below
-    /// 1 fewer and larger ones.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value_t = Self::RESOLUTION))]
-    pub resolution: Factor,
-    /// Decides in which order vertices are looked at, and which of equally good communities is
-    /// chosen.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t))]
-    pub seed: u64,
-}
-
-impl LeidenOptions {
-    const RESOLUTION: Factor = Factor::new(1.0);
-}
-
-impl Default for LeidenOptions {
-    fn default() -> LeidenOptions {
-        LeidenOptions { resolution: Self::RESOLUTION, seed: 0 }
-    }
+    /// Those of `louvain`.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub louvain: LouvainOptions,
 }
 
 impl Algorithm for LeidenOptions {
@@ -46,10 +32,7 @@ impl Algorithm for LeidenOptions {
     const DESCRIPTION: Description = Description {
         family: Family::Communities,
         summary: "Connected communities of high modularity, by the method of Leiden",
-        columns: &[
-            Column::VERTEX,
-            Column::id("community", "the vertex of its community with the smallest id"),
-        ],
+        columns: LouvainOptions::DESCRIPTION.columns,
         memory: "101 bytes a vertex, 16 more for each thread, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
         example: "{}",
@@ -66,8 +49,6 @@ impl Algorithm for LeidenOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found =
-            modularity::run(graph, Method::Leiden, self.resolution.get(), self.seed, options)?;
-        modularity::answer(graph, found, options)
+        self.louvain.find(graph, Method::Leiden, options)
     }
 }

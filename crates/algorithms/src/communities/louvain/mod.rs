@@ -44,6 +44,17 @@ pub struct LouvainOptions {
 
 impl LouvainOptions {
     const RESOLUTION: Factor = Factor::new(1.0);
+
+    /// Finds communities by a method.
+    pub(super) fn find(
+        &self,
+        graph: &Graph,
+        method: Method,
+        options: &RunOptions<'_>,
+    ) -> Result<Found> {
+        let found = modularity::run(graph, method, self.resolution.get(), self.seed, options)?;
+        modularity::answer(graph, found, options)
+    }
 }
 
 impl Default for LouvainOptions {
@@ -79,8 +90,6 @@ impl Algorithm for LouvainOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        let found =
-            modularity::run(graph, Method::Louvain, self.resolution.get(), self.seed, options)?;
-        modularity::answer(graph, found, options)
+        self.find(graph, Method::Louvain, options)
     }
 }

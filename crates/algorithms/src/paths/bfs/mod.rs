@@ -25,14 +25,13 @@ mod program;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::{Arrays, Estimate, Graph, RunOptions, VertexId};
+use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Weights,
 };
 use crate::error::Result;
-use crate::original_ids::{has_order, with_order_streamed};
-use crate::paths::path_table::{Paths, Step};
+use crate::paths::path_table::{Paths, PathsWanted, Step};
 use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
@@ -76,15 +75,9 @@ pub struct BfsOptions {
 }
 
 impl BfsOptions {
-    /// Whether parents are kept.
-    fn has_parents(&self) -> bool {
-        self.parents || self.targets.is_some()
-    }
-
-    /// Whether the states must stay in memory. Naming parents puts the id position of every vertex
-    /// into the memory that the arrays of the run had; paths look up states at random.
-    fn stays_in_memory(&self, graph: &Graph) -> bool {
-        self.targets.is_some() || self.parents && has_order(graph)
+    /// What is reported of paths.
+    fn paths(&self) -> PathsWanted {
+        PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }
 
     fn search<P: Parent>(
@@ -93,8 +86,7 @@ impl BfsOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
-        let options = &RunOptions { arrays, ..options.clone() };
+        let options = &self.paths().options(graph, options);
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
         let program = Bfs::<P>::new(sources)
             .with_cutoff(self.cutoff.unwrap_or(u32::MAX))
@@ -115,19 +107,10 @@ impl Algorithm for BfsOptions {
     const DESCRIPTION: Description = Description {
         family: Family::Paths,
         summary: "Breadth-first search: hops from a source to each vertex",
-        columns: &[
-            Column::VERTEX.when("without `targets`"),
-            Column::id("target", "the end of the path").when("with `targets`"),
-            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
-            Column::id("vertex", "the vertex at that place").when("with `targets`"),
-            Column::integer("distance", "hops from the source; null where there is no path"),
-            Column::id(
-                "parent",
-                "the vertex before it on a shortest path; null for a source and \
-                where there is no path",
-            )
-            .when("with `parents`"),
-        ],
+        columns: &PathsWanted::columns(Column::integer(
+            "distance",
+            "hops from the source; null where there is no path",
+        )),
         memory: "12 bytes a vertex; 16 with parents; 20 more with paths to targets",
         source: Some(
             "Beamer, Asanovic, Patterson, Direction-Optimizing Breadth-First Search, SC \
@@ -146,7 +129,7 @@ impl Algorithm for BfsOptions {
     fn edges(&self) -> Edges {
         Edges::Either {
             directions: self.direction.into(),
-            rows_size: match self.has_parents() {
+            rows_size: match self.paths().keeps_parents() {
                 true => tegula_engine::rows_size::<Bfs>,
                 false => tegula_engine::rows_size::<Bfs<()>>,
             },
@@ -162,28 +145,24 @@ impl Algorithm for BfsOptions {
     }
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
-        let estimate = match (self.has_parents(), graph.has_short_ids()) {
+        let estimate = match (self.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Bfs<()>>,
             (true, true) => tegula_engine::estimate_following::<Bfs>,
             (true, false) => tegula_engine::estimate_following::<Bfs<u64>>,
         };
-        let held = if self.targets.is_some() { Paths::<Reached>::size(graph)? } else { 0 };
-        let estimate = files.add_to(estimate(graph, self.direction.into(), threads), held);
-        match self.stays_in_memory(graph) {
-            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
-            false => Ok(estimate),
-        }
+        let estimate = estimate(graph, self.direction.into(), threads);
+        self.paths().add_to::<Reached>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        match self.has_parents() {
+        match self.paths().keeps_parents() {
             true => Checkpointing::of::<Bfs>(),
             false => Checkpointing::of::<Bfs<()>>(),
         }
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        match (self.has_parents(), graph.has_short_ids()) {
+        match (self.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => self.search::<()>(graph, files, options),
             (true, true) => self.search::<u32>(graph, files, options),
             (true, false) => self.search::<u64>(graph, files, options),

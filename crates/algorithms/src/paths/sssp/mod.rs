@@ -36,15 +36,14 @@ mod tree;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
-use tegula_engine::{Arrays, Estimate, Graph, RunOptions, States, Value, VertexNumber};
+use tegula_engine::{Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Iterations,
     LessMemory, NotNegative, Positive, Weights, Work,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
-use crate::original_ids::{has_order, with_order_streamed};
-use crate::paths::path_table::Paths;
+use crate::paths::path_table::{Paths, PathsWanted};
 use crate::side_table::{TableSource, Tables};
 use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
@@ -150,15 +149,9 @@ impl SsspOptions {
         }
     }
 
-    /// Whether the parent of each vertex is kept.
-    fn has_parents(&self) -> bool {
-        self.parents || self.targets.is_some()
-    }
-
-    /// Whether the states must stay in memory. Naming parents puts the id position of every vertex
-    /// into the memory that the arrays of the run had; paths look up states at random.
-    fn stays_in_memory(&self, graph: &Graph) -> bool {
-        self.targets.is_some() || self.parents && has_order(graph)
+    /// What is reported of paths.
+    fn paths(&self) -> PathsWanted {
+        PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }
 
     fn find_tree<N: VertexNumber + Value>(
@@ -167,8 +160,7 @@ impl SsspOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
-        let options = &RunOptions { arrays, ..options.clone() };
+        let options = &self.paths().options(graph, options);
         let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
         let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
@@ -188,23 +180,10 @@ impl Algorithm for SsspOptions {
         family: Family::Paths,
         summary: "Shortest paths: the smallest sum of weights from a source to each vertex. \
             Without weights every edge counts 1",
-        columns: &[
-            Column::VERTEX.when("without `targets`"),
-            Column::id("target", "the end of the path").when("with `targets`"),
-            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
-            Column::id("vertex", "the vertex at that place").when("with `targets`"),
-            Column::number(
-                "distance",
-                "the sum of weights from the source; null where there is no \
-                path",
-            ),
-            Column::id(
-                "parent",
-                "the vertex before it on a shortest path; null for a source and \
-                where there is no path",
-            )
-            .when("with `parents`"),
-        ],
+        columns: &PathsWanted::columns(Column::number(
+            "distance",
+            "the sum of weights from the source; null where there is no path",
+        )),
         memory: "16 bytes a vertex; 32 with parents; 20 more with paths to targets; 33 and rows by \
             Dijkstra's method",
         source: Some(
@@ -239,7 +218,7 @@ impl Algorithm for SsspOptions {
         match self.method {
             Method::DeltaStepping => Edges::Either {
                 directions,
-                rows_size: match self.has_parents() {
+                rows_size: match self.paths().keeps_parents() {
                     true => tegula_engine::rows_size::<SsspTree>,
                     false => tegula_engine::rows_size::<Sssp>,
                 },
@@ -258,7 +237,7 @@ impl Algorithm for SsspOptions {
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
         let directions = self.direction.into();
-        let of_program = match (self.has_parents(), graph.has_short_ids()) {
+        let of_program = match (self.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Sssp>,
             (true, true) => tegula_engine::estimate_following::<SsspTree>,
             (true, false) => tegula_engine::estimate_following::<SsspTree<u64>>,
@@ -267,12 +246,7 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => of_program(graph, directions, threads),
             Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
-        let held = if self.targets.is_some() { Paths::<Near>::size(graph)? } else { 0 };
-        let estimate = files.add_to(estimate, held);
-        match self.stays_in_memory(graph) {
-            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
-            false => Ok(estimate),
-        }
+        self.paths().add_to::<Near>(estimate, files, graph)
     }
 
     fn less_memory(
@@ -295,7 +269,9 @@ impl Algorithm for SsspOptions {
 
     fn checkpointing(&self) -> Checkpointing {
         match self.method {
-            Method::DeltaStepping if self.has_parents() => Checkpointing::of::<SsspTree>(),
+            Method::DeltaStepping if self.paths().keeps_parents() => {
+                Checkpointing::of::<SsspTree>()
+            }
             Method::DeltaStepping => Checkpointing::of::<Sssp>(),
             Method::Dijkstra => Checkpointing::Refused { why: "its queue is not kept" },
         }
@@ -311,7 +287,7 @@ impl Algorithm for SsspOptions {
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        match (self.has_parents(), graph.has_short_ids()) {
+        match (self.paths().keeps_parents(), graph.has_short_ids()) {
             (true, true) => return self.find_tree::<u32>(graph, files, options),
             (true, false) => return self.find_tree::<u64>(graph, files, options),
             (false, _) => {}

@@ -64,13 +64,13 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations, NotNegative,
-    Probability, SideFiles, Weights, Work,
+    Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations, ModelFile,
+    NotNegative, Probability, SideFiles, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
 use crate::original_ids::with_order_streamed;
-use crate::side_table::{self, TableSource, TableSources, Tables};
+use crate::side_table::{self, TableSource, Tables};
 
 use answer::Answered;
 use any_states::AnyStates;
@@ -200,6 +200,29 @@ impl Default for BeliefPropagationOptions {
     }
 }
 
+/// Imports the graph of a model.
+fn import_model(model: &Path, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
+    let model = UaiModel::read(model, options.memory)?;
+    let pairs = graph.with_file_name("pairs.tsv");
+    model.write_pairs(&pairs)?;
+    let vertices = Some(Vertices::Count(model.variable_count() as u64));
+    drop(model);
+    let format = Format::Tsv;
+    let config = ImportConfig {
+        input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
+        undirected: true,
+        allow_empty: true,
+        vertices,
+        order: Some(VertexOrder::Given),
+        rows: Some(RowEncoding::Gap),
+        memory: options.memory,
+        threads: options.threads,
+        ..ImportConfig::default()
+    };
+    import(&[pairs], graph, &config, options.progress, &options.cancel)?;
+    Ok(())
+}
+
 impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
     const DESCRIPTION: Description = Description {
@@ -237,36 +260,9 @@ impl Algorithm for BeliefPropagationOptions {
         Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
     }
 
-    fn model(&self) -> Option<&TableSource> {
-        self.model.as_ref()
-    }
-
-    fn import_model(
-        &self,
-        graph: &Path,
-        options: &RunOptions<'_>,
-        sources: &dyn TableSources,
-    ) -> Result<()> {
-        let path = sources.file(self.model().expect("a model"))?;
-        let model = UaiModel::read(path, options.memory)?;
-        let pairs = graph.with_file_name("pairs.tsv");
-        model.write_pairs(&pairs)?;
-        let vertices = Some(Vertices::Count(model.variable_count() as u64));
-        drop(model);
-        let format = Format::Tsv;
-        let config = ImportConfig {
-            input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
-            undirected: true,
-            allow_empty: true,
-            vertices,
-            order: Some(VertexOrder::Given),
-            rows: Some(RowEncoding::Gap),
-            memory: options.memory,
-            threads: options.threads,
-            ..ImportConfig::default()
-        };
-        import(&[pairs], graph, &config, options.progress, &options.cancel)?;
-        Ok(())
+    fn model(&self) -> Option<ModelFile> {
+        let source = self.model.clone()?;
+        Some(ModelFile { source, import: import_model })
     }
 
     fn edges(&self) -> Edges {

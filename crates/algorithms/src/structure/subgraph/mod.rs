@@ -66,6 +66,18 @@ impl SubgraphOptions {
         });
         Ok((chosen, found.statistics))
     }
+
+    /// The most edges: one for each ordered pair of the vertices, unless the graph has parallel
+    /// edges.
+    fn edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
+        let pairs = match self.vertices {
+            Some(_) if graph.manifest().duplicates == 0 => {
+                (files.vertices.len() as u64).saturating_pow(2)
+            }
+            _ => u64::MAX,
+        };
+        pairs.min(graph.edge_count())
+    }
 }
 
 impl Algorithm for SubgraphOptions {
@@ -84,7 +96,7 @@ impl Algorithm for SubgraphOptions {
         example: r#"{"component": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
-    const FINDS_GRAPH: bool = true;
+    const FOUND_EDGES_MAX: Option<fn(&Self, &Graph, &VertexList) -> u64> = Some(Self::edges_max);
     const TABLES: &'static [&'static str] = &["vertices"];
     type Files = VertexList;
 
@@ -140,17 +152,6 @@ impl Algorithm for SubgraphOptions {
 
     fn why_in_memory(&self) -> &'static str {
         "each edge looks up both of its ends"
-    }
-
-    /// At most one edge for each ordered pair of the vertices, unless the graph has parallel edges.
-    fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
-        let pairs = match self.vertices {
-            Some(_) if graph.manifest().duplicates == 0 => {
-                (files.vertices.len() as u64).saturating_pow(2)
-            }
-            _ => u64::MAX,
-        };
-        pairs.min(graph.edge_count())
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
