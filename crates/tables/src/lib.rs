@@ -49,5 +49,5 @@ pub use new_file::NewFile;
 pub use output::{Output, Stream};
 pub use place::{check_is_in_no_graph, check_is_new, check_parent, parent};
 pub use row_writer::{RowSink, RowWriter};
-pub use table_format::{BLANK, COMMA, TAB, TableFormat};
+pub use table_format::{TAB, TableFormat};
 pub use text::{ROWS_PER_PART, TextRows, quoted_cell};
