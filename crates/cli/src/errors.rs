@@ -122,6 +122,22 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<tegula_tables::Error> for Failure {
+    fn from(error: tegula_tables::Error) -> Failure {
+        use tegula_tables::Error as Refused;
+
+        let help = match error {
+            Refused::Machine(error) => return error.into(),
+            Refused::NameTaken { path, kept } => return Failure::OutputTaken { path, kept },
+            Refused::NotText { .. } => "choose csv or tsv with --format, or another ending",
+            Refused::NoStrings { .. } => "choose .parquet, .arrows, .csv or .tsv",
+            Refused::InGraph { .. } => "name a place outside of it",
+            _ => return Failure::usage(error.to_string()),
+        };
+        Failure::usage_with(error.to_string(), help)
+    }
+}
+
 impl From<tegula_algorithms::Error> for Failure {
     fn from(error: tegula_algorithms::Error) -> Failure {
         let help = hints::any_of(&error.hints());

@@ -15,13 +15,14 @@ use tegula_algorithms::side_table::{LocalPaths, TableOptions, TableRead, TableSo
 use tegula_algorithms::vertex_list::VertexList;
 use tegula_engine::{Graph, RunOptions};
 use tegula_machine::threads::{Progress, Unit, Workers};
+use tegula_tables::RowWriter;
 
 use crate::args::{GraphArgs, Threads};
 use crate::errors::{Failure, Result};
 use crate::graph_file::{self, GraphFileArgs, Parts};
 use crate::hints;
 use crate::json::{self, Seconds};
-use crate::output::{EdgeTarget, Format, GraphFormat, RowWriter, Target};
+use crate::output::{EdgeTarget, Format, GraphFormat, Target};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
@@ -265,7 +266,7 @@ impl Export<'_> {
             let out = target.create(schema, rows, workers, &self.session.cancel)?;
             let mut out = Watched { out, progress };
             write_rows(&mut out)?;
-            out.out.finish()
+            out.out.finish().map_err(Failure::from)
         })?;
         progress.end();
         Ok(Written { vertices: graph.vertex_count(), rows, bytes, tables: Vec::new() })

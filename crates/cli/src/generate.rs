@@ -12,11 +12,12 @@ use tegula_generators::{
 };
 use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Unit, note_workers, start};
+use tegula_tables::{Compression, Compressor, Output, check_is_new, check_parent, lower_name};
 
 use crate::args::Threads;
 use crate::errors::{Failure, Result};
 use crate::json::{self, Seconds};
-use crate::output::{Compression, Compressor, NewFile, check_is_new, check_parent, lower_name};
+use crate::output::ResultFile;
 use crate::report::{self, Facts};
 use crate::session::Session;
 
@@ -252,7 +253,7 @@ fn write(
     let workers = pool(writing.threads.count());
     let workers = workers.map_err(|error| Error::WorkerFailed { detail: error.to_string() })?;
     let cancel = &session.cancel;
-    let file = NewFile::create(path, writing.force, cancel)?;
+    let file = ResultFile::create(path, writing.force, cancel)?;
     let progress = session.progress();
     let edge_count = graph.edge_count();
     progress.begin("generating", Some(edge_count), Unit::Edges);
@@ -265,7 +266,7 @@ fn write(
     });
     progress.end();
     session.cancel.check()?;
-    written.map_err(failed)?.commit()
+    Ok(written.map_err(failed)?.commit()?)
 }
 
 /// Makes a pool of `wanted` threads, or of fewer where the system starts fewer. If it starts none,
@@ -292,7 +293,7 @@ fn pool(wanted: usize) -> std::result::Result<ThreadPool, ThreadPoolBuildError> 
 
 /// A compressor whose writes fail once the work should stop.
 struct Cancellable<'a> {
-    out: Compressor,
+    out: Compressor<ResultFile>,
     cancel: &'a Cancel,
 }
 

@@ -12,12 +12,12 @@ use tegula_import::{Combine, ImportConfig, ImportReport};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::{Grid, TileOrder};
+use tegula_tables::{check_is_in_no_graph, parent};
 
 use crate::args::{Budget, MACHINE, Threads};
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, Seconds};
-use crate::output::{check_is_in_no_graph, parent};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 

@@ -7,9 +7,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use tegula_algorithms::answer::List;
 use tegula_machine::Bytes;
 use tegula_store::graph::{IdType, Manifest, edge_count};
+use tegula_tables::{TAB, quoted_cell};
 
 use crate::escape;
-use crate::output::{TAB, quoted_cell};
 
 pub use tegula_algorithms::answer::{count, counted, rounded};
 

@@ -16,17 +16,30 @@ struct Floor {
 const HOUSE: &[Floor] = &[
     Floor { name: "tegula-machine", may_use: &[] },
     Floor { name: "tegula-store", may_use: &["tegula-machine"] },
+    Floor { name: "tegula-tables", may_use: &["tegula-store", "tegula-machine"] },
     Floor { name: "tegula-import", may_use: &["tegula-store", "tegula-machine"] },
     Floor { name: "tegula-comm", may_use: &[] },
     Floor { name: "tegula-engine", may_use: &["tegula-store", "tegula-machine", "tegula-comm"] },
     Floor {
         name: "tegula-algorithms",
-        may_use: &["tegula-engine", "tegula-import", "tegula-store", "tegula-machine"],
+        may_use: &[
+            "tegula-engine",
+            "tegula-import",
+            "tegula-tables",
+            "tegula-store",
+            "tegula-machine",
+        ],
     },
     Floor { name: "tegula-generators", may_use: &[] },
     Floor {
         name: "tegula-server",
-        may_use: &["tegula-algorithms", "tegula-engine", "tegula-store", "tegula-machine"],
+        may_use: &[
+            "tegula-algorithms",
+            "tegula-engine",
+            "tegula-tables",
+            "tegula-store",
+            "tegula-machine",
+        ],
     },
     Floor {
         name: "tegula-cli",
@@ -36,6 +49,7 @@ const HOUSE: &[Floor] = &[
             "tegula-engine",
             "tegula-comm",
             "tegula-import",
+            "tegula-tables",
             "tegula-store",
             "tegula-machine",
             "tegula-generators",

@@ -8,9 +8,10 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Cancel, Graph, VertexId, lease_with_overhead, overhead};
 use tegula_store::graph::edge_count;
+use tegula_tables::RowSink;
 
 use super::ids::{GroupSize, find_ids, id_type};
-use super::table::{RowSink, Table, write_in_batches};
+use super::table::{Table, write_in_batches};
 use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
 use crate::original_ids::{IdPosition, IdPositions, Name};

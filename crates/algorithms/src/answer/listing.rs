@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 use tegula_engine::{Cancel, Graph};
+use tegula_tables::RowSink;
 
 use super::ids::{GroupSize, find_ids, id_type};
 use super::scores::Score;
-use super::table::{RowSink, Table, write_in_batches};
+use super::table::{Table, write_in_batches};
 use crate::error::Result;
 use crate::original_ids::ShortIdPosition;
 

@@ -10,9 +10,10 @@ use tegula_engine::{
     Cancel, Error as EngineError, Graph, RunOptions, ShortId, VertexId, lease_with_overhead,
     overhead,
 };
+use tegula_tables::RowSink;
 
 use super::ids::{GroupSize, find_ids, id_type};
-use super::table::{RowSink, write_in_batches};
+use super::table::write_in_batches;
 use super::tiles;
 use crate::error::Result;
 use crate::original_ids::{IdPositions, ShortIdPosition};

@@ -8,20 +8,10 @@ use tegula_machine::Error;
 use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
+use tegula_tables::RowSink;
 
 use super::{BATCH_ROWS, GroupSize, Rows, id_array, id_type};
 use crate::error::Result;
-
-/// Takes the rows of a table.
-pub trait RowSink {
-    /// Takes the next rows.
-    fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()>;
-
-    /// Returns whether it wants further rows.
-    fn wants_more(&self) -> bool {
-        true
-    }
-}
 
 /// A result as a table.
 pub trait Table {

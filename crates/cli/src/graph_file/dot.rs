@@ -4,8 +4,9 @@
 //! Graphviz keeps two backslashes in a name and shows one. So each backslash is written twice, also
 //! in names that other programs read.
 
+use tegula_tables::append_float;
+
 use super::syntax::{Edge, Shape, Spelled, Syntax, Unfit, Vertex, append};
-use crate::output::append_float;
 
 /// Spells a graph in DOT.
 pub struct Dot;

@@ -1,8 +1,9 @@
 //! GEXF 1.3, as Gephi, NetworkX and `tegula import` read it.
 
+use tegula_tables::append_float;
+
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
 use super::xml::{DECLARATION, append_attribute, type_of};
-use crate::output::append_float;
 
 /// Spells a graph as GEXF.
 pub struct Gexf;

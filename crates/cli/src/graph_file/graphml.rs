@@ -1,8 +1,9 @@
 //! GraphML, as NetworkX, Cytoscape, yEd and `tegula import` read it.
 
+use tegula_tables::append_float;
+
 use super::syntax::{Edge, Shape, Spelled, Syntax, Vertex, append};
 use super::xml::{DECLARATION, append_attribute, append_text, type_of};
-use crate::output::append_float;
 
 /// Declares the weights of edges.
 const WEIGHT_KEY: &str =

@@ -10,10 +10,11 @@ use arrow_schema::DataType;
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::threads::Progress;
 use tegula_machine::{Error, Result};
+use tegula_tables::Compressor;
 
 use super::attributes::Attributes;
 use super::syntax::{Edge, Shape, Spelled, Syntax, Unfit, Vertex};
-use crate::output::Compressor;
+use crate::output::ResultFile;
 
 /// Bytes of text after which the buffer is written to the file.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -22,7 +23,7 @@ const BUFFER_BYTES: usize = 1 << 18;
 pub struct GraphText<'a> {
     pub syntax: &'a dyn Syntax,
     pub shape: &'a Shape<'a>,
-    pub file: Compressor,
+    pub file: Compressor<ResultFile>,
     pub path: PathBuf,
     pub progress: &'a dyn Progress,
     buffer: Vec<u8>,
@@ -35,7 +36,7 @@ impl<'a> GraphText<'a> {
     pub fn new(
         syntax: &'a dyn Syntax,
         shape: &'a Shape<'a>,
-        file: Compressor,
+        file: Compressor<ResultFile>,
         path: PathBuf,
         progress: &'a dyn Progress,
     ) -> GraphText<'a> {
@@ -65,7 +66,7 @@ impl<'a> GraphText<'a> {
     }
 
     /// Writes the rest of the buffer; returns the file.
-    pub fn finish(mut self) -> Result<Compressor> {
+    pub fn finish(mut self) -> Result<Compressor<ResultFile>> {
         self.flush()?;
         Ok(self.file)
     }

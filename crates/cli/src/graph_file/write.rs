@@ -4,6 +4,7 @@ use tegula_algorithms::answer::Table;
 use tegula_engine::Graph;
 use tegula_machine::Error;
 use tegula_machine::threads::Unit;
+use tegula_tables::Output;
 
 use super::args::GraphFileArgs;
 use super::attributes::Attributes;

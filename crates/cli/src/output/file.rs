@@ -1,226 +1,88 @@
-//! Files that appear under their name only when they are complete.
+//! What a result is written to: a new file, or at once a device, a pipe or standard output.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use tegula_machine::Error;
-use tegula_machine::disk::{Temporary, durable};
 use tegula_machine::threads::Cancel;
+use tegula_tables::{NewFile, Output, Stream};
 
 use super::patient::Patient;
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
-/// Bytes that are written at a time.
-const BUFFER_BYTES: usize = 1 << 18;
-/// The number of names that are tried for a result whose own name was taken.
-const NAMES_MAX: usize = 1000;
-
-/// A file written under a hidden name beside its own. If it is dropped unfinished, it is removed.
-/// Devices, pipes and standard output are written to directly.
-pub struct NewFile {
-    path: PathBuf,
-    hidden: Option<Hidden>,
-    out: BufWriter<Patient>,
-    length: u64,
+/// A file that a result is written to.
+pub enum ResultFile {
+    /// A file that has its name only when it is complete.
+    New(NewFile),
+    /// A device, a pipe or standard output, which is written to directly.
+    Direct(Stream<Patient>),
 }
 
-/// A file that has no name yet.
-struct Hidden {
-    temporary: Temporary,
-    replace: bool,
-}
-
-impl NewFile {
+impl ResultFile {
     /// Begins a file. With `replace` it takes the place of an existing file at the end. Waiting for
     /// the reader of a pipe ends with `cancel`.
     ///
     /// # Errors
     /// [`Error::Cancelled`] while it waits for a reader.
-    pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<NewFile> {
-        let metadata = fs::metadata(path);
-        if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
+    pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<ResultFile> {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let opened = Patient::open(path, cancel).map_err(Error::io("open", path))?;
-            return Ok(NewFile::direct(path, opened));
+            return Ok(ResultFile::Direct(Stream::new(path, opened)));
         }
-        // A link stays, and the file that it leads to is replaced.
-        let path = match metadata {
-            Ok(_) => fs::canonicalize(path).map_err(Error::io("read", path))?,
-            Err(_) => path.to_owned(),
-        };
-        let temporary = Temporary::file(&path)?;
-        let file = File::options().write(true).open(temporary.path());
-        let file = file.map_err(Error::io("create", &path))?;
-        let hidden = Some(Hidden { temporary, replace });
-        Ok(NewFile { hidden, ..NewFile::direct(&path, Patient::of(file, cancel)) })
+        Ok(ResultFile::New(NewFile::create(path, replace)?))
     }
 
     /// Returns standard output.
-    pub fn standard_output(cancel: &Cancel) -> Result<NewFile> {
+    pub fn standard_output(cancel: &Cancel) -> Result<ResultFile> {
         let file = stdout::open().map_err(Failure::stdout)?;
-        Ok(NewFile::direct(Path::new(stdout::NAME), Patient::of(file, cancel)))
-    }
-
-    fn direct(path: &Path, opened: Patient) -> NewFile {
-        let out = BufWriter::with_capacity(BUFFER_BYTES, opened);
-        NewFile { path: path.to_owned(), hidden: None, out, length: 0 }
-    }
-
-    /// The name that the file will have.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Syncs the file to disk and gives it its name; returns its length.
-    ///
-    /// # Errors
-    /// [`Failure::OutputTaken`] where another file took the name during the work.
-    pub fn commit(mut self) -> Result<u64> {
-        self.out.flush().map_err(Error::io("write", &self.path))?;
-        if let Some(hidden) = &self.hidden {
-            durable::sync(self.out.get_ref().file()).map_err(Error::io("sync", &self.path))?;
-            match hidden.temporary.finish(name_of(&self.path), hidden.replace) {
-                Err(Error::AlreadyExists { path }) => return Err(keep(&hidden.temporary, path)),
-                other => other?,
-            }
-        }
-        Ok(self.length)
+        Ok(ResultFile::Direct(Stream::new(stdout::NAME, Patient::of(file, cancel))))
     }
 }
 
-/// Gives the file another name where its own was taken during the work, which may have taken hours.
-fn keep(temporary: &Temporary, path: PathBuf) -> Failure {
-    for number in 1..NAMES_MAX {
-        let kept = numbered(&path, number);
-        match temporary.finish(name_of(&kept), false) {
-            Err(Error::AlreadyExists { .. }) => {}
-            Err(error) => return error.into(),
-            Ok(()) => return Failure::OutputTaken { path, kept },
+impl Output for ResultFile {
+    fn path(&self) -> &Path {
+        match self {
+            ResultFile::New(file) => file.path(),
+            ResultFile::Direct(stream) => stream.path(),
         }
     }
-    Error::AlreadyExists { path }.into()
+
+    fn commit(self) -> tegula_tables::Result<u64> {
+        match self {
+            ResultFile::New(file) => file.commit(),
+            ResultFile::Direct(stream) => stream.commit(),
+        }
+    }
 }
 
-fn name_of(path: &Path) -> &OsStr {
-    path.file_name().unwrap_or_default()
-}
-
-/// Returns the name with a number before its endings: `ranks-1.csv.gz`.
-fn numbered(path: &Path, number: usize) -> PathBuf {
-    let name = name_of(path).as_encoded_bytes();
-    let is_ending = |&(at, &byte): &(usize, &u8)| at > 0 && byte == b'.';
-    let stem_end = name.iter().enumerate().find(is_ending).map_or(name.len(), |(at, _)| at);
-    let (stem, endings) = name.split_at(stem_end);
-    let bytes = [stem, format!("-{number}").as_bytes(), endings].concat();
-    path.with_file_name(OsString::from_vec(bytes))
-}
-
-impl Write for NewFile {
+impl Write for ResultFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.length += written as u64;
-        Ok(written)
+        match self {
+            ResultFile::New(file) => file.write(bytes),
+            ResultFile::Direct(stream) => stream.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        match self {
+            ResultFile::New(file) => file.flush(),
+            ResultFile::Direct(stream) => stream.flush(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tegula_testkit::power_loss::{self, Crash};
-
     use super::*;
-
-    fn create(path: &Path, replace: bool) -> Result<NewFile> {
-        NewFile::create(path, replace, &Cancel::default())
-    }
-
-    #[test]
-    fn a_file_has_its_name_only_when_it_is_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv");
-        let entries = || fs::read_dir(folder.path()).unwrap().count();
-        let mut file = create(&path, false).unwrap();
-        file.write_all(b"half").unwrap();
-        assert!(!path.exists());
-        drop(file);
-        assert_eq!(entries(), 0);
-        let mut file = create(&path, false).unwrap();
-        file.write_all(b"whole").unwrap();
-        assert_eq!(file.commit().unwrap(), 5);
-        assert_eq!(fs::read(&path).unwrap(), b"whole");
-        assert_eq!(entries(), 1);
-    }
-
-    #[test]
-    fn a_result_whose_name_was_taken_meanwhile_is_kept_under_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv.gz");
-        let write = || {
-            let mut file = create(&path, false).unwrap();
-            file.write_all(b"result").unwrap();
-            file
-        };
-        let (first, second, third) = (write(), write(), write());
-        assert_eq!(first.commit().unwrap(), 6);
-        for (file, name) in [(second, "out-1.csv.gz"), (third, "out-2.csv.gz")] {
-            match file.commit() {
-                Err(Failure::OutputTaken { path: taken, kept }) => {
-                    assert_eq!((taken, kept), (path.clone(), folder.path().join(name)));
-                }
-                other => panic!("{other:?}"),
-            }
-            assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"result");
-        }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
-        assert_eq!(numbered(Path::new("a/.b.c"), 7), Path::new("a/.b-7.c"));
-        assert_eq!(numbered(Path::new("a.d/b"), 7), Path::new("a.d/b-7"));
-    }
-
-    #[test]
-    fn a_link_stays_and_its_file_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, link) = (folder.path().join("out.csv"), folder.path().join("link.csv"));
-        fs::write(&path, "old").unwrap();
-        std::os::unix::fs::symlink("out.csv", &link).unwrap();
-        let mut file = create(&link, true).unwrap();
-        file.write_all(b"new").unwrap();
-        file.commit().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    }
-
-    #[test]
-    fn a_result_is_whole_or_not_there_after_a_loss_of_power() {
-        for old in [None, Some(b"old".to_vec())] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("out.csv");
-            old.iter().for_each(|old| fs::write(&path, old).unwrap());
-            let trace = power_loss::record(folder.path(), durable::watch, || {
-                let mut file = create(&path, true).unwrap();
-                file.write_all(b"new").unwrap();
-                file.commit().unwrap();
-            });
-            trace.assert_survived_by_each_sync(&|folder, crash| {
-                let found = fs::read(folder.join("out.csv")).ok();
-                if found.as_deref() == Some(b"new") || (crash == Crash::Within && found == old) {
-                    return Ok(());
-                }
-                Err(format!("the result is {found:?}"))
-            });
-        }
-    }
 
     #[test]
     fn a_device_is_written_to_and_not_replaced() {
-        let mut file = create(Path::new("/dev/null"), false).unwrap();
+        let null = Path::new("/dev/null");
+        let mut file = ResultFile::create(null, false, &Cancel::default()).unwrap();
         file.write_all(b"nothing").unwrap();
         assert_eq!(file.commit().unwrap(), 7);
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert!(!fs::metadata(null).unwrap().is_file());
     }
 }

@@ -2,8 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-
-use super::text::{BLANK, COMMA, TAB};
+use tegula_tables::TableFormat;
 
 /// The endings of files that hold edges.
 pub const EDGE_ENDINGS: &str = ".el, .wel, .txt, .csv, .tsv, .parquet, .bin64, .arrows, .graphml, .gexf, .dot, or \
@@ -28,7 +27,7 @@ impl Format {
     /// Whether it is text.
     pub fn is_text(self) -> bool {
         match self {
-            Format::Table(format) => format.separator().is_some(),
+            Format::Table(format) => format.is_text(),
             Format::Graph(_) => true,
         }
     }
@@ -50,7 +49,7 @@ impl ValueEnum for Format {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Format::Table(format) => format.to_possible_value(),
+            Format::Table(format) => Some(PossibleValue::new(format.name()).help(format.summary())),
             Format::Graph(format) => format.to_possible_value(),
         }
     }
@@ -84,72 +83,6 @@ impl GraphFormat {
             "gexf" => Some(GraphFormat::Gexf),
             "dot" | "gv" => Some(GraphFormat::Dot),
             _ => None,
-        }
-    }
-}
-
-/// The formats of tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
-    /// Lines, separated by commas.
-    Csv,
-    /// Lines, separated by tabs.
-    Tsv,
-    /// Apache Parquet.
-    Parquet,
-    /// An Apache Arrow stream.
-    Arrow,
-    /// A NumPy array.
-    Npy,
-    /// Lines of edges: ends separated by blanks, no header.
-    #[value(skip)]
-    EdgeList,
-    /// Edges as pairs of 64-bit integers, each followed by a 32-bit float if there are weights.
-    #[value(skip)]
-    Pairs64,
-}
-
-impl TableFormat {
-    /// Returns the format for an ending, without its dot.
-    pub fn of_ending(ending: &str) -> Option<TableFormat> {
-        match ending {
-            "csv" => Some(TableFormat::Csv),
-            "tsv" => Some(TableFormat::Tsv),
-            "parquet" => Some(TableFormat::Parquet),
-            // `.arrow` is the ending of Arrow's file format, which is another one.
-            "arrows" => Some(TableFormat::Arrow),
-            "npy" => Some(TableFormat::Npy),
-            _ => None,
-        }
-    }
-
-    /// Returns the format for the ending of a table of edges, which `tegula import` can read.
-    fn of_ending_of_edges(ending: &str) -> Option<TableFormat> {
-        match ending {
-            "el" | "wel" | "txt" => Some(TableFormat::EdgeList),
-            "bin64" => Some(TableFormat::Pairs64),
-            "npy" => None,
-            _ => TableFormat::of_ending(ending),
-        }
-    }
-
-    /// Returns what separates the cells, for formats of text.
-    pub fn separator(self) -> Option<u8> {
-        match self {
-            TableFormat::Csv => Some(COMMA),
-            TableFormat::Tsv => Some(TAB),
-            TableFormat::EdgeList => Some(BLANK),
-            TableFormat::Parquet | TableFormat::Arrow => None,
-            TableFormat::Npy | TableFormat::Pairs64 => None,
-        }
-    }
-
-    /// Whether it can hold strings.
-    pub fn holds_strings(self) -> bool {
-        match self {
-            TableFormat::Csv | TableFormat::Tsv => true,
-            TableFormat::Parquet | TableFormat::Arrow => true,
-            TableFormat::Npy | TableFormat::EdgeList | TableFormat::Pairs64 => false,
         }
     }
 }

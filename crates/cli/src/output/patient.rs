@@ -60,11 +60,6 @@ impl Patient {
         Patient { file, at_once: (!is_file).then_some(PIPE_BYTES), cancel: cancel.clone() }
     }
 
-    /// The file that is written to.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
     /// Waits until the file takes more bytes.
     fn wait(&self) -> io::Result<()> {
         let patience = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };

@@ -1,23 +1,16 @@
 //! Where a result goes and in which format, as an option or the ending of the file name tells.
 
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
-use rustix::fs::{Access, access};
 use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers};
-use tegula_store::graph;
+use tegula_tables::{Compressor, FileFormat, RowWriter, TableFormat, check_is_new, check_parent};
 
-use super::arrow::ArrowStream;
-use super::compress::{Compression, Compressor, lower_name};
-use super::file::NewFile;
-use super::format::{EDGE_ENDINGS, Format, GraphFormat, TableFormat};
-use super::npy::NpyWriter;
-use super::parquet::ParquetWriter;
-use super::row_writer::RowWriter;
-use super::text::{TAB, TextFile, TextRows, TextTerminal};
+use super::file::ResultFile;
+use super::format::{EDGE_ENDINGS, Format, GraphFormat};
+use super::terminal::TextTerminal;
 use crate::errors::{Failure, Result};
 use crate::stdout;
 
@@ -25,8 +18,7 @@ use crate::stdout;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target<F = TableFormat> {
     place: Place,
-    format: F,
-    compression: Compression,
+    file: FileFormat<F>,
 }
 
 /// Where edges are written.
@@ -58,16 +50,11 @@ impl<F> Target<F> {
         }
     }
 
-    fn begin(&self, cancel: &Cancel) -> Result<NewFile> {
+    fn begin(&self, cancel: &Cancel) -> Result<ResultFile> {
         match &self.place {
-            Place::StandardOutput => NewFile::standard_output(cancel),
-            Place::File { path, replace } => NewFile::create(path, *replace, cancel),
+            Place::StandardOutput => ResultFile::standard_output(cancel),
+            Place::File { path, replace } => ResultFile::create(path, *replace, cancel),
         }
-    }
-
-    fn compressed(&self, file: NewFile) -> Result<Compressor> {
-        let out = Compressor::new(file, self.compression);
-        Ok(out.map_err(Error::io("create", self.path()))?)
     }
 }
 
@@ -83,22 +70,14 @@ impl Target<Format> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Target::on_standard_output(format.unwrap_or(Format::Table(TableFormat::Tsv)));
         }
-        let name = lower_name(path);
-        let (compression, bare) = Compression::of_name(&name);
-        let format = format.or_else(|| of_ending(ending(bare)));
-        if compression != Compression::None && format.is_some_and(|format| !format.is_text()) {
-            let message =
-                format!("`{}` names compressed text, but the format is not text", path.display());
-            let help = "choose csv or tsv with --format, or another ending";
-            return Err(Failure::usage_with(message, help));
-        }
-        let Some(format) = format else {
-            let message = format!("`{}` names no format of results", path.display());
-            return Err(Failure::usage_with(message, help));
-        };
+        let file = FileFormat::of_file_name(path, format, of_ending, Format::is_text);
+        let file = file.map_err(|error| match error {
+            tegula_tables::Error::NoFormat { .. } => Failure::usage_with(error.to_string(), help),
+            other => other.into(),
+        })?;
         check_is_new(path, replace)?;
         check_parent(path)?;
-        Ok(Target { place: Place::File { path: path.to_owned(), replace }, format, compression })
+        Ok(Target { place: Place::File { path: path.to_owned(), replace }, file })
     }
 
     fn on_standard_output(format: Format) -> Result<Target<Format>> {
@@ -109,14 +88,18 @@ impl Target<Format> {
             let help = "choose --format csv or tsv, a pipe, or a file with -o";
             return Err(Failure::usage_with("a terminal shows only tables of text", help));
         }
-        Ok(Target { place: Place::StandardOutput, format, compression: Compression::None })
+        Ok(Target { place: Place::StandardOutput, file: format.into() })
     }
 
     fn of_known_kind(self) -> EdgeTarget {
-        let Target { place, format, compression } = self;
+        let Target { place, file: FileFormat { format, compression } } = self;
         match format {
-            Format::Table(format) => EdgeTarget::Table(Target { place, format, compression }),
-            Format::Graph(format) => EdgeTarget::Graph(Target { place, format, compression }),
+            Format::Table(format) => {
+                EdgeTarget::Table(Target { place, file: FileFormat { format, compression } })
+            }
+            Format::Graph(format) => {
+                EdgeTarget::Graph(Target { place, file: FileFormat { format, compression } })
+            }
         }
     }
 }
@@ -150,10 +133,10 @@ impl EdgeTarget {
 
     /// Whether a file of this name may hold edges.
     pub fn is_named_by(path: &Path) -> bool {
-        let name = lower_name(path);
-        let (_, bare) = Compression::of_name(&name);
         let is_stream = path == Path::new("-") || path == Path::new("/dev/stdout");
-        is_stream || Format::of_ending_of_edges(ending(bare)).is_some()
+        let file =
+            FileFormat::of_file_name(path, None, Format::of_ending_of_edges, Format::is_text);
+        is_stream || !matches!(file, Err(tegula_tables::Error::NoFormat { .. }))
     }
 
     /// Returns the target of a table.
@@ -165,7 +148,7 @@ impl EdgeTarget {
             EdgeTarget::Table(target) => Ok(target),
             EdgeTarget::Graph(target) => {
                 let message =
-                    format!("{} holds a graph, but this is a table", target.format.name());
+                    format!("{} holds a graph, but this is a table", target.file.format.name());
                 let help = "choose a format of tables; `tegula export` and `tegula run subgraph` write graphs, \
                             with columns of tables as attributes";
                 Err(Failure::usage_with(message, help))
@@ -177,15 +160,16 @@ impl EdgeTarget {
 impl Target<GraphFormat> {
     /// The format.
     pub fn format(&self) -> GraphFormat {
-        self.format
+        self.file.format
     }
 
     /// Begins the file.
     ///
     /// # Errors
     /// [`Error::Cancelled`] while it waits for a reader.
-    pub fn create(&self, cancel: &Cancel) -> Result<Compressor> {
-        self.compressed(self.begin(cancel)?)
+    pub fn create(&self, cancel: &Cancel) -> Result<Compressor<ResultFile>> {
+        let out = Compressor::new(self.begin(cancel)?, self.file.compression);
+        Ok(out.map_err(Error::io("create", self.path()))?)
     }
 }
 
@@ -212,16 +196,7 @@ impl Target {
 
     /// Refuses string ids where the format cannot hold them.
     pub fn check_ids(&self, id_type: &DataType) -> Result<()> {
-        if !self.format.holds_strings() && *id_type == DataType::LargeUtf8 {
-            let what = match self.format {
-                TableFormat::EdgeList => "lines with blanks cannot hold string ids",
-                TableFormat::Pairs64 => "a .bin64 file cannot hold string ids",
-                _ => "a .npy file cannot hold string ids or names",
-            };
-            let help = "choose .parquet, .arrows, .csv or .tsv";
-            return Err(Failure::usage_with(what, help));
-        }
-        Ok(())
+        Ok(self.file.check_type(id_type)?)
     }
 
     /// Begins the file, for `row_count` rows, which `workers` turn into text. Waiting for a reader
@@ -236,131 +211,35 @@ impl Target {
         workers: &'w Workers,
         cancel: &Cancel,
     ) -> Result<Box<dyn RowWriter + 'w>> {
-        schema.fields().iter().try_for_each(|field| self.check_ids(field.data_type()))?;
-        let separator = self.format.separator();
-        if let (Place::StandardOutput, Some(separator)) = (&self.place, separator)
+        self.file.check_schema(schema)?;
+        if let (Place::StandardOutput, Some(separator)) =
+            (&self.place, self.file.format.separator())
             && io::stdout().is_terminal()
         {
             return Ok(Box::new(TextTerminal::whole(separator, schema)?));
         }
-        let file = self.begin(cancel)?;
-        Ok(match self.format {
-            TableFormat::Parquet => Box::new(ParquetWriter::new(file, schema)?),
-            TableFormat::Arrow => Box::new(ArrowStream::new(file, schema)?),
-            TableFormat::Npy => Box::new(NpyWriter::new(file, schema, row_count)?),
-            TableFormat::Pairs64 => Box::new(NpyWriter::without_header(file)),
-            TableFormat::Csv | TableFormat::Tsv | TableFormat::EdgeList => {
-                let separator = separator.unwrap_or(TAB);
-                let rows = match self.format {
-                    TableFormat::EdgeList => TextRows::without_header(separator, Some(workers)),
-                    _ => TextRows::new(separator, schema, Some(workers)),
-                };
-                Box::new(TextFile::new(self.compressed(file)?, self.path(), rows))
-            }
-        })
+        Ok(self.file.writer(self.begin(cancel)?, schema, row_count, Some(workers))?)
     }
-}
-
-/// Returns the ending of a name, without its dot.
-fn ending(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(_, ending)| ending)
-}
-
-/// Refuses an existing file, unless `replace`. Devices and pipes are no files.
-///
-/// # Errors
-/// [`Error::AlreadyExists`]; [`Error::Io`] for a folder.
-pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
-    let metadata = match fs::metadata(path) {
-        Ok(metadata) => metadata,
-        // A link to a missing file.
-        Err(_) if !replace && path.is_symlink() => {
-            return Err(Error::AlreadyExists { path: path.to_owned() }.into());
-        }
-        Err(_) => return Ok(()),
-    };
-    if metadata.is_dir() {
-        return Err(Error::io("create", path)(io::ErrorKind::IsADirectory.into()).into());
-    }
-    if metadata.is_file() && !replace {
-        return Err(Error::AlreadyExists { path: path.to_owned() }.into());
-    }
-    Ok(())
-}
-
-/// Checks before the work that a file or folder can be made at `path`. A graph directory is
-/// refused: a further file in it could replace a part of the graph, or keep the graph from being
-/// replaced.
-///
-/// # Errors
-/// [`Error::Io`]; [`Failure::Usage`] for a graph directory.
-pub fn check_parent(path: &Path) -> Result<()> {
-    let parent = parent(path);
-    let named = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            let detail = format!("folder {} does not exist", parent.display());
-            io::Error::new(io::ErrorKind::NotFound, detail)
-        }
-        _ => error,
-    };
-    fs::metadata(parent).map_err(named).map_err(Error::io("create", path))?;
-    check_is_in_no_graph(parent)?;
-    // A link to a file is written through, so the folder of that file counts too.
-    if path.is_symlink() && path.is_file() {
-        check_is_in_no_graph(path)?;
-    }
-    // Neither a device, a pipe nor a link needs a new file in this folder.
-    if !path.is_symlink() && fs::metadata(path).map_or(true, |metadata| metadata.is_file()) {
-        access(parent, Access::WRITE_OK)
-            .map_err(|error| Error::io("create", path)(error.into()))?;
-    }
-    Ok(())
-}
-
-/// The folder that a path is in.
-pub fn parent(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
-}
-
-/// Refuses a graph directory and any path in one, because a graph that holds other files is not
-/// replaced.
-pub fn check_is_in_no_graph(path: &Path) -> Result<()> {
-    let Some(graph) = graph::directory_around(path) else { return Ok(()) };
-    let message = format!("{} is a graph directory", graph.display());
-    Err(Failure::usage_with(message, "name a place outside of it"))
 }
 
 #[cfg(test)]
 mod tests {
+    use tegula_tables::Compression;
+
     use super::*;
 
     #[test]
-    fn the_option_overrides_the_ending() {
+    fn a_result_without_a_format_is_wrong_use() {
         let of = |name: &str, format: Option<TableFormat>| {
-            let target = Target::of(Path::new(name), format.map(Format::Table), true);
-            target.map(|target| (target.format, target.compression))
+            Target::of(Path::new(name), format.map(Format::Table), true)
         };
-        for (name, expected) in [
-            ("A.PARQUET", (TableFormat::Parquet, Compression::None)),
-            ("a.csv", (TableFormat::Csv, Compression::None)),
-            ("a.b.tsv.gz", (TableFormat::Tsv, Compression::Gzip)),
-            ("a.csv.zst", (TableFormat::Csv, Compression::Zstd)),
-            ("a.arrows", (TableFormat::Arrow, Compression::None)),
-            ("-", (TableFormat::Tsv, Compression::None)),
-        ] {
-            assert_eq!(of(name, None).unwrap(), expected, "{name}");
-        }
-        let csv = Some(TableFormat::Csv);
-        assert_eq!(of("a.parquet", csv).unwrap(), (TableFormat::Csv, Compression::None));
-        assert_eq!(of("a.gz", csv).unwrap(), (TableFormat::Csv, Compression::Gzip));
-        for name in ["csv", "a.parquet.gz", "a.txt", "a", "", "a.gz", "a.arrow"] {
-            assert!(matches!(of(name, None), Err(Failure::Usage { .. })), "{name}");
-        }
-        let parquet = Some(TableFormat::Parquet);
-        for name in ["a.gz", "a.csv.gz", "a.parquet.zst"] {
-            let Err(Failure::Usage { message, .. }) = of(name, parquet) else { panic!("{name}") };
-            assert!(message.contains("compressed text"), "{name}: {message}");
+        assert_eq!(of("-", None).unwrap().file, TableFormat::Tsv.into());
+        assert_eq!(of("a.parquet", Some(TableFormat::Csv)).unwrap().file, TableFormat::Csv.into());
+        for (name, format) in [("a.txt", None), ("a", None), ("a.gz", Some(TableFormat::Parquet))] {
+            assert!(
+                matches!(of(name, format), Err(Failure::Usage { help: Some(_), .. })),
+                "{name}"
+            );
         }
     }
 
@@ -374,7 +253,7 @@ mod tests {
             ("a.gv.zst", GraphFormat::Dot, Compression::Zstd),
         ] {
             let Ok(EdgeTarget::Graph(target)) = of(name) else { panic!("{name}") };
-            assert_eq!((target.format, target.compression), (format, compression), "{name}");
+            assert_eq!(target.file, FileFormat { format, compression }, "{name}");
             assert!(EdgeTarget::is_named_by(Path::new(name)), "{name}");
             assert!(matches!(of(name).unwrap().table(), Err(Failure::Usage { .. })), "{name}");
             assert!(matches!(Target::of(Path::new(name), None, true), Err(Failure::Usage { .. })));

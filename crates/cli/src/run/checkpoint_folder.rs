@@ -4,15 +4,15 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use tegula_machine::{Error, Unresumable};
+use tegula_tables::{check_is_in_no_graph, check_parent};
 
 use crate::errors::{Failure, Result};
 use crate::hints;
-use crate::output::{check_is_in_no_graph, check_parent};
 
 /// Refuses a folder that is or lies in a graph directory, and one that cannot be made.
 pub fn check(path: &Path) -> Result<()> {
     check_is_in_no_graph(path)?;
-    check_parent(path)
+    Ok(check_parent(path)?)
 }
 
 /// Rewords the failure of a run with such a folder for the command line.

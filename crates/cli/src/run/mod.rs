@@ -18,13 +18,14 @@ use tegula_algorithms::side_table::{LocalPaths, TableRead};
 use tegula_engine::{Executor, Graph, ProcessKind, RunOptions, RunStatistics, checkpoint_size};
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
+use tegula_tables::{ROWS_PER_PART, RowWriter, TableFormat};
 
 use crate::allocator;
 use crate::errors::{Failure, Result};
 use crate::graph_file::{self, Parts};
 use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{ROWS_PER_PART, RowWriter, TableFormat, Target, TextTerminal};
+use crate::output::{Target, TextTerminal};
 use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
@@ -238,7 +239,7 @@ fn write(
             None => create(&Target::standard_output(TableFormat::Tsv)?)?,
         };
         answer.write_rows(graph, &mut *writer, cancel)?;
-        writer.finish()
+        writer.finish().map_err(Failure::from)
     })?;
     let more = row_count.saturating_sub(TERMINAL_ROWS as u64);
     if target.is_none() && is_read && more > 0 {

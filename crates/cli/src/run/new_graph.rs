@@ -11,10 +11,11 @@ use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Directory, Temporary};
 use tegula_machine::threads::Workers;
 use tegula_store::graph::IdType;
+use tegula_tables::TableFormat;
 
 use super::options::RunArgs;
-use crate::errors::Result;
-use crate::output::{Format as ResultFormat, TableFormat, Target};
+use crate::errors::{Failure, Result};
+use crate::output::{Format as ResultFormat, Target};
 use crate::session::Session;
 
 /// The least budget for writing: that of an import, and what is held meanwhile.
@@ -84,7 +85,7 @@ fn write_table(
     Workers::scope(args.threads.count(), |workers| {
         let mut out = target.create(&schema, rows, workers, &session.cancel)?;
         table.write_rows(graph, &mut *out, &session.cancel)?;
-        out.finish()
+        out.finish().map_err(Failure::from)
     })?;
     Ok(())
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer;
 use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, Tuning};
+use tegula_tables::check_parent;
 
 use super::checkpoint_folder;
 use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
-use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target, check_parent};
+use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target};
 
 /// The help headings of these options.
 const TABLE: &str = "Table";

@@ -1,8 +1,18 @@
-//! Numbers in decimal digits. Floats look as [`decimal`](tegula_algorithms::answer::decimal) writes
-//! them, except for a rare difference in the last digit, but are formatted faster.
+//! Numbers in decimal digits.
 
 use std::fmt::{Display, LowerExp};
 use std::io::Write;
+
+/// Writes a float in the fewest digits that read back as the same float. Below 1e-5 and from 1e16
+/// on, it has an exponent.
+pub fn decimal(value: impl Display + LowerExp) -> String {
+    let scientific = format!("{value:e}");
+    let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    match exponent {
+        Some(-5..=15) | None => value.to_string(),
+        Some(..-5 | 16..) => scientific,
+    }
+}
 
 /// Appends a whole number.
 pub fn append_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
@@ -10,7 +20,7 @@ pub fn append_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
 }
 
 /// Appends the shortest decimal that is read back as `number`, with an exponent below 1e-5 and from
-/// 1e16 on. Of two equally near decimals, it may choose another one than `decimal`.
+/// 1e16 on. It is faster than [`decimal`], but may choose another one of two equally near decimals.
 pub fn append_float(number: impl zmij::Float + Display + LowerExp, out: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
@@ -30,7 +40,6 @@ mod tests {
     use std::str::FromStr;
 
     use proptest::prelude::*;
-    use tegula_algorithms::answer::decimal;
 
     use super::*;
 
@@ -66,6 +75,23 @@ mod tests {
             assert!(is_usual(&text(|out| append_float(number, out)), number), "{number}");
         }
         assert_eq!(text(|out| append_integer(u64::MAX, out)), u64::MAX.to_string());
+    }
+
+    #[test]
+    fn floats_have_an_exponent_where_they_are_very_small_or_large() {
+        for (value, told) in [
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (1e-5, "0.00001"),
+            (9.5e-6, "9.5e-6"),
+            (1.5e-76, "1.5e-76"),
+            (1234567890123456.0, "1234567890123456"),
+            (1e16, "1e16"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(decimal(value), told);
+        }
+        assert_eq!([1e-5_f32, 9.5e-6].map(decimal), ["0.00001", "9.5e-6"]);
     }
 
     #[test]

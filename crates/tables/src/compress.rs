@@ -5,8 +5,6 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
-use super::file::NewFile;
-
 /// This level takes a fraction of the memory of higher ones.
 const ZSTD_LEVEL: i32 = 1;
 
@@ -39,42 +37,42 @@ pub fn lower_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A file, written through a compressor.
-pub enum Compressor {
+/// An output, written through a compressor.
+pub enum Compressor<O: Write> {
     /// Without compression.
-    None(NewFile),
+    None(O),
     /// Through gzip.
-    Gzip(GzEncoder<NewFile>),
+    Gzip(GzEncoder<O>),
     /// Through zstd.
-    Zstd(zstd::Encoder<'static, NewFile>),
+    Zstd(zstd::Encoder<'static, O>),
 }
 
-impl Compressor {
-    /// Compresses into a file.
-    pub fn new(file: NewFile, compression: Compression) -> io::Result<Compressor> {
+impl<O: Write> Compressor<O> {
+    /// Compresses into an output.
+    pub fn new(out: O, compression: Compression) -> io::Result<Compressor<O>> {
         Ok(match compression {
-            Compression::None => Compressor::None(file),
+            Compression::None => Compressor::None(out),
             Compression::Gzip => {
-                Compressor::Gzip(GzEncoder::new(file, flate2::Compression::default()))
+                Compressor::Gzip(GzEncoder::new(out, flate2::Compression::default()))
             }
-            Compression::Zstd => Compressor::Zstd(zstd::Encoder::new(file, ZSTD_LEVEL)?),
+            Compression::Zstd => Compressor::Zstd(zstd::Encoder::new(out, ZSTD_LEVEL)?),
         })
     }
 
-    /// Writes what is left and returns the file.
-    pub fn finish(self) -> io::Result<NewFile> {
+    /// Writes what is left and returns the output.
+    pub fn finish(self) -> io::Result<O> {
         match self {
-            Compressor::None(file) => Ok(file),
+            Compressor::None(out) => Ok(out),
             Compressor::Gzip(encoder) => encoder.finish(),
             Compressor::Zstd(encoder) => encoder.finish(),
         }
     }
 }
 
-impl Write for Compressor {
+impl<O: Write> Write for Compressor<O> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Compressor::None(file) => file.write(bytes),
+            Compressor::None(out) => out.write(bytes),
             Compressor::Gzip(encoder) => encoder.write(bytes),
             Compressor::Zstd(encoder) => encoder.write(bytes),
         }
@@ -82,7 +80,7 @@ impl Write for Compressor {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Compressor::None(file) => file.flush(),
+            Compressor::None(out) => out.flush(),
             Compressor::Gzip(encoder) => encoder.flush(),
             Compressor::Zstd(encoder) => encoder.flush(),
         }

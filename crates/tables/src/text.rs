@@ -1,7 +1,6 @@
 //! Rows as text: a header, then a line for each row. A missing value is an empty cell.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,27 +9,20 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers, get_mut, lock};
 
-use super::compress::Compressor;
-use super::decimal::{append_float, append_integer};
-use super::row_writer::RowWriter;
-use crate::errors::{Failure, Result};
-use crate::{escape, report, stdout};
-
-/// Separator of `.csv`.
-pub const COMMA: u8 = b',';
-/// Separator of `.tsv`.
-pub const TAB: u8 = b'\t';
-/// Separator of `.el`.
-pub const BLANK: u8 = b' ';
+use crate::compress::Compressor;
+use crate::decimal::{append_float, append_integer};
+use crate::error::Result;
+use crate::output::Output;
+use crate::row_writer::{RowSink, RowWriter};
 
 /// Rows that a worker turns into lines at a time.
 pub const ROWS_PER_PART: usize = 1 << 12;
 
-/// Turns rows into lines.
+/// Turns rows into lines. The columns are of [`UInt32`](DataType::UInt32), `UInt64`, `Float32`,
+/// `Float64`, `Boolean` or `LargeUtf8`.
 pub struct TextRows<'w> {
     lines: Lines,
     workers: Option<&'w Workers>,
@@ -64,8 +56,14 @@ impl<'w> TextRows<'w> {
         TextRows { lines, workers, texts: Vec::new() }
     }
 
+    /// Shows computed numbers as `round` returns them, and strings as `escape` does.
+    pub fn shown(self, round: fn(f64) -> f64, escape: fn(&str) -> Cow<'_, str>) -> TextRows<'w> {
+        let lines = Lines { round, string: escape, ..self.lines };
+        TextRows { lines, ..self }
+    }
+
     /// Appends the lines of some rows. Earlier lines must have been flushed.
-    fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    pub fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let count = rows.num_rows();
         let parts = count.div_ceil(ROWS_PER_PART);
         if self.texts.len() < parts {
@@ -87,7 +85,8 @@ impl<'w> TextRows<'w> {
         }
     }
 
-    fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the lines that were appended, after the header if that is not written yet.
+    pub fn flush_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.texts.iter_mut().map(get_mut).try_for_each(|text| {
             out.write_all(text)?;
             text.clear();
@@ -170,76 +169,31 @@ pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
 }
 
 /// Lines in a file.
-pub struct TextFile<'w> {
+pub struct TextFile<'w, O: Output> {
     rows: TextRows<'w>,
-    out: Compressor,
+    out: Compressor<O>,
     path: PathBuf,
 }
 
-impl<'w> TextFile<'w> {
+impl<'w, O: Output> TextFile<'w, O> {
     /// Begins lines that are written through a compressor.
-    pub fn new(out: Compressor, path: &Path, rows: TextRows<'w>) -> TextFile<'w> {
+    pub fn new(out: Compressor<O>, path: &Path, rows: TextRows<'w>) -> TextFile<'w, O> {
         TextFile { rows, out, path: path.to_owned() }
     }
 }
 
-impl RowSink for TextFile<'_> {
+impl<O: Output> RowSink for TextFile<'_, O> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.rows.append(rows)?;
         self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }
 }
 
-impl RowWriter for TextFile<'_> {
+impl<O: Output> RowWriter for TextFile<'_, O> {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         let rest = self.rows.flush_to(&mut self.out);
         rest.map_err(Error::io("write", &self.path))?;
         self.out.finish().map_err(Error::io("write", &self.path))?.commit()
-    }
-}
-
-/// Lines on a terminal.
-pub struct TextTerminal {
-    rows: TextRows<'static>,
-    out: File,
-    /// Rows that may still be shown.
-    left: usize,
-}
-
-impl TextTerminal {
-    /// Shows all rows.
-    pub fn whole(separator: u8, schema: &SchemaRef) -> Result<TextTerminal> {
-        let mut rows = TextRows::new(separator, schema, None);
-        rows.lines.string = escape::line;
-        let out = stdout::open().map_err(Failure::stdout)?;
-        Ok(TextTerminal { rows, out, left: usize::MAX })
-    }
-
-    /// Shows at most `rows_max` rows, with computed numbers rounded.
-    pub fn preview(schema: &SchemaRef, rows_max: usize) -> Result<TextTerminal> {
-        let mut terminal = TextTerminal::whole(TAB, schema)?;
-        terminal.rows.lines.round = report::rounded;
-        Ok(TextTerminal { left: rows_max, ..terminal })
-    }
-}
-
-impl RowSink for TextTerminal {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
-        let shown = rows.num_rows().min(self.left);
-        self.left -= shown;
-        self.rows.append(&rows.slice(0, shown))?;
-        self.rows.flush_to(&mut self.out).map_err(Error::io("write to", stdout::NAME))
-    }
-
-    fn wants_more(&self) -> bool {
-        self.left > 0
-    }
-}
-
-impl RowWriter for TextTerminal {
-    fn finish(mut self: Box<Self>) -> Result<u64> {
-        self.rows.flush_to(&mut self.out).map_err(Failure::stdout)?;
-        Ok(0)
     }
 }
 
@@ -251,6 +205,7 @@ mod tests {
     use arrow_schema::{Field, Schema};
 
     use super::*;
+    use crate::table_format::{COMMA, TAB};
 
     #[test]
     fn cells_are_quoted_where_needed_and_empty_where_there_is_nothing() {
@@ -276,8 +231,9 @@ mod tests {
         let expected = "vertex,distance,rank,length,is_in\na,0,0.1,,true\n\
                         \"b,\"\"c\"\"\",,1e-9,0.30000000000000004,false\n\"\",7,0.25,2,true\n";
         assert_eq!(text, expected);
-        let shown = text_of(TextTerminal::preview(&schema, 2).unwrap().rows, &rows);
-        assert!(shown.contains("\t0.3\tfalse\n"), "{shown}");
+        let shown = TextRows::new(TAB, &schema, None);
+        let shown = text_of(shown.shown(f64::round, |text| text.replace('b', "B").into()), &rows);
+        assert!(shown.contains("\n\"B,\"\"c\"\"\"\t\t1e-9\t0\tfalse\n"), "{shown}");
     }
 
     #[test]

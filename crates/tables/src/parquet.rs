@@ -10,12 +10,11 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::file::NewFile;
-use super::row_writer::RowWriter;
-use crate::errors::Result;
+use crate::error::Result;
+use crate::output::Output;
+use crate::row_writer::{RowSink, RowWriter};
 
 /// Rows held in memory until they are written.
 const ROW_GROUP_ROWS: usize = 1 << 17;
@@ -23,17 +22,17 @@ const ROW_GROUP_ROWS: usize = 1 << 17;
 const DICTIONARY_BYTES: usize = 1 << 18;
 
 /// Writes a Parquet file, compressed with zstd.
-pub struct ParquetWriter {
-    out: ArrowWriter<NewFile>,
+pub struct ParquetWriter<O: Output> {
+    out: ArrowWriter<O>,
     path: PathBuf,
 }
 
-impl ParquetWriter {
+impl<O: Output> ParquetWriter<O> {
     /// Begins a file with these columns.
-    pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ParquetWriter> {
-        let path = file.path().to_owned();
+    pub fn new(out: O, schema: &SchemaRef) -> Result<ParquetWriter<O>> {
+        let path = out.path().to_owned();
         let properties = properties(schema);
-        let out = ArrowWriter::try_new(file, SchemaRef::clone(schema), Some(properties));
+        let out = ArrowWriter::try_new(out, SchemaRef::clone(schema), Some(properties));
         Ok(ParquetWriter { out: out.map_err(failed(&path))?, path })
     }
 }
@@ -58,13 +57,13 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
     properties.build()
 }
 
-impl RowSink for ParquetWriter {
+impl<O: Output> RowSink for ParquetWriter<O> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }
 
-impl RowWriter for ParquetWriter {
+impl<O: Output> RowWriter for ParquetWriter<O> {
     fn finish(self: Box<Self>) -> Result<u64> {
         self.out.into_inner().map_err(failed(&self.path))?.commit()
     }

@@ -7,35 +7,34 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::file::NewFile;
-use super::row_writer::RowWriter;
-use crate::errors::Result;
+use crate::error::Result;
+use crate::output::Output;
+use crate::row_writer::{RowSink, RowWriter};
 
 /// Writes an Arrow stream.
-pub struct ArrowStream {
-    out: StreamWriter<NewFile>,
+pub struct ArrowStream<O> {
+    out: StreamWriter<O>,
     path: PathBuf,
 }
 
-impl ArrowStream {
+impl<O: Output> ArrowStream<O> {
     /// Begins a stream with these columns.
-    pub fn new(file: NewFile, schema: &SchemaRef) -> Result<ArrowStream> {
-        let path = file.path().to_owned();
-        let out = StreamWriter::try_new(file, schema).map_err(failed(&path))?;
+    pub fn new(out: O, schema: &SchemaRef) -> Result<ArrowStream<O>> {
+        let path = out.path().to_owned();
+        let out = StreamWriter::try_new(out, schema).map_err(failed(&path))?;
         Ok(ArrowStream { out, path })
     }
 }
 
-impl RowSink for ArrowStream {
+impl<O: Output> RowSink for ArrowStream<O> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }
 
-impl RowWriter for ArrowStream {
+impl<O: Output> RowWriter for ArrowStream<O> {
     fn finish(mut self: Box<Self>) -> Result<u64> {
         self.out.finish().map_err(failed(&self.path))?;
         self.out.into_inner().map_err(failed(&self.path))?.commit()

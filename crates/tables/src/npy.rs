@@ -3,19 +3,17 @@
 //! Ids are `<u8`, ranks and weights `<f4`, memberships `|b1`. Counts of hops are `<i8`, with -1 for
 //! none; other distances are `<f8`, with NaN for none; a missing id is 2^64 - 1.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use tegula_algorithms::answer::RowSink;
 use tegula_machine::Error;
 
-use super::file::NewFile;
-use super::row_writer::RowWriter;
-use crate::errors::Result;
+use crate::error::Result;
+use crate::output::Output;
+use crate::row_writer::{RowSink, RowWriter};
 
 /// The length of the header is a multiple of this.
 const ALIGNMENT: usize = 64;
@@ -23,23 +21,23 @@ const ALIGNMENT: usize = 64;
 const MAGIC: &[u8; 8] = b"\x93NUMPY\x01\x00";
 
 /// Writes a `.npy` file.
-pub struct NpyWriter {
-    file: NewFile,
+pub struct NpyWriter<O> {
+    out: O,
     path: PathBuf,
     buffer: Vec<u8>,
 }
 
-impl NpyWriter {
+impl<O: Output> NpyWriter<O> {
     /// Begins an array of `row_count` rows.
-    pub fn new(mut file: NewFile, schema: &SchemaRef, row_count: u64) -> Result<NpyWriter> {
-        let path = file.path().to_owned();
-        file.write_all(&header(schema, row_count)).map_err(Error::io("write", &path))?;
-        Ok(NpyWriter { file, path, buffer: Vec::new() })
+    pub fn new(mut out: O, schema: &SchemaRef, row_count: u64) -> Result<NpyWriter<O>> {
+        let path = out.path().to_owned();
+        out.write_all(&header(schema, row_count)).map_err(Error::io("write", &path))?;
+        Ok(NpyWriter { out, path, buffer: Vec::new() })
     }
 
     /// Begins with the first row, for raw pairs of ids followed by weights.
-    pub fn without_header(file: NewFile) -> NpyWriter {
-        NpyWriter { path: file.path().to_owned(), file, buffer: Vec::new() }
+    pub fn without_header(out: O) -> NpyWriter<O> {
+        NpyWriter { path: out.path().to_owned(), out, buffer: Vec::new() }
     }
 }
 
@@ -111,7 +109,7 @@ fn fill(column: &dyn Array, offset: usize, row_width: usize, out: &mut [u8]) {
     }
 }
 
-impl RowSink for NpyWriter {
+impl<O: Output> RowSink for NpyWriter<O> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
         let row_width = rows.columns().iter().map(|column| width(column)).sum();
         self.buffer.resize(rows.num_rows() * row_width, 0);
@@ -120,13 +118,13 @@ impl RowSink for NpyWriter {
             fill(column, offset, row_width, &mut self.buffer);
             offset += width(column);
         }
-        self.file.write_all(&self.buffer).map_err(Error::io("write", &self.path))
+        self.out.write_all(&self.buffer).map_err(Error::io("write", &self.path))
     }
 }
 
-impl RowWriter for NpyWriter {
+impl<O: Output> RowWriter for NpyWriter<O> {
     fn finish(self: Box<Self>) -> Result<u64> {
-        self.file.commit()
+        self.out.commit()
     }
 }
 
