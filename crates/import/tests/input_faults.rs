@@ -309,14 +309,14 @@ fn malformed_tables_are_refused_by_row() {
         (
             vec![("src", good.clone()), ("dst", negative)],
             plain(),
-            At::Row(2),
+            At::Row(3),
             "-3 in column `dst` is negative",
         ),
         (vec![("src", float), ("dst", good.clone())], plain(), At::File, "a type of integers"),
         (vec![("src", lists), ("dst", good.clone())], plain(), At::File, "`src` is List"),
-        (vec![("src", empty), ("dst", good.clone())], plain(), At::Row(2), "`src` is empty"),
-        (vec![("src", null), ("dst", good.clone())], plain(), At::Row(1), "`src` is null"),
-        (vec![("src", names.clone()), ("dst", good.clone())], plain(), At::Row(3), "`src` is null"),
+        (vec![("src", empty), ("dst", good.clone())], plain(), At::Row(3), "`src` is empty"),
+        (vec![("src", null), ("dst", good.clone())], plain(), At::Row(2), "`src` is null"),
+        (vec![("src", names.clone()), ("dst", good.clone())], plain(), At::Row(4), "`src` is null"),
         (vec![("src", names), ("dst", good.clone())], integers, At::File, "are strings"),
         (
             vec![("src", good.clone()), ("dst", flags.clone())],
@@ -345,7 +345,7 @@ fn malformed_tables_are_refused_by_row() {
         (
             vec![("src", good.clone()), ("dst", good.clone()), ("weight", nan)],
             weighted(),
-            At::Row(1),
+            At::Row(2),
             "NaN is not finite",
         ),
     ] {

@@ -155,3 +155,24 @@ fn one_file_of_strings_makes_all_ids_strings() {
     assert_eq!(input.ids(), IdKind::String);
     assert_eq!(read(&input).expect("well-formed").len(), 2);
 }
+
+#[test]
+fn a_first_line_may_name_the_delimiter() {
+    let folder = folder();
+    let options = InputOptions::default();
+    for (name, text, source) in [
+        ("x.csv", "sep=;\nsrc;dst\n1,5;2\n", "1,5"),
+        ("x.csv", "\u{feff}sep=;\r\nsrc;dst\r\n1,5;2\r\n", "1,5"),
+        ("x.txt", "SEP=|\nann b|2\n", "ann b"),
+        ("x.tsv", "sep=\t\na b\t2\n", "a b"),
+    ] {
+        let edges = import(&put(&folder, name, text.as_bytes()), &options).expect(text);
+        assert_eq!(edges, [(source.to_owned(), "2".to_owned(), None)], "{text:?}");
+    }
+    let path = put(&folder, "x.csv", b"sep=;\nsrc;dst\n1;2\n3;x\n");
+    let error = import(&path, &options).expect_err("no integer").to_string();
+    assert!(error.contains("line 4: the id `x`"), "{error}");
+    let chosen = InputOptions { delimiter: ",".parse().ok(), ..options };
+    let path = put(&folder, "x.csv", b"sep=;\nsrc,dst\n1,2\n");
+    assert_eq!(import(&path, &chosen).expect("the user chose"), [("1".into(), "2".into(), None)]);
+}

@@ -31,6 +31,27 @@ impl Progress for Stages {
     }
 }
 
+/// Imports a text; returns the names of the stages.
+fn stages_of(text: &str, memory: u64) -> Vec<String> {
+    let scratch = Scratch::new();
+    let (input, output) = (scratch.join("edges.txt"), scratch.join("g.tegula"));
+    fs::write(&input, text).unwrap();
+    let stages = Stages::default();
+    let config = ImportConfig { memory, threads: 1, ..Default::default() };
+    import(&[input], &output, &config, &stages, &Cancel::default()).unwrap();
+    stages.0.into_inner().unwrap().into_iter().map(|(name, ..)| name).collect()
+}
+
+#[test]
+fn sparse_ids_are_sorted_whatever_the_memory() {
+    for memory in [ImportConfig::MEMORY_MIN, 1 << 30] {
+        let stages = stages_of("0 1000000\n1 2\n", memory);
+        assert!(stages.iter().any(|stage| stage == "sorting ids"), "{stages:?}");
+        let stages = stages_of("0 3\n1 2\n", memory);
+        assert!(!stages.iter().any(|stage| stage == "sorting ids"), "{stages:?}");
+    }
+}
+
 #[test]
 fn each_stage_reports_its_progress() {
     let scratch = Scratch::new();

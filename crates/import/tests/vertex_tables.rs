@@ -108,7 +108,7 @@ fn every_format_and_compression_gives_the_same_rows() {
     let path = put_table(&folder, "a.parquet", vec![("set", sets), ("vertex", ids)], 3);
     let found = read(&path, &SETS).expect("a table");
     let expected: Vec<Row> =
-        (0..).zip(expected).map(|(row, (_, cells))| (At::Row(row), cells)).collect();
+        (1..).zip(expected).map(|(row, (_, cells))| (At::Row(row), cells)).collect();
     assert_eq!(found, expected);
 }
 
@@ -127,7 +127,7 @@ fn numbers_of_parquet_become_text_of_the_same_value() {
     let path = put_table(&folder, "n.parquet", vec![("id", Arc::clone(&ids)), ("weight", null)], 3);
     let error = read(&path, &SEEDS).expect_err("a null");
     assert!(
-        error.to_string().ends_with("n.parquet, row 1: column `weight` is null here"),
+        error.to_string().ends_with("n.parquet, row 2: column `weight` is null here"),
         "{error}"
     );
     let path = put_table(&folder, "i.parquet", vec![("weight", ids)], 3);

@@ -253,7 +253,7 @@ pub enum At {
     File,
     /// A line of text, from 1.
     Line(u64),
-    /// A row of a table, from 0.
+    /// A row of a table, from 1.
     Row(u64),
     /// A byte offset, from 0.
     Byte(u64),

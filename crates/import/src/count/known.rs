@@ -23,7 +23,8 @@ use crate::source::{EdgeSource, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
 /// Ids are sorted and replaced by id positions where their range, used or not, exceeds this
-/// number times the arcs.
+/// number times the arcs. A table of such a range would take more time and memory than sorting,
+/// even where it has been counted while the input was read.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or id positions.
@@ -58,7 +59,7 @@ impl<'a, W: Weight> Known<'a, W> {
         let may_stay = has_room && vertices.listed().is_none();
         let (id_type, relabeled) = match input.ids() {
             IdKind::String => (IdType::String, relabel::by_name(run, intake, vertices, directory)?),
-            _ if (intake.degrees.is_some() || intake.id_end() <= id_end_max) && may_stay => {
+            _ if intake.id_end() <= id_end_max && may_stay => {
                 let degrees = match intake.degrees.take() {
                     Some(degrees) => degrees,
                     None => {

@@ -18,7 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
 use tegula_store::graph::GraphWriter;
-use tegula_store::tiles::{BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber};
+use tegula_store::tiles::{
+    BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber, WindowSources,
+};
 
 use super::batch_plan::{BatchPlan, PlannedBatch};
 use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
@@ -133,10 +135,12 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
     let Sorted { bins, placing, mut edges } = sorted;
     let total = plan.batches.iter().map(PlannedBatch::edges).sum();
     run.progress.begin("building tiles", Some(total), Unit::Edges);
+    let lists_sources = writer.lists_sources();
     let mut tiles = TileSink { run, writer };
     let kept = Stash::default();
     let duplicates = AtomicU64::new(0);
-    let encoding = Encoding { run, bins: &bins, kept: &kept, duplicates: &duplicates };
+    let encoding =
+        Encoding { run, bins: &bins, lists_sources, kept: &kept, duplicates: &duplicates };
     match placing {
         Placing::Bins => encoding.encode_bins(edges, 0..bins.list.len(), &mut tiles)?,
         Placing::Groups { groups, .. } => {
@@ -216,6 +220,8 @@ struct EncoderSpace<N, W> {
 struct Encoding<'a, N, W> {
     run: &'a ImportRun<'a>,
     bins: &'a Bins,
+    /// Whether the graph lists the sources of its cells.
+    lists_sources: bool,
     kept: &'a Stash<EncoderSpace<N, W>>,
     duplicates: &'a AtomicU64,
 }
@@ -341,7 +347,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         &self,
         edges: &Filled<DenseEdge<N, W>>,
         piece: &Piece,
-    ) -> Result<Vec<PlacedTile>> {
+    ) -> Result<Vec<PlacedTiles>> {
         self.kept.with(EncoderSpace::default, |space| {
             let EncoderSpace { encoder, read } = space;
             let mut encoded = Vec::new();
@@ -382,7 +388,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         &self,
         encoder: &mut Encoder<W>,
         edges: &mut [DenseEdge<N, W>],
-        encoded: &mut Vec<PlacedTile>,
+        encoded: &mut Vec<PlacedTiles>,
     ) -> Result<()> {
         let (bins, grid) = (self.bins, self.bins.grid());
         let unit_of = |edge: &DenseEdge<N, W>| bins.unit_of(target_of(edge));
@@ -406,25 +412,30 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         cell: Cell,
         unit: u32,
         edges: &[&[DenseEdge<N, W>]],
-        encoded: &mut Vec<PlacedTile>,
+        encoded: &mut Vec<PlacedTiles>,
     ) -> Result<()> {
         let batch = self.bins.batch_index(unit);
         let origin = self.bins.grid().origin(cell);
+        let mut tiles = Vec::new();
         encoder.encode_window(edges, origin, &mut |tile| {
-            encoded.push(PlacedTile { cell, batch, tile });
+            tiles.push(tile);
             Ok(())
         })?;
+        let sources = self.lists_sources.then(|| encoder.sources());
+        encoded.push(PlacedTiles { cell, batch, tiles, sources });
         self.duplicates.fetch_add(encoder.take_duplicates(), Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// A tile, and where it is filed.
-struct PlacedTile {
+/// The tiles of one call of the encoder, and where they are filed.
+struct PlacedTiles {
     cell: Cell,
-    /// Index of its batch among all batches of the graph.
+    /// Index of their batch among all batches of the graph.
     batch: usize,
-    tile: EncodedTile,
+    tiles: Vec<EncodedTile>,
+    /// The sources of their edges, if the graph lists them.
+    sources: Option<WindowSources>,
 }
 
 /// Writes tiles in order.
@@ -434,10 +445,10 @@ struct TileSink<'a> {
 }
 
 impl TileSink<'_> {
-    fn append(&mut self, tiles: Vec<PlacedTile>) -> Result<()> {
+    fn append(&mut self, encoded: Vec<PlacedTiles>) -> Result<()> {
         self.run.cancel.check()?;
-        tiles.iter().try_for_each(|PlacedTile { cell, batch, tile }| {
-            self.writer.append_tile(*cell, *batch, tile)
+        encoded.iter().try_for_each(|PlacedTiles { cell, batch, tiles, sources }| {
+            self.writer.append(*cell, *batch, tiles, sources.as_ref())
         })
     }
 }

@@ -150,6 +150,19 @@ impl Delimiter {
     }
 }
 
+impl Delimiter {
+    /// The delimiter that a first line such as `sep=;` tells spreadsheets; `None` for another line.
+    pub(super) fn told_by(line: &[u8]) -> Option<Delimiter> {
+        let (key, delimiter) = line.split_at_checked(4)?;
+        let delimiter = match delimiter {
+            b"\t" => "tab",
+            b" " => "blank",
+            _ => str::from_utf8(delimiter).ok().filter(|text| text.len() == 1)?,
+        };
+        key.eq_ignore_ascii_case(b"sep=").then(|| delimiter.parse().ok()).flatten()
+    }
+}
+
 impl FromStr for Delimiter {
     type Err = String;
 

@@ -170,20 +170,21 @@ struct RowGroup<'a> {
     path: &'a Path,
     table: &'a Table,
     index: usize,
+    /// The number of rows before it.
     first_row: u64,
 }
 
 impl RowGroup<'_> {
     fn read(&self, space: &mut Space, emit: &Emit<'_>) -> Result<()> {
         let mut batches = guarded_foreign(|| self.batches(emit.sizes.chunk_edges))
-            .map_err(|error| panicked(self.path, At::Row(self.first_row), error))?;
+            .map_err(|error| panicked(self.path, place_of(self.first_row), error))?;
         let mut row = self.first_row;
         loop {
             emit.cancel.check()?;
             let batch = guarded_foreign(|| {
                 batches.next().transpose().map_err(|error| self.bad_row(row, error.to_string()))
             });
-            let Some(batch) = batch.map_err(|error| panicked(self.path, At::Row(row), error))?
+            let Some(batch) = batch.map_err(|error| panicked(self.path, place_of(row), error))?
             else {
                 return Ok(());
             };
@@ -211,11 +212,16 @@ impl RowGroup<'_> {
     }
 
     fn bad_row(&self, row: u64, detail: String) -> Error {
-        bad_at(self.path, At::Row(row), detail)
+        bad_at(self.path, place_of(row), detail)
     }
 }
 
-/// A batch of rows, whose first row has the number `first`.
+/// The place of a row with `before` rows before it.
+fn place_of(before: u64) -> At {
+    At::Row(before + 1)
+}
+
+/// A batch of rows, with `first` rows before it.
 struct Rows<'a> {
     group: &'a RowGroup<'a>,
     batch: &'a RecordBatch,

@@ -89,14 +89,15 @@ impl ParquetColumns {
         metadata.row_groups().iter().map(group_size).max().unwrap_or(0).saturating_mul(2)
     }
 
-    /// Visits all rows in batches; `visit` also takes the number of the batch's first row.
+    /// Visits all rows in batches; `visit` also takes the number of the batch's first row,
+    /// from 1.
     pub fn for_each_batch(
         &self,
         path: &Path,
         cancel: &Cancel,
         visit: &mut dyn FnMut(u64, &RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let mut first = 0;
+        let mut first = 1;
         let batches = guarded_foreign(|| self.batches(path));
         let mut batches = batches.map_err(|error| panicked(path, At::Row(first), error))?;
         loop {

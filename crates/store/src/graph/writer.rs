@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, Tile, is_listed};
+use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, WindowSources, is_listed};
 
 /// Writes the tiles and tables of one graph directory.
 #[derive(Debug)]
@@ -40,21 +40,7 @@ struct SourceWriter {
 }
 
 impl SourceWriter {
-    /// Adds the sources of a tile, whose ids count from the origin of its cell.
-    ///
-    /// # Panics
-    /// When it is no tile of the cell.
-    fn add(&mut self, tile: &EncodedTile) {
-        let SourceWriter { set, grid, .. } = self;
-        let own = Tile::parse(&tile.bytes).and_then(|own| {
-            own.for_each_edge(&tile.summary, 1 << grid.segment_log2, |_, source, _| {
-                set.insert(source);
-            })
-        });
-        assert!(own.is_ok(), "a tile that was just encoded: {own:?}");
-    }
-
-    /// Writes the list of a cell's sources, after all its tiles were added.
+    /// Writes the list of a cell's sources, after those of all its edges were added.
     fn finish_cell(&mut self, cell: &mut CellRecord) -> Result<()> {
         let count = self.set.len();
         cell.source_count = count.into();
@@ -176,12 +162,32 @@ impl GraphWriter {
         })
     }
 
-    /// Appends a tile. Its ids count from the origin of `cell`, and `batch` is the number of its
-    /// batch. Cells come in order, and so do the batches of a cell.
+    /// Whether tiles come with the sources of their edges.
+    pub fn lists_sources(&self) -> bool {
+        self.sources.is_some()
+    }
+
+    /// Appends the tiles of some edges of a window, with their sources if the graph
+    /// [lists them](GraphWriter::lists_sources). Ids count from the origin of `cell`, and `batch`
+    /// is the number of the batch. Cells come in order, and so do the batches of a cell.
     ///
     /// # Panics
-    /// When there is no such batch.
-    pub fn append_tile(&mut self, cell: Cell, batch: usize, tile: &EncodedTile) -> Result<()> {
+    /// When there is no such batch, and when the graph lists sources and they are not given.
+    pub fn append(
+        &mut self,
+        cell: Cell,
+        batch: usize,
+        tiles: &[EncodedTile],
+        sources: Option<&WindowSources>,
+    ) -> Result<()> {
+        tiles.iter().try_for_each(|tile| self.append_tile(cell, batch, tile))?;
+        if let Some(writer) = &mut self.sources {
+            writer.set.add(sources.expect("a graph that lists sources gets them with the tiles"));
+        }
+        Ok(())
+    }
+
+    fn append_tile(&mut self, cell: Cell, batch: usize, tile: &EncodedTile) -> Result<()> {
         let edges = u64::from(tile.summary.edge_count);
         self.batches[batch].edge_count += edges;
         debug_assert!(
@@ -207,7 +213,6 @@ impl GraphWriter {
                 });
             }
         }
-        self.sources.iter_mut().for_each(|sources| sources.add(tile));
         let weights = tile.weights.as_bytes();
         let weights_offset = match &mut self.weights {
             Some(file) => file.append(weights)?,

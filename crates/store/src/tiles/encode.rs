@@ -13,6 +13,7 @@ use super::divide::Divider;
 use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
 use super::grid::{Origin, SLICE_LOG2, WINDOW_LOG2};
 use super::region::{LocalEdge, Piece, Region};
+use super::source_list::WindowSources;
 use super::strip_edges::StripEdges;
 
 /// A piece with fewer edges is gathered with others of its target window.
@@ -30,6 +31,8 @@ pub struct Encoder<W> {
     unsorted: Vec<LocalEdge<W>>,
     sorted: Vec<LocalEdge<W>>,
     starts: Vec<u32>,
+    /// The pieces of the last call.
+    pieces: Vec<Piece>,
     divider: Divider,
     edges: StripEdges<W>,
     duplicates: u64,
@@ -58,6 +61,7 @@ impl<W: EdgeWeight> Encoder<W> {
         origin: Origin,
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
+        self.pieces.clear();
         let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
         let window_of = |edge: &DenseEdge<N, W>| {
             let target: u64 = { edge.target }.into();
@@ -66,8 +70,8 @@ impl<W: EdgeWeight> Encoder<W> {
         let window = window_of(first);
         debug_assert!(edges.iter().copied().flatten().all(|edge| window_of(edge) == window));
         let window = ((window << WINDOW_LOG2) - origin.target) as u32;
-        let pieces = self.sort(edges, origin.source);
-        for region in gather(pieces) {
+        self.sort(edges, origin.source);
+        for region in gather(&self.pieces) {
             let region = Region::new(&region, &self.sorted);
             let strips = self.divider.divide(&region);
             self.edges.fill(&region, strips);
@@ -76,9 +80,14 @@ impl<W: EdgeWeight> Encoder<W> {
         Ok(())
     }
 
-    /// Sorts the edges by source, target and weight. Returns the pieces, whose sources count from
-    /// `origin`.
-    fn sort<N: VertexNumber>(&mut self, edges: &[&[DenseEdge<N, W>]], origin: u64) -> Vec<Piece> {
+    /// Returns the sources of the edges of the last call, each once. They count from the origin of
+    /// the call.
+    pub fn sources(&self) -> WindowSources {
+        WindowSources::of(&self.pieces, &self.sorted)
+    }
+
+    /// Sorts the edges by source, target and weight into pieces, whose sources count from `origin`.
+    fn sort<N: VertexNumber>(&mut self, edges: &[&[DenseEdge<N, W>]], origin: u64) {
         let len = edges.iter().map(|some| some.len()).sum();
         assert!(len <= EDGES_MAX, "{len} edges");
         let slice = |edge: &DenseEdge<N, W>| {
@@ -105,7 +114,6 @@ impl<W: EdgeWeight> Encoder<W> {
             *place += 1;
         }
         // Each start has become the end of its slice.
-        let mut pieces = Vec::new();
         let mut begin = 0;
         for (slice, &end) in (first..=last).zip(&self.starts) {
             let range = begin..end as usize;
@@ -117,17 +125,16 @@ impl<W: EdgeWeight> Encoder<W> {
             sort_piece(&mut self.unsorted[range.clone()], sorted);
             self.duplicates +=
                 sorted.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count() as u64;
-            pieces.push(Piece { source_base: slice << SLICE_LOG2, range });
+            self.pieces.push(Piece { source_base: slice << SLICE_LOG2, range });
         }
-        pieces
     }
 }
 
 /// Gathers thin pieces to regions.
-fn gather(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+fn gather(pieces: &[Piece]) -> Vec<Vec<Piece>> {
     let mut regions: Vec<Vec<Piece>> = Vec::new();
     let mut gathered: Option<(usize, usize)> = None; // (index of the region, its edges)
-    for piece in pieces {
+    for piece in pieces.iter().cloned() {
         let len = piece.range.len();
         match &mut gathered {
             _ if len >= THIN_PIECE_EDGES => regions.push(vec![piece]),

@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::edge::EdgeWeight;
+use super::region::{LocalEdge, Piece};
 use crate::packed::{decode_packed, encode_packed};
 
 /// Sources whose distances are packed at a time.
@@ -18,6 +20,30 @@ const WORD: u32 = u64::BITS;
 /// Whether `count` of the `segment_size` sources of a segment are listed.
 pub(crate) fn is_listed(count: u32, segment_size: u32) -> bool {
     u64::from(count) * 2 <= u64::from(segment_size)
+}
+
+/// The sources of the edges of one window, each once: what a graph needs of these edges to list the
+/// sources of their cell. Takes at most 2 bytes for each edge, and 8 for each slice of sources.
+#[derive(Debug, Default)]
+pub struct WindowSources {
+    /// The first source of each slice, from the first of the segment, and where its sources end.
+    slices: Vec<(u32, u32)>,
+    /// The sources within their slices, ascending in each slice.
+    sources: Vec<u16>,
+}
+
+impl WindowSources {
+    /// Returns the sources of pieces, whose edges are sorted by source in `edges`.
+    pub(super) fn of<W: EdgeWeight>(pieces: &[Piece], edges: &[LocalEdge<W>]) -> WindowSources {
+        let mut own = WindowSources::default();
+        for Piece { source_base, range } in pieces {
+            let same_source = |a: &LocalEdge<W>, b: &LocalEdge<W>| a.source() == b.source();
+            let distinct = edges[range.clone()].chunk_by(same_source);
+            own.sources.extend(distinct.map(|same| same[0].source() as u16));
+            own.slices.push((*source_base, own.sources.len() as u32));
+        }
+        own
+    }
 }
 
 /// A set of the sources of a cell: a bit for each source of the segment. Operations take time only
@@ -44,6 +70,16 @@ impl SourceSet {
         self.count += u32::from(self.words[word] & bit == 0);
         self.words[word] |= bit;
         self.touched = self.touched.start.min(word)..self.touched.end.max(word + 1);
+    }
+
+    /// Adds the sources of edges of the cell.
+    pub fn add(&mut self, window: &WindowSources) {
+        let mut start = 0;
+        for &(base, end) in &window.slices {
+            let sources = &window.sources[start as usize..end as usize];
+            sources.iter().for_each(|&source| self.insert(base + u32::from(source)));
+            start = end;
+        }
     }
 
     /// Number of sources.

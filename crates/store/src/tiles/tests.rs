@@ -42,15 +42,27 @@ fn assert_same_elsewhere<W: EdgeWeight>(edges: &[DenseEdge<u32, W>], tiles: &[En
     }
 }
 
+/// Asserts that the encoder tells exactly the sources in its tiles.
+fn assert_sources(sources: &WindowSources, tiles: &[EncodedTile], vertex_count: u32) {
+    let mut told = SourceSet::new(vertex_count);
+    told.add(sources);
+    let mut decoded = SourceSet::new(vertex_count);
+    let edges = tiles.iter().flat_map(|tile| decode(tile, vertex_count));
+    edges.for_each(|(source, ..)| decoded.insert(source));
+    assert_eq!(told.len(), decoded.len());
+    assert!(told.take_list(vertex_count) == decoded.take_list(vertex_count));
+}
+
 fn round_trip<W: EdgeWeight>(edges: &[DenseEdge<u32, W>], vertex_count: u32) -> Vec<Encoding> {
     let mut tiles = Vec::new();
-    Encoder::new()
-        .encode_window(&[edges], Origin::default(), &mut |tile| {
-            tiles.push(tile);
-            Ok(())
-        })
-        .unwrap();
+    let mut encoder = Encoder::new();
+    let mut emit = |tile| {
+        tiles.push(tile);
+        Ok(())
+    };
+    encoder.encode_window(&[edges], Origin::default(), &mut emit).unwrap();
     assert_same_elsewhere(edges, &tiles);
+    assert_sources(&encoder.sources(), &tiles, vertex_count);
     let bits = |w: W| if W::IS_WEIGHTED { w.to_f32().to_bits() } else { 0 };
     let mut expected: Vec<_> = edges.iter().map(|e| (e.source, e.target, bits(e.weight))).collect();
     let mut found: Vec<_> = tiles.iter().flat_map(|t| decode(t, vertex_count)).collect();

@@ -42,7 +42,8 @@ impl AttributeLines {
         };
         let number = first.start.lines + line.number;
         let bad = |detail: String| bad_at(path, At::Line(number), detail);
-        let (separator, header) = header(bytes, line.place, format).map_err(bad)?;
+        let told = first.delimiter.map(|told| Separator::of_byte(told.byte()));
+        let (separator, header) = header(bytes, line.place, format, told).map_err(bad)?;
         let columns = AttributeColumns::of(&header).map_err(bad)?;
         let start = Start { bytes: line.next as u64, lines: number };
         stream.unread(first.bytes);
@@ -146,17 +147,20 @@ struct Row<'b> {
     cells: Vec<Option<Cow<'b, str>>>,
 }
 
-/// Returns the names in the header, and the first separator that gives several of them.
+/// Returns the names in the header, and the first separator that gives several of them. Only the
+/// separator that the text has `told` counts, if it has.
 fn header(
     bytes: &[u8],
     line: Range<usize>,
     format: Format,
+    told: Option<Separator>,
 ) -> Result<(Separator, Vec<String>), String> {
     let candidates = match format {
         Format::Csv => [Separator::Comma, Separator::Semicolon, Separator::Tab],
         _ => [Separator::Tab, Separator::Comma, Separator::Semicolon],
     };
-    for separator in candidates {
+    let candidates = candidates.into_iter().filter(|_| told.is_none());
+    for separator in told.into_iter().chain(candidates) {
         let names = Fields::texts(bytes, line.clone(), separator)?;
         if names.len() > 1 {
             return Ok((separator, names));

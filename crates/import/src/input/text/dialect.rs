@@ -7,7 +7,7 @@ use memchr::{memchr_iter, memrchr};
 use tegula_machine::{At, Diagnostic, Result};
 
 use super::super::columns::{Columns, ColumnsTaken};
-use super::super::options::{Format, IdKind, InputOptions};
+use super::super::options::{Delimiter, Format, IdKind, InputOptions};
 use super::super::preamble::Preamble;
 use super::super::reader::{Sizes, bad_at, bad_file};
 use super::super::stream::Stream;
@@ -140,7 +140,8 @@ pub(in super::super) fn sniff(
         None => match foreign::text_refusal(whole, options) {
             Some(problem) => return Err(bad_file(path, problem)),
             None => {
-                let lines = Head { bytes: whole, start: head.start, format, options };
+                let told = head.delimiter;
+                let lines = Head { bytes: whole, start: head.start, told, format, options };
                 lines.dialect().map(|dialect| (dialect, Preamble::default()))
             }
         },
@@ -159,6 +160,8 @@ pub(super) struct FirstBytes {
     pub start: Start,
     /// The first line of the text, which may be a comment, or the first bytes of a long line.
     pub first_line: Vec<u8>,
+    /// The delimiter that a line before them names for spreadsheets, as `sep=;` does.
+    pub delimiter: Option<Delimiter>,
 }
 
 impl FirstBytes {
@@ -174,7 +177,8 @@ impl FirstBytes {
     ) -> Result<FirstBytes> {
         const STEP_BYTES: usize = 16 << 10;
         let (start, first_line) = (Start::default(), Vec::new());
-        let mut head = FirstBytes { bytes: Vec::new(), whole: 0, start, first_line };
+        let bytes = Vec::new();
+        let mut head = FirstBytes { bytes, whole: 0, start, first_line, delimiter: None };
         loop {
             let filled = head.bytes.len();
             head.bytes.resize(filled + filled.clamp(STEP_BYTES, line_bytes_max), 0);
@@ -187,6 +191,7 @@ impl FirstBytes {
                     return Err(bad_file(path, problem));
                 }
                 head.drop_first(if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
+                head.take_delimiter();
                 head.first_line = head.bytes[line_at(&head.bytes, 0).0].to_vec();
             }
             let whole = memrchr(b'\n', &head.bytes).map_or(0, |at| at + 1);
@@ -212,6 +217,16 @@ impl FirstBytes {
                 1 => {}
                 _ => return Ok(head),
             }
+        }
+    }
+
+    /// Drops a first line that only names the delimiter.
+    fn take_delimiter(&mut self) {
+        let (line, next) = line_at(&self.bytes, 0);
+        self.delimiter = Delimiter::told_by(&self.bytes[line]);
+        if self.delimiter.is_some() {
+            self.drop_first(next);
+            self.start.lines = 1;
         }
     }
 

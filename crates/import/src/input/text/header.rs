@@ -8,7 +8,7 @@
 use tegula_machine::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
-use super::super::options::{Format, IdKind, InputOptions};
+use super::super::options::{Delimiter, Format, IdKind, InputOptions};
 use super::blocks::Start;
 use super::dialect::{Dialect, Form, Line, lines};
 use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
@@ -19,6 +19,8 @@ pub(super) struct Head<'a> {
     pub bytes: &'a [u8],
     /// Where the lines begin in the text.
     pub start: Start,
+    /// The delimiter that a line before them names.
+    pub told: Option<Delimiter>,
     pub format: Format,
     pub options: &'a InputOptions,
 }
@@ -167,7 +169,7 @@ impl Head<'_> {
 
     /// Finds the separator. In this order:
     ///
-    /// * the one that the user chose, or that the format suggests;
+    /// * the one that the user chose, the text names, or the format suggests;
     /// * one by which the first line begins with two integers, or else the second line does;
     /// * one by which the first line has usual names;
     /// * one that divides all lines into the same number of columns. If blanks do so too, the user
@@ -175,7 +177,7 @@ impl Head<'_> {
     /// * one that occurs in the first line, else blanks.
     fn separator(&self, lines: &[Line]) -> Result<Separator, Diagnostic> {
         use Separator::{Blanks, Comma, Semicolon, Tab};
-        if let Some(delimiter) = self.options.delimiter {
+        if let Some(delimiter) = self.options.delimiter.or(self.told) {
             return Ok(Separator::of_byte(delimiter.byte()));
         }
         let first = &lines[0];

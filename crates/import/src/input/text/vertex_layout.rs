@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tegula_machine::{At, Result};
 
-use super::super::options::{Format, IdKind};
+use super::super::options::{Delimiter, Format, IdKind};
 use super::super::reader::bad_at;
 use super::super::stream::Stream;
 use super::super::vertex_columns::{Places, Presence, VALUES_MAX, VertexColumns};
@@ -47,7 +47,9 @@ impl VertexLayout {
         let first = FirstBytes::read(path, stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
         let lines_before = first.start.lines;
         let bytes = first.whole_lines();
-        let layout = Head { path, bytes, lines_before, format, columns, is_vertex }.layout()?;
+        let told = first.delimiter;
+        let layout =
+            Head { path, bytes, lines_before, told, format, columns, is_vertex }.layout()?;
         stream.unread(first.bytes);
         Ok(layout)
     }
@@ -65,6 +67,8 @@ struct Head<'a> {
     bytes: &'a [u8],
     /// The number of lines before them.
     lines_before: u64,
+    /// The delimiter that a line before them names.
+    told: Option<Delimiter>,
     format: Format,
     columns: &'a VertexColumns,
     is_vertex: &'a dyn Fn(&str) -> Result<bool>,
@@ -122,6 +126,9 @@ impl Head<'_> {
     /// come before blanks, which may be part of a name.
     fn separator(&self, first: Option<&Line>, second: Option<&Line>) -> Separator {
         use Separator::{Blanks, Comma, Semicolon, Tab};
+        if let Some(told) = self.told {
+            return Separator::of_byte(told.byte());
+        }
         let candidates = match self.format {
             Format::Csv => [Comma, Semicolon, Tab, Blanks],
             _ => [Tab, Blanks, Comma, Semicolon],
