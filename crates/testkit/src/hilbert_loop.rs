@@ -7,10 +7,6 @@
 //! Patwary, Blair and Manne (*Experiments on union-find algorithms for the disjoint-set data
 //! structure*, SEA 2010). It takes 8 bytes per edge, in memory or in a
 //! [file](mod@crate::edge_stream), and 12 bytes per vertex.
-//!
-//! On R-MAT of scale 22, PageRank takes 2.1 ns per edge and union-find 3.3 ns (processor time,
-//! memory). PageRank would take 0.93 times as long without bounds checks, and 0.85 times with ids
-//! by degree instead of ids as given.
 
 use std::fs::{self, File};
 use std::io;

@@ -121,9 +121,6 @@ impl Suite {
             }
             machine.disk_bytes_per_second = lab.disk_bytes_per_second;
             measured.machine = results.place_of(&machine);
-            if let Some(svg) = plot::over_budgets(&measured)? {
-                fs::write(folder.join(pages::plot_name(&measured)), svg)?;
-            }
             results.put(measured, &order);
             // Written after each group: whatever happens to the next group keeps this one.
             results.write(&json)?;
@@ -137,6 +134,11 @@ impl Suite {
     }
 
     fn write_pages(&self, folder: &Path, results: &Results) -> Outcome {
+        for group in &results.groups {
+            if let Some(svg) = plot::over_budgets(group)? {
+                fs::write(folder.join(pages::plot_name(group)), svg)?;
+            }
+        }
         for page in pages::pages(self.page, self.introduction, results) {
             fs::write(folder.join(&page.name), page.text)?;
         }

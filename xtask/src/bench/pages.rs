@@ -132,7 +132,7 @@ fn letter(place: usize) -> char {
 
 /// Returns the anchor of a heading.
 fn anchor(title: &str) -> String {
-    let kept = title.chars().filter(|&it| it.is_alphanumeric() || it == ' ' || it == '-');
+    let kept = title.chars().filter(|&it| it.is_alphanumeric() || " -_".contains(it));
     kept.map(|it| if it == ' ' { '-' } else { it.to_ascii_lowercase() }).collect()
 }
 

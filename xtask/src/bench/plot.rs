@@ -45,11 +45,12 @@ pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
         .margin(16)
         .x_label_area_size(48)
         .y_label_area_size(56)
-        .build_cartesian_2d(memory.log_scale(), 0.0..most * 1.1)?;
+        .build_cartesian_2d(memory.log_scale().base(2.0), 0.0..most * 1.1)?;
     chart
         .configure_mesh()
         .x_desc("budget (MiB)")
         .y_desc("an iteration (s)")
+        .light_line_style(TRANSPARENT)
         .x_label_formatter(&|mebibytes| format!("{mebibytes:.0}"))
         .draw()?;
     let medians = within.iter().map(|(at, figure)| (*at, figure.samples.median));
@@ -68,7 +69,12 @@ pub fn over_budgets(group: &Measured) -> Result<Option<String>> {
         .draw_series(DashedLineSeries::new(beside, 6, 4, BLACK.into()))?
         .label("in memory, measured in turn")
         .legend(|(x, y)| PathElement::new([(x, y), (x + 24, y)], BLACK));
-    chart.configure_series_labels().border_style(BLACK).background_style(WHITE).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .border_style(BLACK)
+        .background_style(WHITE)
+        .draw()?;
     area.present()?;
     drop(chart);
     drop(area);

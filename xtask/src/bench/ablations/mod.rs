@@ -32,7 +32,7 @@ pub const ABLATIONS: &[Group] = &[
     },
     Group {
         name: "budgets",
-        title: "PageRank within 5 to 200 % of the graph",
+        title: "PageRank with room for 5 to 200 % of the tiles",
         measure: processes::budgets,
     },
     Group { name: "checkpoints", title: "Checkpoints, by how often", measure: checkpoints::all },
