@@ -27,6 +27,7 @@ use crate::parts::Parts;
 use crate::program::{Activity, Aggregate, Message, Program, Reduction};
 use crate::spread::Spread;
 use crate::start::Start;
+use crate::superstep::execution::Execution;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
     /// Makes the arrays on disk and initialises the states.
@@ -76,7 +77,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let mut step = ExternalStep {
             graph,
             parts: Arc::clone(parts),
-            program,
+            execution: Execution::new(program, cut.vertex_count()),
             instructions: options.tuning.instructions,
             cut,
             arrays,
@@ -88,13 +89,9 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            open_targets: vec![0; cut.vertex_count().div_ceil(WINDOW_SIZE)],
             messages: identities::<P>(graph),
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
-            aggregate: P::Aggregate::default(),
-            iteration: 0,
-            is_over: false,
             position: Position::default(),
         };
         match kept.resumed {
@@ -110,7 +107,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         elsewhere: Option<BlockStore>,
         Resumed { iteration, aggregate }: Resumed<P>,
     ) -> Result<()> {
-        (self.iteration, self.aggregate) = (iteration, aggregate);
+        self.execution.resume(iteration, aggregate);
         let elsewhere = elsewhere.map(|store| StatesOnDisk::new(store, self.cut));
         let mut room = BlockStates::<P::State>::new(self.cut.size_max());
         for block in 0..self.cut.count() {
@@ -120,8 +117,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             kept.read_ahead(block + 1);
             kept.read_with(block, states, active)?;
             for (vertex, state) in vertices.clone().zip(&*states) {
-                self.open_targets[vertex >> WINDOW_LOG2] +=
-                    u32::from(!self.program.is_settled(state));
+                self.execution.restore(vertex, state);
             }
             self.next_activity.note(block, vertices.start, active);
             if elsewhere.is_some() {
@@ -137,6 +133,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
         let windows: Vec<Mutex<Vec<Window<P>>>> =
             stretches.iter().map(|_| Mutex::default()).collect();
+        let program = &self.execution.program;
         context.for_each(stretches.len(), &|index| {
             let stretch = &stretches[index];
             let degrees = self.degrees_of(stretch)?;
@@ -155,13 +152,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                     }
                     let Some(window) = done.last_mut() else { continue };
                     let degree = degrees.get(vertex - stretch.start).copied();
-                    let (state, activity) = self.program.init_from(
+                    let (state, activity) = program.init_from(
                         *place,
                         VertexId(vertex as u64),
                         degree.unwrap_or(0),
                         &mut window.aggregate,
                     );
-                    window.open += u32::from(!self.program.is_settled(&state));
+                    window.open += u32::from(!program.is_settled(&state));
                     active[local / 64] |= u64::from(activity == Activity::Active) << (local % 64);
                     *place = state;
                 }
@@ -171,11 +168,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             *lock(&windows[index]) = done;
             Ok(())
         })?;
-        let windows = windows.into_iter().flat_map(unlocked).zip(&mut self.open_targets);
-        self.aggregate = P::Aggregate::sum(windows.map(|(Window { open, aggregate }, place)| {
-            *place = open;
-            aggregate
-        }));
+        let open_targets = &mut self.execution.open_targets;
+        let windows = windows.into_iter().flat_map(unlocked).zip(open_targets);
+        self.execution.aggregate =
+            P::Aggregate::sum(windows.map(|(Window { open, aggregate }, place)| {
+                *place = open;
+                aggregate
+            }));
         self.activity = self.next_activity.take();
         Ok(())
     }

@@ -203,7 +203,7 @@ impl<P: Program> ExternalStep<'_, P> {
                 if bit(active, local) {
                     let vertex = VertexId((vertices.start + local) as u64);
                     let degree = degrees.get(first + local).copied().unwrap_or(0);
-                    let signal = self.program.signal(vertex, state, degree);
+                    let signal = self.execution.program.signal(vertex, state, degree);
                     *message = signal.unwrap_or(P::Reduction::IDENTITY);
                 }
             }

@@ -37,7 +37,7 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
         let first = step.graph.batches()[part.batch].target_first as usize >> WINDOW_LOG2;
         let window = entry.window(step.graph.origin_of(entry)) - first;
         step.instructions.run(KernelInput {
-            program: &step.program,
+            program: &step.execution.program,
             tile,
             weights,
             messages: &step.messages,
