@@ -24,9 +24,10 @@ use crate::checkpoint::Resumed;
 use crate::job::context::JobContext;
 use crate::options::{Checkpoints, RunOptions};
 use crate::parts::Parts;
-use crate::program::{Activity, Aggregate, Message, Program, Reduction};
+use crate::program::{Activity, Program, Reduction};
 use crate::spread::Spread;
 use crate::start::Start;
+use crate::superstep::exchange::{Exchange, Local};
 use crate::superstep::execution::Execution;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
@@ -74,6 +75,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
         }
         let mut next_activity = NextActivity::new(&cut);
+        // All segments but the last have the same size.
+        let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
         let mut step = ExternalStep {
             graph,
             parts: Arc::clone(parts),
@@ -89,7 +92,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            messages: identities::<P>(graph),
+            exchange: Local::of_segment(segment, P::Reduction::IDENTITY),
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             position: Position::default(),
@@ -169,12 +172,12 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             Ok(())
         })?;
         let open_targets = &mut self.execution.open_targets;
-        let windows = windows.into_iter().flat_map(unlocked).zip(open_targets);
-        self.execution.aggregate =
-            P::Aggregate::sum(windows.map(|(Window { open, aggregate }, place)| {
-                *place = open;
-                aggregate
-            }));
+        let windows = windows.into_iter().flat_map(unlocked).zip(open_targets).enumerate();
+        let sums = windows.map(|(number, (Window { open, aggregate }, place))| {
+            *place = open;
+            (number, aggregate)
+        });
+        self.execution.aggregate = self.exchange.agree(sums);
         self.activity = self.next_activity.take();
         Ok(())
     }
@@ -186,14 +189,6 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             None => Ok(Vec::new()),
         }
     }
-}
-
-/// Makes room for the messages of a segment, all identities, and one more identity.
-fn identities<P: Program>(graph: &Graph) -> Vec<Message<P>> {
-    let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
-    let mut messages = huge::with_capacity(segment + 1);
-    messages.resize(segment + 1, P::Reduction::IDENTITY);
-    messages
 }
 
 /// What the checkpoints of a run provide at its start.

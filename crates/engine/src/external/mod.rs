@@ -44,7 +44,8 @@ use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
-use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Program};
+use crate::program::{ApplyTo, EdgeWeight, Message, Program};
+use crate::superstep::exchange::{Exchange, Local};
 use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
 use cut::indices;
@@ -79,8 +80,8 @@ pub struct ExternalStep<'g, P: Program> {
     degrees: Option<DegreeReader>,
     activity: ActiveBlocks,
     next_activity: NextActivity,
-    /// The messages of the segment at work, and the identity at the end.
-    messages: Vec<Message<P>>,
+    /// It holds the messages of the segment at work.
+    exchange: Local<Message<P>>,
     group: ColumnGroup<P>,
     /// This iteration's sum over the targets of each batch.
     sums: Vec<Option<P::Aggregate>>,
@@ -188,7 +189,9 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Ends an iteration: takes over sums and active vertices.
     fn finish(&mut self) {
-        self.execution.aggregate = P::Aggregate::sum(self.sums.iter_mut().filter_map(Option::take));
+        let sums = self.sums.iter_mut().enumerate();
+        let sums = sums.filter_map(|(batch, sum)| Some((batch, sum.take()?)));
+        self.execution.aggregate = self.exchange.agree(sums);
         self.activity = self.next_activity.take();
     }
 

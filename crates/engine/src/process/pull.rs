@@ -161,7 +161,7 @@ fn pull<P: Program>(
     for mut window in owned.into_iter().filter_map(unlocked) {
         let newly_settled = std::slice::from_mut(&mut window.newly_settled);
         step.execution.settle(window.number, newly_settled);
-        sums.push(window.aggregate);
+        sums.push((window.number, window.aggregate));
         edges_seen += window.edges;
     }
     step.execution.aggregate = step.exchange.agree(sums.into_iter());

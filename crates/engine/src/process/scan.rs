@@ -98,9 +98,9 @@ impl<P: Program> Process<P> for Scan<'_> {
 /// Ends the iteration after a scan: takes over sums, active vertices and settled targets.
 pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
     let mut sums = Vec::new();
-    for batch in &mut step.arrays.batches {
+    for (number, batch) in step.arrays.batches.iter_mut().enumerate() {
         let batch = get_mut(batch);
-        sums.extend(batch.aggregate.take());
+        sums.extend(batch.aggregate.take().map(|sum| (number, sum)));
         let first_window = batch.ranges.targets.start >> WINDOW_LOG2;
         step.execution.settle(first_window, &mut batch.newly_settled);
     }

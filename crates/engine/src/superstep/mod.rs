@@ -209,7 +209,7 @@ impl<'g, P: Program> Superstep<'g, P> {
             Ok(())
         })?;
         // Sums are merged in the order of the windows, so they do not depend on the threads.
-        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate);
+        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate).enumerate();
         self.execution.aggregate = self.exchange.agree(sums);
         self.take_next_active();
         Ok(())
@@ -261,7 +261,7 @@ impl<'g, P: Program> Superstep<'g, P> {
 
     /// Returns what senders read of the vertices while messages go along rows, and the receiver of
     /// these messages.
-    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut Local<Message<P>>) {
+    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut impl Exchange<Message<P>>) {
         let vertices = Vertices {
             program: &self.execution.program,
             states: self.arrays.states.all(),

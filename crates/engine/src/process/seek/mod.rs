@@ -425,9 +425,9 @@ impl<P: Program> Seek<'_, P> {
         let mut lists = Vec::new();
         let mut sums = Vec::new();
         for reached in owned.into_iter().map(unlocked) {
-            sums.push(reached.aggregate);
-            lists.push(reached.reached);
             let first_window = reached.first >> WINDOW_LOG2;
+            sums.push((first_window, reached.aggregate));
+            lists.push(reached.reached);
             step.execution.settle(first_window, reached.newly_settled);
         }
         let list = join(lists, context)?;
