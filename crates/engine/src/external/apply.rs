@@ -10,10 +10,10 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use zerocopy::IntoBytes;
 
 use super::ExternalStep;
-use super::cut::{Cut, indices};
-use super::states::BlockStates;
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
+use crate::states::BlockStates;
+use crate::states::cut::{Cut, indices};
 use crate::superstep::targets::Targets;
 
 /// The result of a worker for a stretch of targets.

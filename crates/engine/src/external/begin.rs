@@ -13,20 +13,20 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::activity::NextActivity;
-use super::cut::Cut;
 use super::dispatch::Dispatch;
-use super::folder::spill_folder;
 use super::group::ColumnGroup;
 use super::plan::{ArraysOnDisk, ArraysPlan};
-use super::states::{BlockStates, States, StatesOnDisk};
 use super::{ExternalStep, Position};
-use crate::checkpoint::Resumed;
+use crate::checkpoint::{Checkpoints, Resumed};
 use crate::job::context::JobContext;
-use crate::options::{Checkpoints, RunOptions};
+use crate::options::RunOptions;
 use crate::parts::Parts;
 use crate::program::{Activity, Program, Reduction};
 use crate::spread::Spread;
 use crate::start::Start;
+use crate::states::cut::Cut;
+use crate::states::folder::spill_folder;
+use crate::states::{BlockStates, States, StatesOnDisk};
 use crate::superstep::exchange::{Exchange, Local};
 use crate::superstep::execution::Execution;
 
@@ -243,4 +243,5 @@ struct Window<P: Program> {
     aggregate: P::Aggregate,
 }
 
-const _: () = assert!(super::cut::STRETCH_LOG2 >= WINDOW_LOG2, "windows begin within stretches");
+const _: () =
+    assert!(crate::states::cut::STRETCH_LOG2 >= WINDOW_LOG2, "windows begin within stretches");

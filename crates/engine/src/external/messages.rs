@@ -9,12 +9,12 @@ use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
-use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch::{Dispatch, Sent};
-use super::states::BlockStates;
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
+use crate::states::BlockStates;
+use crate::states::cut::{Cut, STRETCH_LOG2, indices};
 use crate::superstep::bit;
 use crate::superstep::exchange::Local;
 

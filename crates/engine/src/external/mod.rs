@@ -18,9 +18,7 @@
 mod activity;
 mod apply;
 mod begin;
-mod cut;
 mod dispatch;
-mod folder;
 mod group;
 mod lists;
 mod look_up;
@@ -28,7 +26,6 @@ mod messages;
 mod part;
 pub mod plan;
 mod sorted;
-mod states;
 pub mod wanted;
 
 use std::ops::Range;
@@ -45,19 +42,17 @@ use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
 use crate::program::{ApplyTo, EdgeWeight, Message, Program};
+use crate::states::cut::{Cut, indices};
+use crate::states::{States, StatesOnDisk};
 use crate::superstep::exchange::{Exchange, Local};
 use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
-use cut::indices;
 use dispatch::Dispatch;
 use group::ColumnGroup;
 use plan::{ArraysOnDisk, ArraysPlan};
 
-pub use cut::Cut;
-pub use folder::spill_folder;
 pub use part::ExternalPart;
 pub use sorted::{OrderedStates, StatesByIdPosition, StatesWriter};
-pub use states::{States, StatesOnDisk, state_blocks};
 
 /// A frontier is small if fewer than one in `SMALL_FRONTIER` vertices are active.
 const SMALL_FRONTIER: u64 = 64;

@@ -10,9 +10,10 @@ use tegula_store::graph::Graph;
 
 use super::context::JobContext;
 use crate::checkpoint::{Keeper, Resumed};
-use crate::external::{Cut, StatesOnDisk, state_blocks};
 use crate::options::RunOptions;
 use crate::program::Program;
+use crate::states::cut::Cut;
+use crate::states::{StatesOnDisk, state_blocks};
 use crate::superstep::Superstep;
 use crate::superstep::active_set::ActiveSet;
 
@@ -76,7 +77,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             in_place = Some(states).filter(|_| checkpoints.resumes_in_place());
         }
         let first = step.execution.iterations_begun();
-        let Some(keeper) = Keeper::of(options, graph, first) else { return Ok(None) };
+        let Some(keeper) = Keeper::of(options.checkpoints, graph, first) else { return Ok(None) };
         let states = match in_place {
             Some(states) => Some(states),
             None => checkpoints.create(blocks, (&reader, &writer), |_| false)?.map(states_in),

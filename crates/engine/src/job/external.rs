@@ -14,13 +14,14 @@ use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::checkpoint::Keeper;
 use crate::external::plan::ArraysPlan;
-use crate::external::{ExternalPart, ExternalStep, NextScan, States};
+use crate::external::{ExternalPart, ExternalStep, NextScan};
 use crate::iteration_times::log_iteration;
 use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
 use crate::process::ProcessKind;
 use crate::program::Program;
 use crate::start::Start;
+use crate::states::States;
 use crate::statistics::RunStatistics;
 
 /// A program while it runs.
@@ -106,7 +107,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
             self.options.progress.begin("iterating", None, Unit::Iterations);
             let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
             let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
-            self.keeper = Keeper::of(self.options, graph, step.iterations_begun());
+            self.keeper = Keeper::of(self.options.checkpoints, graph, step.iterations_begun());
             self.statistics.begin_at(step.iterations_begun());
             Ok(step)
         })?;
