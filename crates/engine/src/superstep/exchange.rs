@@ -1,12 +1,10 @@
 //! The way of messages from the vertices that signal to the edges that carry them, and of sums to a
-//! total.
+//! total. Here a run on several machines would differ.
 //!
-//! A run on several machines differs from one on a single machine here and nowhere else. A program
-//! with its arrays on disk shares the totals and the places of messages, but not
-//! [`Exchange::publish`]: it has the states of a block and the bits of its active vertices in memory
-//! only together and only for a moment, and often it reads messages again instead of generating
-//! them. To publish them, it would have to read each block twice. So it writes the messages of a
-//! segment itself ([`Local::places`]).
+//! A program with its arrays on disk takes its totals from an exchange, too, but does not
+//! [publish](Exchange::publish). The bits of its active vertices lie in the blocks of its states, so
+//! it would have to read each block twice. And it often reads messages again instead of generating
+//! them. So it writes the messages of a segment to their [places](Local::places) itself.
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
