@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use cargo_metadata::MetadataCommand;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Where the page lies, from the root of the workspace.
 const PAGE: &str = "docs/ALGORITHMS.md";

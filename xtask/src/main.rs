@@ -8,14 +8,14 @@
 mod algorithms;
 mod bench;
 mod demo;
+mod outcome;
 mod tegula;
 mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The result of a task: nothing, or why it failed.
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use outcome::Outcome;
 
 /// A task: its name, a summary in one line, and its function. The function gets the root of the
 /// workspace and the arguments after the name.

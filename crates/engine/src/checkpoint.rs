@@ -22,8 +22,22 @@ use tegula_machine::disk::{BlockStore, Blocks, Reader, VersionFolder, WriteBehin
 use tegula_machine::{Error, Result, Unresumable};
 use tegula_store::graph::{Graph, file_names};
 
-use crate::options::{Checkpoints, RunOptions};
 use crate::program::{Aggregate, Program};
+
+/// Whether a run keeps checkpoints, and whether it resumes from one.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoints<'a> {
+    /// The folder for new checkpoints. It is created if it is missing; the last two checkpoints
+    /// stay.
+    pub folder: Option<&'a Path>,
+    /// A checkpoint is kept before each iteration whose number is a multiple of `every`, except
+    /// before the first iteration of this run.
+    pub every: NonZeroU64,
+    /// The folder of the checkpoint to resume from.
+    pub resume: Option<&'a Path>,
+    /// The algorithm and its options. A checkpoint of another run is refused.
+    pub run: &'a str,
+}
 
 /// The header of a checkpoint, which is kept beside the blocks.
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,8 +107,12 @@ pub struct Keeper<'r> {
 
 impl<'r> Keeper<'r> {
     /// Makes the keeper of a run that begins with iteration `first`, if the run keeps checkpoints.
-    pub fn of(options: &RunOptions<'r>, graph: &'r Graph, first: u64) -> Option<Keeper<'r>> {
-        let Checkpoints { folder, every, run, .. } = options.checkpoints?;
+    pub fn of(
+        checkpoints: Option<Checkpoints<'r>>,
+        graph: &'r Graph,
+        first: u64,
+    ) -> Option<Keeper<'r>> {
+        let Checkpoints { folder, every, run, .. } = checkpoints?;
         folder.map(|_| Keeper { every, graph, run, first })
     }
 

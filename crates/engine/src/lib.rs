@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `start` | what a run begins with |
 //! | `program` | what an algorithm does with one vertex and one edge |
+//! | `states` | the states before and after a run, in memory or in blocks on disk |
 //! | `superstep` | a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
 //! | `external` | programs whose arrays lie on disk |
@@ -29,16 +30,17 @@ mod program;
 mod scheduler;
 mod spread;
 mod start;
+mod states;
 mod statistics;
 mod superstep;
 mod tile_source;
 
 pub mod traverse;
 
+pub use checkpoint::Checkpoints;
 pub use estimate::Estimate;
 pub use external::plan::{ArraysOnDisk, ArraysPlan};
-pub use external::wanted::Messages;
-pub use external::{OrderedStates, States, StatesByIdPosition, StatesWriter};
+pub use external::{OrderedStates, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
 pub use iteration_times::IterationTimes;
 pub use job::checkpoint_writer::checkpoint_size;
@@ -46,16 +48,16 @@ pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
 pub use open::{open_graph, open_graph_in};
-pub use options::{Arrays, Checkpoints, RunOptions, Tuning};
+pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
 pub use overhead::{RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use process::ProcessKind;
-pub use process::choice::Executor;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
 pub use scheduler::{Resources, Scheduler};
 pub use start::Start;
+pub use states::States;
 pub use statistics::RunStatistics;
 
 pub use tegula_machine::disk::{Backend, Speed};

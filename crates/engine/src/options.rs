@@ -1,6 +1,5 @@
 //! What a caller may choose.
 
-use std::num::NonZeroU64;
 use std::path::Path;
 
 use tegula_machine::Result;
@@ -9,10 +8,9 @@ use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
-use crate::external::wanted::Messages;
+use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
 use crate::parts::PART_EDGES_TARGET;
-use crate::process::choice::Executor;
 use crate::scheduler::{Resources, Scheduler};
 
 /// How a run may use the machine.
@@ -78,6 +76,33 @@ impl Default for Tuning {
     }
 }
 
+/// The processes that a caller allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Executor {
+    /// The process that is predicted to be the quickest, in each iteration.
+    #[default]
+    Auto,
+    /// Always tiles. A program that follows edges [other than forward](crate::Program::directions)
+    /// seeks anyway.
+    Scan,
+    /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans
+    /// anyway.
+    Seek,
+}
+
+/// How messages reach further groups of columns while arrays lie on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Messages {
+    /// In the cheaper way, for each segment and group.
+    #[default]
+    Auto,
+    /// Each group reads all of them again: for tests and benchmarks.
+    Reread,
+    /// They are sent to the groups whose cells list their sources, if all of these are listed and
+    /// memory has room for it: for tests and benchmarks.
+    Dispatched,
+}
+
 /// Where the arrays of a vertex program over all vertices lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrays {
@@ -130,21 +155,6 @@ impl RunOptions<'_> {
             None => Scheduler::scope(graph, &self.resources(), body),
         }
     }
-}
-
-/// Whether a run keeps checkpoints, and whether it resumes from one.
-#[derive(Debug, Clone, Copy)]
-pub struct Checkpoints<'a> {
-    /// The folder for new checkpoints. It is created if it is missing; the last two checkpoints
-    /// stay.
-    pub folder: Option<&'a Path>,
-    /// A checkpoint is kept before each iteration whose number is a multiple of `every`, except
-    /// before the first iteration of this run.
-    pub every: NonZeroU64,
-    /// The folder of the checkpoint to resume from.
-    pub resume: Option<&'a Path>,
-    /// The algorithm and its options. A checkpoint of another run is refused.
-    pub run: &'a str,
 }
 
 impl Default for RunOptions<'_> {

@@ -1,7 +1,7 @@
 //! What a run begins with.
 
-use crate::external::States;
 use crate::program::Program;
+use crate::states::States;
 
 /// A program, and what is known about the vertices before its first iteration.
 #[derive(Debug)]

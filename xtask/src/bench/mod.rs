@@ -27,7 +27,7 @@ mod results;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::tegula::arguments::Arguments;
 use crate::tegula::command::BINARY_VARIABLE;
 use crate::tegula::{Result, target_folder};

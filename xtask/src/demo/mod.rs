@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::tegula::Result;
 use crate::tegula::arguments::Arguments;
 use crate::tegula::command::Tegula;

@@ -3,8 +3,8 @@
 //! A name counts for the file that *defines* it. A module may only pass a name on, by `pub use`, or
 //! by a `use` through which a child reaches it. Then the path is followed to its end: a child that
 //! uses `super::Sibling` depends on the sibling, not on the parent. A path within code counts like
-//! a `use`. A `use` of a whole module counts for nothing, but paths that begin with the module
-//! count. Code for tests is left out.
+//! a `use`, be it an expression or a type. A `use` of a whole module counts for nothing, but paths
+//! that begin with the module count. Code for tests is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -218,7 +218,9 @@ impl Module {
     /// Takes the path that begins at a token, if any; returns the token at which to go on.
     fn take_path(&mut self, tokens: &Tokens, start: usize) -> usize {
         let is_begun = tokens.matches(start + 1, &[":", ":"]);
-        if !is_word(tokens.text(start)) || !is_begun || tokens.text(start.wrapping_sub(1)) == ":" {
+        // One colon before a path stands between a name and its type or its value.
+        let is_middle = start >= 2 && tokens.matches(start - 2, &[":", ":"]);
+        if !is_word(tokens.text(start)) || !is_begun || is_middle {
             return start + 1;
         }
         let mut path = vec![tokens.text(start).to_owned()];
@@ -302,6 +304,28 @@ mod tests {
         assert_eq!(imports(&[parent, of_the_parent, sibling], "a"), ["lib"]);
         let of_all = ("a", "use super::*; fn g() { f() }");
         assert_eq!(imports(&[parent, of_all, sibling], "a"), ["lib"]);
+    }
+
+    #[test]
+    fn a_path_counts_as_a_type_and_as_a_value() {
+        let files = |code| [("lib", "mod a; mod b; pub use b::B;"), ("a", code), ("b", BOTH)];
+        const BOTH: &str = "pub struct B; pub fn b() {}";
+        for code in [
+            "struct A { b: crate::b::B }",
+            "struct A { b: crate::B }",
+            "fn f(b: crate::b::B) {}",
+            "fn f(b: &[crate::b::B]) {}",
+            "fn f() -> Option<crate::B> { None }",
+            "fn f() { let b: crate::B = g(); }",
+            "fn f() -> A { A { b: crate::b::b() } }",
+            "impl Trait for crate::B {}",
+            "impl crate::B { fn f() {} }",
+            "fn f() { Vec::<crate::B>::new() }",
+        ] {
+            assert_eq!(imports(&files(code), "a"), ["b"], "{code}");
+        }
+        let of_another_crate = "struct A { b: other::b::B } fn f() { ::b::B }";
+        assert_eq!(imports(&files(of_another_crate), "a"), Vec::<String>::new());
     }
 
     #[test]

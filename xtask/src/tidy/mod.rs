@@ -21,7 +21,7 @@ mod words;
 
 use std::path::Path;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Checks the whole workspace and prints what is wrong with it.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {

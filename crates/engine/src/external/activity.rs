@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tegula_store::tiles::TileSummary;
 
-use super::cut::Cut;
+use crate::states::cut::Cut;
 use crate::superstep::active_set::ActiveSet;
 
 /// The number of active vertices in each block, and the chunks that have any.

@@ -10,10 +10,10 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use zerocopy::IntoBytes;
 
 use super::ExternalStep;
-use super::cut::{Cut, indices};
-use super::states::BlockStates;
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
+use crate::states::BlockStates;
+use crate::states::cut::{Cut, indices};
 use crate::superstep::targets::Targets;
 
 /// The result of a worker for a stretch of targets.
@@ -85,12 +85,9 @@ impl<P: Program> ExternalStep<'_, P> {
         })?;
         self.forget_ahead();
         for (stretch, applied) in stretches.iter().zip(applied) {
-            let Some(Applied { sums, settled }) = unlocked(applied) else { continue };
+            let Some(Applied { sums, mut settled }) = unlocked(applied) else { continue };
             sums.into_iter().for_each(|(batch, sum)| self.sums[batch] = Some(sum));
-            let first = stretch.start >> WINDOW_LOG2;
-            for (open, settled) in self.open_targets[first..].iter_mut().zip(settled) {
-                *open -= settled;
-            }
+            self.execution.settle(stretch.start >> WINDOW_LOG2, &mut settled);
         }
         Ok(())
     }
@@ -187,7 +184,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let mut settled_bits =
             vec![0; if P::SETTLING.is_possible() { count.div_ceil(64) } else { 0 }];
         let mut targets = Targets {
-            program: &self.program,
+            program: &self.execution.program,
             degrees,
             first: vertices.start,
             states,

@@ -13,20 +13,22 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use super::activity::NextActivity;
-use super::cut::Cut;
 use super::dispatch::Dispatch;
-use super::folder::spill_folder;
 use super::group::ColumnGroup;
 use super::plan::{ArraysOnDisk, ArraysPlan};
-use super::states::{BlockStates, States, StatesOnDisk};
 use super::{ExternalStep, Position};
-use crate::checkpoint::Resumed;
+use crate::checkpoint::{Checkpoints, Resumed};
 use crate::job::context::JobContext;
-use crate::options::{Checkpoints, RunOptions};
+use crate::options::RunOptions;
 use crate::parts::Parts;
-use crate::program::{Activity, Aggregate, Message, Program, Reduction};
+use crate::program::{Activity, Program, Reduction};
 use crate::spread::Spread;
 use crate::start::Start;
+use crate::states::cut::Cut;
+use crate::states::folder::spill_folder;
+use crate::states::{BlockStates, States, StatesOnDisk};
+use crate::superstep::exchange::{Exchange, Local};
+use crate::superstep::execution::Execution;
 
 impl<'g, P: Program> ExternalStep<'g, P> {
     /// Makes the arrays on disk and initialises the states.
@@ -73,10 +75,12 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
         }
         let mut next_activity = NextActivity::new(&cut);
+        // All segments but the last have the same size.
+        let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
         let mut step = ExternalStep {
             graph,
             parts: Arc::clone(parts),
-            program,
+            execution: Execution::new(program, cut.vertex_count()),
             instructions: options.tuning.instructions,
             cut,
             arrays,
@@ -88,13 +92,9 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            open_targets: vec![0; cut.vertex_count().div_ceil(WINDOW_SIZE)],
-            messages: identities::<P>(graph),
+            exchange: Local::of_segment(segment, P::Reduction::IDENTITY),
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
-            aggregate: P::Aggregate::default(),
-            iteration: 0,
-            is_over: false,
             position: Position::default(),
         };
         match kept.resumed {
@@ -110,7 +110,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         elsewhere: Option<BlockStore>,
         Resumed { iteration, aggregate }: Resumed<P>,
     ) -> Result<()> {
-        (self.iteration, self.aggregate) = (iteration, aggregate);
+        self.execution.resume(iteration, aggregate);
         let elsewhere = elsewhere.map(|store| StatesOnDisk::new(store, self.cut));
         let mut room = BlockStates::<P::State>::new(self.cut.size_max());
         for block in 0..self.cut.count() {
@@ -120,8 +120,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             kept.read_ahead(block + 1);
             kept.read_with(block, states, active)?;
             for (vertex, state) in vertices.clone().zip(&*states) {
-                self.open_targets[vertex >> WINDOW_LOG2] +=
-                    u32::from(!self.program.is_settled(state));
+                self.execution.restore(vertex, state);
             }
             self.next_activity.note(block, vertices.start, active);
             if elsewhere.is_some() {
@@ -137,6 +136,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
         let windows: Vec<Mutex<Vec<Window<P>>>> =
             stretches.iter().map(|_| Mutex::default()).collect();
+        let program = &self.execution.program;
         context.for_each(stretches.len(), &|index| {
             let stretch = &stretches[index];
             let degrees = self.degrees_of(stretch)?;
@@ -155,13 +155,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                     }
                     let Some(window) = done.last_mut() else { continue };
                     let degree = degrees.get(vertex - stretch.start).copied();
-                    let (state, activity) = self.program.init_from(
+                    let (state, activity) = program.init_from(
                         *place,
                         VertexId(vertex as u64),
                         degree.unwrap_or(0),
                         &mut window.aggregate,
                     );
-                    window.open += u32::from(!self.program.is_settled(&state));
+                    window.open += u32::from(!program.is_settled(&state));
                     active[local / 64] |= u64::from(activity == Activity::Active) << (local % 64);
                     *place = state;
                 }
@@ -171,11 +171,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             *lock(&windows[index]) = done;
             Ok(())
         })?;
-        let windows = windows.into_iter().flat_map(unlocked).zip(&mut self.open_targets);
-        self.aggregate = P::Aggregate::sum(windows.map(|(Window { open, aggregate }, place)| {
+        let open_targets = &mut self.execution.open_targets;
+        let windows = windows.into_iter().flat_map(unlocked).zip(open_targets).enumerate();
+        let sums = windows.map(|(number, (Window { open, aggregate }, place))| {
             *place = open;
-            aggregate
-        }));
+            (number, aggregate)
+        });
+        self.execution.aggregate = self.exchange.agree(sums);
         self.activity = self.next_activity.take();
         Ok(())
     }
@@ -187,14 +189,6 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             None => Ok(Vec::new()),
         }
     }
-}
-
-/// Makes room for the messages of a segment, all identities, and one more identity.
-fn identities<P: Program>(graph: &Graph) -> Vec<Message<P>> {
-    let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
-    let mut messages = huge::with_capacity(segment + 1);
-    messages.resize(segment + 1, P::Reduction::IDENTITY);
-    messages
 }
 
 /// What the checkpoints of a run provide at its start.
@@ -249,4 +243,5 @@ struct Window<P: Program> {
     aggregate: P::Aggregate,
 }
 
-const _: () = assert!(super::cut::STRETCH_LOG2 >= WINDOW_LOG2, "windows begin within stretches");
+const _: () =
+    assert!(crate::states::cut::STRETCH_LOG2 >= WINDOW_LOG2, "windows begin within stretches");

@@ -9,9 +9,10 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::parts::{Part, Parts};
-use crate::program::{Accumulator, Program, Reduction};
+use crate::program::{Accumulator, Program};
 use crate::superstep::accumulators::{Accumulators, ParkedAccumulators};
 use crate::superstep::batch_array::accumulator_range;
+use crate::superstep::ordered_merge::OrderedMerge;
 
 /// The accumulators of the batches of a group of columns.
 ///
@@ -28,18 +29,14 @@ pub struct ColumnGroup<P: Program> {
 
 /// The reductions of the parts of a batch.
 pub struct GroupBatch<P: Program> {
-    /// The merged reductions of the first parts, in the order of their numbers.
-    merged: Option<Vec<Accumulator<P>>>,
-    merged_count: usize,
-    /// Parts that wait for further segments or for earlier parts.
-    parked: Vec<ParkedPart<P>>,
+    /// Parts wait for further segments or for earlier parts.
+    merge: OrderedMerge<P, ParkedPart<P>>,
     /// Parts that needed no tile at all.
     passed: Vec<usize>,
 }
 
 /// A waiting part.
 struct ParkedPart<P: Program> {
-    number: usize,
     /// The segment of its last tiles so far.
     segment: u32,
     accumulators: ParkedAccumulators<P>,
@@ -50,7 +47,7 @@ type Idle<P> = BTreeMap<usize, Vec<Accumulators<P>>>;
 
 impl<P: Program> GroupBatch<P> {
     fn new() -> GroupBatch<P> {
-        GroupBatch { merged: None, merged_count: 0, parked: Vec::new(), passed: Vec::new() }
+        GroupBatch { merge: OrderedMerge::new(), passed: Vec::new() }
     }
 }
 
@@ -71,13 +68,11 @@ impl<P: Program> ColumnGroup<P> {
     /// Returns the accumulators of a part with its reductions so far.
     pub fn take_up(&self, graph: &Graph, part: &Part) -> Accumulators<P> {
         let targets = accumulator_range(graph, &graph.batches()[part.batch]);
-        let parked = {
-            let mut work = lock(&self.batches[part.batch]);
-            let place = work.parked.iter().position(|parked| parked.number == part.number);
-            place.map(|place| work.parked.swap_remove(place).accumulators)
-        };
+        let parked = lock(&self.batches[part.batch]).merge.take_waiting(part.number);
         match parked {
-            Some(parked) => parked.resume(targets.clone(), || self.idle_for(targets.end)),
+            Some(parked) => {
+                parked.accumulators.resume(targets.clone(), || self.idle_for(targets.end))
+            }
             None => self.idle_for(targets.end),
         }
     }
@@ -99,73 +94,61 @@ impl<P: Program> ColumnGroup<P> {
             idle.into_iter().for_each(|idle| self.put_idle(idle));
             parked
         });
-        let mut work = lock(&self.batches[part.batch]);
+        let mut batch = lock(&self.batches[part.batch]);
+        let GroupBatch { merge, passed } = &mut *batch;
         match parked {
-            Some(accumulators) => {
-                work.parked.push(ParkedPart { number, segment, accumulators });
-            }
-            None => match work.parked.iter_mut().find(|parked| parked.number == number) {
+            Some(accumulators) => merge.wait(number, ParkedPart { segment, accumulators }),
+            None => match merge.waiting(number) {
                 Some(parked) => parked.segment = segment,
                 None if self.last_segments[first_part + number] == segment => {
-                    work.passed.push(number);
+                    passed.push(number);
                 }
                 None => {}
             },
         }
         // A batch of one part is drained when it is applied.
-        while part.count > 1 && work.merged_count < part.count {
-            let number = work.merged_count;
+        while part.count > 1 && merge.next() < part.count {
+            let number = merge.next();
             let last = self.last_segments[first_part + number];
-            let place = work.parked.iter().position(|parked| parked.number == number);
-            match place {
-                Some(place) if last < segment || work.parked[place].segment == last => {
-                    self.merge(&mut work, place, &targets);
+            match merge.waiting(number) {
+                Some(parked) if last < segment || parked.segment == last => {
+                    self.merge_waiting(merge, number, &targets);
                 }
                 // The part needed none of its tiles, and no more will come.
-                None if last < segment || work.passed.contains(&number) => {
-                    work.merged_count += 1;
-                }
+                None if last < segment || passed.contains(&number) => merge.pass_over(),
                 _ => break,
             }
         }
     }
 
-    fn merge(&self, work: &mut GroupBatch<P>, place: usize, targets: &Range<usize>) {
-        let parked = work.parked.swap_remove(place);
+    fn merge_waiting(
+        &self,
+        merge: &mut OrderedMerge<P, ParkedPart<P>>,
+        number: usize,
+        targets: &Range<usize>,
+    ) {
+        let Some(parked) = merge.take_waiting(number) else { return };
         let mut accumulators =
             parked.accumulators.resume(targets.clone(), || self.idle_for(targets.end));
-        match &mut work.merged {
-            Some(merged) => accumulators.drain(targets.clone(), |index, sum| {
-                merged[index] = P::Reduction::accumulate(merged[index], sum);
-            }),
-            None => {
-                let mut sums = Vec::with_capacity(targets.len());
-                accumulators.drain(targets.clone(), |_, sum| sums.push(sum));
-                work.merged = Some(sums);
-            }
-        }
-        work.merged_count = parked.number + 1;
+        merge.merge(number, &mut accumulators, targets.clone());
         self.put_idle(accumulators);
     }
 
     /// Returns whether anything was reduced for a batch.
     pub fn has_reached(&self, batch: usize) -> bool {
-        let work = lock(&self.batches[batch]);
-        work.merged.is_some() || !work.parked.is_empty()
+        lock(&self.batches[batch]).merge.has_any()
     }
 
     /// Takes the reductions for the targets of a batch, if there are any.
     pub fn take(&self, graph: &Graph, batch: usize) -> Option<Vec<Accumulator<P>>> {
         let targets = accumulator_range(graph, &graph.batches()[batch]);
-        let mut work = lock(&self.batches[batch]);
-        while let Some((_, place)) =
-            (0..work.parked.len()).map(|place| (work.parked[place].number, place)).min()
-        {
-            self.merge(&mut work, place, &targets);
+        let mut batch = lock(&self.batches[batch]);
+        let GroupBatch { merge, passed } = &mut *batch;
+        while let Some(number) = merge.first_waiting() {
+            self.merge_waiting(merge, number, &targets);
         }
-        work.merged_count = 0;
-        work.passed.clear();
-        work.merged.take()
+        passed.clear();
+        merge.take()
     }
 
     /// Drops accumulators that the batches of the next group do not need, by size.

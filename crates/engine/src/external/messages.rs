@@ -9,13 +9,14 @@ use tegula_machine::threads::{Cancel, lock};
 use tegula_store::VertexId;
 use zerocopy::IntoBytes;
 
-use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch::{Dispatch, Sent};
-use super::states::BlockStates;
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
+use crate::states::BlockStates;
+use crate::states::cut::{Cut, STRETCH_LOG2, indices};
 use crate::superstep::bit;
+use crate::superstep::exchange::Local;
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Brings the messages of the segment at work into memory, if any tile of these cells is needed
@@ -35,9 +36,10 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(false);
         }
         // The messages are taken out, so that workers may write them while they share the rest.
-        let mut messages = std::mem::take(&mut self.messages);
-        let brought = self.bring_to(&mut messages, sent, context);
-        self.messages = messages;
+        let empty = Local::of_segment(0, P::Reduction::IDENTITY);
+        let mut exchange = std::mem::replace(&mut self.exchange, empty);
+        let brought = self.bring_to(exchange.places(self.sources().len()), sent, context);
+        self.exchange = exchange;
         brought?;
         self.forget_ahead();
         // By now it is known whether the first group needs any message.
@@ -48,7 +50,7 @@ impl<P: Program> ExternalStep<'_, P> {
         Ok(has_tiles)
     }
 
-    /// Brings the messages of the segment at work to their places, and the identity after them.
+    /// Brings the messages of the segment at work to their places.
     fn bring_to(
         &mut self,
         messages: &mut [Message<P>],
@@ -61,9 +63,6 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(());
         }
         let sources = self.sources();
-        // All segments but the last have the same size.
-        let (messages, behind) = messages.split_at_mut(sources.len());
-        behind.fill(P::Reduction::IDENTITY);
         if let (Some(dispatch), Sent::Listed(_) | Sent::Pairs(_)) = (&mut self.dispatch, sent) {
             return dispatch.receive(self.graph, &self.plan, (group, segment), messages, context);
         }
@@ -203,7 +202,7 @@ impl<P: Program> ExternalStep<'_, P> {
                 if bit(active, local) {
                     let vertex = VertexId((vertices.start + local) as u64);
                     let degree = degrees.get(first + local).copied().unwrap_or(0);
-                    let signal = self.program.signal(vertex, state, degree);
+                    let signal = self.execution.program.signal(vertex, state, degree);
                     *message = signal.unwrap_or(P::Reduction::IDENTITY);
                 }
             }

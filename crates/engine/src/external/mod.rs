@@ -18,9 +18,7 @@
 mod activity;
 mod apply;
 mod begin;
-mod cut;
 mod dispatch;
-mod folder;
 mod group;
 mod lists;
 mod look_up;
@@ -28,7 +26,6 @@ mod messages;
 mod part;
 pub mod plan;
 mod sorted;
-mod states;
 pub mod wanted;
 
 use std::ops::Range;
@@ -44,19 +41,18 @@ use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::parts::Parts;
-use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Next, Program};
-use crate::superstep::targets::are_all_settled;
+use crate::program::{ApplyTo, EdgeWeight, Message, Program};
+use crate::states::cut::{Cut, indices};
+use crate::states::{States, StatesOnDisk};
+use crate::superstep::exchange::{Exchange, Local};
+use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
-use cut::indices;
 use dispatch::Dispatch;
 use group::ColumnGroup;
 use plan::{ArraysOnDisk, ArraysPlan};
 
-pub use cut::Cut;
-pub use folder::spill_folder;
 pub use part::ExternalPart;
 pub use sorted::{OrderedStates, StatesByIdPosition, StatesWriter};
-pub use states::{States, StatesOnDisk, state_blocks};
 
 /// A frontier is small if fewer than one in `SMALL_FRONTIER` vertices are active.
 const SMALL_FRONTIER: u64 = 64;
@@ -65,7 +61,7 @@ const SMALL_FRONTIER: u64 = 64;
 pub struct ExternalStep<'g, P: Program> {
     graph: &'g Graph,
     parts: Arc<Parts>,
-    program: P,
+    execution: Execution<P>,
     instructions: Instructions,
     cut: Cut,
     arrays: ArraysOnDisk,
@@ -79,16 +75,11 @@ pub struct ExternalStep<'g, P: Program> {
     degrees: Option<DegreeReader>,
     activity: ActiveBlocks,
     next_activity: NextActivity,
-    /// Vertices of each window that are not settled.
-    open_targets: Vec<u32>,
-    /// The messages of the segment at work, and the identity at the end.
-    messages: Vec<Message<P>>,
+    /// It holds the messages of the segment at work.
+    exchange: Local<Message<P>>,
     group: ColumnGroup<P>,
     /// This iteration's sum over the targets of each batch.
     sums: Vec<Option<P::Aggregate>>,
-    aggregate: P::Aggregate,
-    iteration: u64,
-    is_over: bool,
     position: Position,
 }
 
@@ -134,32 +125,24 @@ impl<P: Program> ExternalStep<'_, P> {
         self.writer.bytes_written()
     }
 
-    /// Begins an iteration and returns true, unless the program is over.
-    pub fn begin_iteration(&mut self) -> bool {
-        if self.is_over {
-            return false;
-        }
-        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = self.active_count() == 0
-            || next == Next::Stop
-            || are_all_settled::<P>(&self.open_targets);
-        self.iteration += u64::from(!self.is_over);
+    /// Begins an iteration and returns its number, from 0; `None` if the program is over.
+    pub fn begin_iteration(&mut self) -> Option<u64> {
         self.position = Position::default();
-        !self.is_over
+        self.execution.begin_iteration(self.active_count())
     }
 
-    /// Keeps a checkpoint if one is due before the iteration that has just begun.
-    pub fn keep_if_due(&self, keeper: &Keeper<'_>) -> Result<()> {
-        let iteration = self.iteration - 1;
+    /// Keeps a checkpoint if one is due before an iteration that has begun and has done nothing
+    /// yet.
+    pub fn keep_if_due(&self, keeper: &Keeper<'_>, iteration: u64) -> Result<()> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
-        self.states.store().keep_version(&keeper.header(iteration, &self.aggregate)?)
+        self.states.store().keep_version(&keeper.header(iteration, &self.execution.aggregate)?)
     }
 
     /// Returns the number of iterations begun.
-    pub fn iteration(&self) -> u64 {
-        self.iteration
+    pub fn iterations_begun(&self) -> u64 {
+        self.execution.iterations_begun()
     }
 
     /// Advances to the next scan, or to the next segment or group.
@@ -201,7 +184,9 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Ends an iteration: takes over sums and active vertices.
     fn finish(&mut self) {
-        self.aggregate = P::Aggregate::sum(self.sums.iter_mut().filter_map(Option::take));
+        let sums = self.sums.iter_mut().enumerate();
+        let sums = sums.filter_map(|(batch, sum)| Some((batch, sum.take()?)));
+        self.execution.aggregate = self.exchange.agree(sums);
         self.activity = self.next_activity.take();
     }
 
@@ -215,9 +200,7 @@ impl<P: Program> ExternalStep<'_, P> {
     pub fn needs(&self, tile: &TileEntry) -> bool {
         let cell = self.graph.cell_of(tile);
         let origin = self.graph.grid().origin(cell);
-        self.is_in_cells(cell)
-            && self.open_targets[tile.window(origin)] > 0
-            && self.activity.summary.may_meet(&tile.summary, origin)
+        self.is_in_cells(cell) && self.execution.needs(tile, origin, &self.activity.summary)
     }
 
     fn is_in_cells(&self, cell: Cell) -> bool {
@@ -268,7 +251,7 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Failed writes.
     pub fn into_result(self) -> Result<(States<P::State>, P)> {
         self.states.store().finish_writing()?;
-        Ok((self.states.into(), self.program))
+        Ok((self.states.into(), self.execution.program))
     }
 }
 

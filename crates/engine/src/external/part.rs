@@ -9,6 +9,7 @@ use crate::parts::Part;
 use crate::process::kernel::KernelInput;
 use crate::program::Program;
 use crate::superstep::accumulators::Accumulators;
+use crate::superstep::exchange::Exchange;
 
 /// The work of one worker on one part. Its accumulators wait between segments.
 pub struct ExternalPart<'s, 'g, P: Program> {
@@ -37,10 +38,10 @@ impl<P: Program> PartWork for ExternalPart<'_, '_, P> {
         let first = step.graph.batches()[part.batch].target_first as usize >> WINDOW_LOG2;
         let window = entry.window(step.graph.origin_of(entry)) - first;
         step.instructions.run(KernelInput {
-            program: &step.program,
+            program: &step.execution.program,
             tile,
             weights,
-            messages: &step.messages,
+            messages: step.exchange.messages(),
             accumulators: accumulators.window(window),
         })?;
         accumulators.spill_when_due(window);

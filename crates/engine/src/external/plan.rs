@@ -9,14 +9,15 @@ use tegula_store::graph::{Graph, IdType, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
 use super::activity::ActiveBlocks;
-use super::cut::{Cut, STRETCH_LOG2, indices};
 use super::dispatch;
 use super::look_up::look_up_file_size;
-use super::states::state_blocks;
-use super::wanted::{CellLists, MessageTraffic, Messages};
+use super::wanted::{CellLists, MessageTraffic};
+use crate::options::Messages;
 use crate::overhead::RESULT_OVERHEAD;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
+use crate::states::cut::{Cut, STRETCH_LOG2, indices};
+use crate::states::state_blocks;
 use crate::superstep::accumulators::Accumulators;
 use crate::tile_source::TileSource;
 

@@ -10,14 +10,14 @@ use tegula_machine::threads::Cancel;
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::tiles::VertexNumber;
 
-use super::cut::Cut;
-use super::folder::spill_folder;
 use super::look_up::{
     self, FirstPlaces, Loaded, LookUpRequest, Numbers, Place, for_each_chunk_of, look_up, plan_of,
 };
-use super::states::{States, StatesOnDisk, Storage, state_blocks};
 use crate::options::RunOptions;
 use crate::program::Value;
+use crate::states::cut::Cut;
+use crate::states::folder::spill_folder;
+use crate::states::{States, StatesOnDisk, Storage, state_blocks};
 
 /// Values collected before they are written.
 const CHUNK: usize = 1 << 12;

@@ -10,9 +10,8 @@ use tegula_testkit::{Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::plan::{ArraysOnDisk, ArraysPlan};
-use super::wanted::Messages;
 use crate::job::external::ExternalJob;
-use crate::options::{RunOptions, Tuning};
+use crate::options::{Messages, RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tegula_store::graph::{CellEntry, Graph};
 
 use super::plan::ArraysPlan;
+use crate::options::Messages;
 
 /// A sent message is written and read. A list is read twice: to choose messages and to place them.
 const TRANSFERS: u64 = 2;
@@ -16,19 +17,6 @@ const TRANSFERS: u64 = 2;
 /// gigabyte a second. So messages of four bytes are sent if about one in three and a half is
 /// needed; DFOGraph's threshold is two.
 const WORK_PER_MESSAGE: u64 = 4;
-
-/// How messages reach further groups of columns while arrays lie on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Messages {
-    /// In the cheaper way, for each segment and group.
-    #[default]
-    Auto,
-    /// Each group reads all of them again: for tests and benchmarks.
-    Reread,
-    /// They are sent to the groups whose cells list their sources, if all of these are listed and
-    /// memory has room for it: for tests and benchmarks.
-    Dispatched,
-}
 
 /// The messages of a segment that a group of columns needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

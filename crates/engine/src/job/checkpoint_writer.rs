@@ -10,9 +10,10 @@ use tegula_store::graph::Graph;
 
 use super::context::JobContext;
 use crate::checkpoint::{Keeper, Resumed};
-use crate::external::{Cut, StatesOnDisk, state_blocks};
 use crate::options::RunOptions;
 use crate::program::Program;
+use crate::states::cut::Cut;
+use crate::states::{StatesOnDisk, state_blocks};
 use crate::superstep::Superstep;
 use crate::superstep::active_set::ActiveSet;
 
@@ -75,7 +76,8 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             step.restore(iteration, aggregate, |all, active| states.read_all(all, active))?;
             in_place = Some(states).filter(|_| checkpoints.resumes_in_place());
         }
-        let Some(keeper) = Keeper::of(options, graph, step.iteration) else { return Ok(None) };
+        let first = step.execution.iterations_begun();
+        let Some(keeper) = Keeper::of(options.checkpoints, graph, first) else { return Ok(None) };
         let states = match in_place {
             Some(states) => Some(states),
             None => checkpoints.create(blocks, (&reader, &writer), |_| false)?.map(states_in),
@@ -87,17 +89,17 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         }))
     }
 
-    /// Keeps a checkpoint if one is due before the iteration that has just begun and has done
-    /// nothing yet.
+    /// Keeps a checkpoint if one is due before an iteration that has begun and has done nothing
+    /// yet.
     ///
     /// # Errors
     /// Failed writes of this checkpoint and of the one before.
     pub fn keep_if_due(
         &mut self,
         step: &mut Superstep<'_, P>,
+        iteration: u64,
         context: &JobContext<'_>,
     ) -> Result<()> {
-        let iteration = step.iteration - 1;
         if !self.keeper.is_due(iteration) {
             return Ok(());
         }
@@ -110,7 +112,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             let words = vertices.start / 64..vertices.end.div_ceil(64);
             self.states.write(block, &all[vertices], &active.words()[words])
         })?;
-        let header = self.keeper.header(iteration, &step.aggregate)?;
+        let header = self.keeper.header(iteration, &step.execution.aggregate)?;
         let keep = {
             let (states, header) = (Arc::clone(&self.states), header.clone());
             move || states.store().keep_version(&header)

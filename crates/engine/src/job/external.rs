@@ -4,22 +4,24 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use tegula_machine::Result;
 use tegula_machine::threads::{Unit, lock};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
 
 use super::context::JobContext;
 use super::program::Outcome;
+use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::checkpoint::Keeper;
 use crate::external::plan::ArraysPlan;
-use crate::external::{ExternalPart, ExternalStep, NextScan, States};
+use crate::external::{ExternalPart, ExternalStep, NextScan};
 use crate::iteration_times::log_iteration;
 use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
 use crate::process::ProcessKind;
 use crate::program::Program;
 use crate::start::Start;
+use crate::states::States;
 use crate::statistics::RunStatistics;
 
 /// A program while it runs.
@@ -28,7 +30,7 @@ pub struct ExternalJob<'r, P: Program> {
     parts: Arc<Parts>,
     options: &'r RunOptions<'r>,
     plan: ArraysPlan,
-    stage: Stage<'r, P>,
+    stage: Stage<P, ExternalStep<'r, P>>,
     /// When the current iteration began, if there is one.
     iterating: Option<Instant>,
     /// When the current scan began, if there is one.
@@ -39,14 +41,6 @@ pub struct ExternalJob<'r, P: Program> {
     scanned: Mutex<PartStatistics>,
     keeper: Option<Keeper<'r>>,
     statistics: RunStatistics,
-}
-
-/// How far a program is.
-enum Stage<'g, P: Program> {
-    New(Start<P>),
-    Running(Box<ExternalStep<'g, P>>),
-    /// It failed before it ran.
-    Lost,
 }
 
 impl<'r, P: Program> ExternalJob<'r, P> {
@@ -98,7 +92,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     /// # Errors
     /// Failed writes of the states.
     pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
-        let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
+        let step = self.stage.into_ended()?;
         let mut statistics = self.statistics;
         statistics.bytes_read += step.bytes_read();
         let bytes_written = step.bytes_written();
@@ -109,34 +103,33 @@ impl<'r, P: Program> ExternalJob<'r, P> {
 
 impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
-            Stage::New(start) => {
-                self.options.progress.begin("iterating", None, Unit::Iterations);
-                let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
-                let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
-                self.keeper = Keeper::of(self.options, graph, step.iteration());
-                self.statistics.begin_at(step.iteration());
-                Stage::Running(Box::new(step))
-            }
-            begun => begun,
-        };
+        self.stage.begin(|start| {
+            self.options.progress.begin("iterating", None, Unit::Iterations);
+            let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
+            let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
+            self.keeper = Keeper::of(self.options.checkpoints, graph, step.iterations_begun());
+            self.statistics.begin_at(step.iterations_begun());
+            Ok(step)
+        })?;
         loop {
             if context.is_others_turn() {
                 return Ok(Advanced::Further);
             }
             context.cancel().check()?;
-            let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
+            let step = self.stage.advancing()?;
             if let Some(since) = self.scanning.take() {
                 self.scan_time += since.elapsed();
                 step.end_scan();
             }
             let Some(started) = self.iterating else {
-                if !step.begin_iteration() {
+                let Some(iteration) = step.begin_iteration() else {
                     self.options.progress.end();
                     return Ok(Advanced::Done);
-                }
+                };
                 self.iterating = Some(Instant::now());
-                self.keeper.as_ref().map_or(Ok(()), |keeper| step.keep_if_due(keeper))?;
+                self.keeper
+                    .as_ref()
+                    .map_or(Ok(()), |keeper| step.keep_if_due(keeper, iteration))?;
                 continue;
             };
             match step.next_scan(context)? {
@@ -154,18 +147,15 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
     }
 
     fn parts(&self, _parts: &Parts) -> Range<usize> {
-        let Stage::Running(step) = &self.stage else { return 0..0 };
-        step.parts_at_work()
+        self.stage.running().map_or(0..0, ExternalStep::parts_at_work)
     }
 
     fn needs(&self, tile: &TileEntry) -> bool {
-        let Stage::Running(step) = &self.stage else { return false };
-        step.needs(tile)
+        self.stage.running().is_some_and(|step| step.needs(tile))
     }
 
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {
-        let Stage::Running(step) = &self.stage else { unreachable!("it scans while it runs") };
-        Box::new(ExternalPart::new(step, part))
+        self.stage.begin_part(|step| ExternalPart::new(step, part))
     }
 
     fn note_part(&self, done: &PartStatistics) {

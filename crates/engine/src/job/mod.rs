@@ -15,6 +15,7 @@ pub mod external;
 pub mod pass;
 pub mod program;
 pub mod program_rows;
+pub mod stage;
 pub mod traversal;
 
 use std::ops::Range;

@@ -3,24 +3,23 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use tegula_machine::Result;
 use tegula_machine::threads::{Unit, lock};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
 
 use super::checkpoint_writer::CheckpointWriter;
 use super::context::JobContext;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
+use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::estimate::Estimate;
-use crate::external::States;
 use crate::external::plan::ArraysOnDisk;
-use crate::external::wanted::Messages;
 use crate::iteration_times::log_iteration;
-use crate::options::RunOptions;
+use crate::options::{Executor, Messages, RunOptions};
 use crate::overhead::overhead;
 use crate::parts::{PART_EDGES_TARGET, Part, Parts};
-use crate::process::choice::{Choice, Executor, choose};
+use crate::process::choice::{Choice, choose};
 use crate::process::cost::CostModel;
 use crate::process::pull::Pull;
 use crate::process::scan::{ProgramPart, Scan, finish};
@@ -29,6 +28,7 @@ use crate::process::{Process, ProcessKind, Progressed};
 use crate::program::{EdgeWeight, Program};
 use crate::scheduler::Scheduler;
 use crate::start::Start;
+use crate::states::States;
 use crate::statistics::RunStatistics;
 use crate::superstep::Superstep;
 use crate::tile_source::TileSource;
@@ -120,7 +120,7 @@ pub fn run_anywhere<P: Program>(
 struct ProgramJob<'r, P: Program> {
     graph: &'r Graph,
     options: &'r RunOptions<'r>,
-    stage: Stage<'r, P>,
+    stage: Stage<P, Superstep<'r, P>>,
     rows: &'r ProgramRows<'r>,
     kinds: Vec<ProcessKind>,
     /// In the order of `kinds`.
@@ -131,14 +131,6 @@ struct ProgramJob<'r, P: Program> {
     scanned: Mutex<PartStatistics>,
     checkpoints: Option<CheckpointWriter<'r, P>>,
     statistics: RunStatistics,
-}
-
-/// How far a program is.
-enum Stage<'g, P: Program> {
-    New(Start<P>),
-    Running(Box<Superstep<'g, P>>),
-    /// It failed before it ran.
-    Lost,
 }
 
 /// An iteration while it runs.
@@ -207,7 +199,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     /// Continues an iteration that waited for tiles.
     fn end_scan(&mut self, iteration: Iteration, threads: usize) {
         let resumed = Instant::now();
-        if let Stage::Running(step) = &mut self.stage {
+        if let Ok(step) = self.stage.advancing() {
             finish(step);
         }
         let scanned = std::mem::take(&mut *lock(&self.scanned));
@@ -219,7 +211,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
         self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
-        let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
+        let step = self.stage.into_ended()?;
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
         statistics.bytes_read += degrees + self.rows.bytes_read();
@@ -230,18 +222,14 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 
 impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
-            Stage::New(start) => {
-                self.options.progress.begin("iterating", None, Unit::Iterations);
-                let instructions = self.options.tuning.instructions;
-                let mut step = Box::new(Superstep::new(self.graph, start, instructions, context)?);
-                self.checkpoints =
-                    CheckpointWriter::open(self.options, &mut step, context.threads())?;
-                self.statistics.begin_at(step.iteration);
-                Stage::Running(step)
-            }
-            begun => begun,
-        };
+        self.stage.begin(|start| {
+            self.options.progress.begin("iterating", None, Unit::Iterations);
+            let instructions = self.options.tuning.instructions;
+            let mut step = Superstep::new(self.graph, start, instructions, context)?;
+            self.checkpoints = CheckpointWriter::open(self.options, &mut step, context.threads())?;
+            self.statistics.begin_at(step.execution.iterations_begun());
+            Ok(step)
+        })?;
         if let Some(iteration) = self.scanning.take() {
             self.end_scan(iteration, context.threads());
         }
@@ -250,14 +238,14 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 return Ok(Advanced::Further);
             }
             context.cancel().check()?;
-            let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
+            let step = self.stage.advancing()?;
             let started = Instant::now();
-            if !step.begin_iteration() {
+            let Some(iteration) = step.begin_iteration() else {
                 self.options.progress.end();
                 return Ok(Advanced::Done);
-            }
+            };
             if let Some(checkpoints) = &mut self.checkpoints {
-                checkpoints.keep_if_due(step, context)?;
+                checkpoints.keep_if_due(step, iteration, context)?;
             }
             let active = step.frontier.count();
             let choice = choose(&self.kinds, |index| self.processes[index].predict(step));
@@ -279,13 +267,12 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     }
 
     fn needs(&self, tile: &TileEntry) -> bool {
-        let Stage::Running(step) = &self.stage else { return false };
+        let Some(step) = self.stage.running() else { return false };
         !self.options.tuning.is_selective || step.needs(tile)
     }
 
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {
-        let Stage::Running(step) = &self.stage else { unreachable!("it scans while it runs") };
-        Box::new(ProgramPart::new(step, part))
+        self.stage.begin_part(|step| ProgramPart::new(step, part))
     }
 
     fn note_part(&self, done: &PartStatistics) {

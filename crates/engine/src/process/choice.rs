@@ -8,20 +8,6 @@ use std::fmt;
 
 use super::{Prediction, ProcessKind};
 
-/// The processes that a caller allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Executor {
-    /// The process that is predicted to be the quickest, in each iteration.
-    #[default]
-    Auto,
-    /// Always tiles. A program that follows edges [other than forward](crate::Program::directions)
-    /// seeks anyway.
-    Scan,
-    /// Always rows. A program whose reduction is not [exact](crate::Reduction::IS_EXACT) scans
-    /// anyway.
-    Seek,
-}
-
 /// Seconds below which no other process is asked: a prediction takes about as long.
 const AT_ONCE: f64 = 100e-6;
 

@@ -79,7 +79,7 @@ impl<P: Program> Process<P> for Pull<'_> {
     }
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
-        let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
+        let open: f64 = step.execution.open_targets.iter().map(|&open| f64::from(open)).sum();
         let vertices = (step.graph.vertex_count() as f64).max(1.0);
         // Neighbours up to the first active one, if they were drawn at random.
         let looks = self.active_share(step).recip();
@@ -122,7 +122,7 @@ fn pull<P: Program>(
     context: &JobContext<'_>,
 ) -> Result<u64> {
     let Frontier::Bits(active) = &step.frontier else { return Ok(0) };
-    let (program, degrees) = (&step.program, &step.degrees[..]);
+    let (program, degrees) = (&step.execution.program, &step.degrees[..]);
     let arrays = &mut step.arrays;
     let owned = arrays
         .states
@@ -130,7 +130,7 @@ fn pull<P: Program>(
         .chunks_mut(WINDOW_SIZE)
         .zip(arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
         .zip(arrays.settled.all().chunks_mut(WINDOW_SIZE / 64))
-        .zip(&step.open_targets)
+        .zip(&step.execution.open_targets)
         .enumerate()
         .filter(|(_, (_, open))| **open > 0);
     let owned: Vec<_> = owned
@@ -158,12 +158,13 @@ fn pull<P: Program>(
     })?;
     let mut sums = Vec::with_capacity(owned.len());
     let mut edges_seen = 0;
-    for window in owned.into_iter().filter_map(unlocked) {
-        step.open_targets[window.number] -= window.newly_settled;
-        sums.push(window.aggregate);
+    for mut window in owned.into_iter().filter_map(unlocked) {
+        let newly_settled = std::slice::from_mut(&mut window.newly_settled);
+        step.execution.settle(window.number, newly_settled);
+        sums.push((window.number, window.aggregate));
         edges_seen += window.edges;
     }
-    step.aggregate = step.exchange.agree(sums.into_iter());
+    step.execution.aggregate = step.exchange.agree(sums.into_iter());
     Ok(edges_seen)
 }
 

@@ -21,7 +21,7 @@ use crate::superstep::batch_array::{BatchRanges, accumulator_range};
 use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
-use crate::superstep::{BatchWork, EarlyPart, Superstep};
+use crate::superstep::{BatchWork, Superstep};
 
 /// The process that goes through all tiles with an active source and an open target.
 pub struct Scan<'s> {
@@ -59,9 +59,7 @@ impl<P: Program> Process<P> for Scan<'_> {
             let mut is_needed = false;
             for tile in &self.graph.tiles()[group.tiles.clone()] {
                 let origin = self.graph.origin_of(tile);
-                if step.open_targets[tile.window(origin)] > 0
-                    && active.may_meet(&tile.summary, origin)
-                {
+                if step.execution.needs(tile, origin, active) {
                     edges += u64::from(tile.summary.edge_count);
                     is_needed = true;
                 }
@@ -100,18 +98,13 @@ impl<P: Program> Process<P> for Scan<'_> {
 /// Ends the iteration after a scan: takes over sums, active vertices and settled targets.
 pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
     let mut sums = Vec::new();
-    for batch in &mut step.arrays.batches {
+    for (number, batch) in step.arrays.batches.iter_mut().enumerate() {
         let batch = get_mut(batch);
-        sums.extend(batch.aggregate.take());
-        batch.merged_count = 0;
-        let first = batch.ranges.targets.start >> WINDOW_LOG2;
-        for (window, settled) in batch.newly_settled.iter_mut().enumerate() {
-            if *settled > 0 {
-                step.open_targets[first + window] -= std::mem::take(settled);
-            }
-        }
+        sums.extend(batch.aggregate.take().map(|sum| (number, sum)));
+        let first_window = batch.ranges.targets.start >> WINDOW_LOG2;
+        step.execution.settle(first_window, &mut batch.newly_settled);
     }
-    step.aggregate = step.exchange.agree(sums.into_iter());
+    step.execution.aggregate = step.exchange.agree(sums.into_iter());
     step.take_next_active();
 }
 
@@ -144,7 +137,7 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
         let origin = self.step.graph.origin_of(entry);
         let window = entry.window(origin) - (self.batch.target_first as usize >> WINDOW_LOG2);
         self.step.instructions.run(KernelInput {
-            program: &self.step.program,
+            program: &self.step.execution.program,
             tile,
             weights,
             messages: &self.step.exchange.messages()[origin.source as usize..],
@@ -159,8 +152,13 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
         let ProgramPart { step, part, batch, mut accumulators } = *self;
         let targets = accumulator_range(step.graph, &batch);
         let mut work = lock(&step.arrays.batches[part.batch]);
-        if part.number + 1 == part.count && part.number == work.merged_count {
-            let merged = std::mem::take(&mut work.merged);
+        if part.number != work.merge.next() {
+            work.merge.wait(part.number, accumulators.take(targets));
+        } else if part.number + 1 < part.count {
+            work.merge.merge(part.number, &mut accumulators, targets);
+        } else {
+            // One pass merges and applies.
+            let merged = work.merge.take().unwrap_or_default();
             let mut aggregate = P::Aggregate::default();
             let mut batch = Applying::new(step, &mut work, &mut aggregate);
             accumulators.drain(targets, |index, sum| {
@@ -170,21 +168,6 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
             });
             batch.finish();
             work.aggregate = Some(aggregate);
-        } else if part.number == work.merged_count && part.number > 0 {
-            let merged = &mut work.merged;
-            accumulators.drain(targets, |index, sum| {
-                merged[index] = P::Reduction::accumulate(merged[index], sum);
-            });
-            work.merged_count += 1;
-        } else {
-            let mut sums = Vec::with_capacity(targets.len());
-            accumulators.drain(targets, |_, sum| sums.push(sum));
-            if part.number == 0 {
-                work.merged = sums;
-                work.merged_count = 1;
-            } else {
-                work.early.push(EarlyPart { number: part.number, sums });
-            }
         }
         lock(&step.arrays.idle_accumulators).push(accumulators);
         if work.aggregate.is_none() {
@@ -196,15 +179,9 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
 /// Merges the parts of a batch that ended before their turn, and applies the result after the last
 /// part.
 fn merge_early<P: Program>(step: &Superstep<'_, P>, work: &mut BatchWork<P>, part_count: usize) {
-    while let Some(next) = work.early.iter().position(|early| early.number == work.merged_count) {
-        let EarlyPart { sums, .. } = work.early.swap_remove(next);
-        for (into, &from) in work.merged.iter_mut().zip(&sums) {
-            *into = P::Reduction::accumulate(*into, from);
-        }
-        work.merged_count += 1;
-    }
-    if work.merged_count == part_count {
-        let merged = std::mem::take(&mut work.merged);
+    work.merge.merge_waiting();
+    if work.merge.next() == part_count {
+        let merged = work.merge.take().unwrap_or_default();
         let mut aggregate = P::Aggregate::default();
         let mut batch = Applying::new(step, work, &mut aggregate);
         merged.iter().enumerate().for_each(|(index, &reduced)| batch.apply(index, reduced));
@@ -241,7 +218,7 @@ impl<'a, P: Program> Applying<'a, P> {
             )
         };
         let targets = Targets {
-            program: &step.program,
+            program: &step.execution.program,
             degrees: step.degrees_of(targets.clone()),
             first: targets.start,
             states,

@@ -161,6 +161,13 @@ impl<P: Program> Accumulators<P> {
         }
     }
 
+    /// Takes the reductions of these targets and leaves identities.
+    pub fn take(&mut self, targets: Range<usize>) -> Vec<Accumulator<P>> {
+        let mut sums = Vec::with_capacity(targets.len());
+        self.drain(targets, |_, sum| sums.push(sum));
+        sums
+    }
+
     /// Puts aside the accumulators of these targets. A small batch is copied, and the accumulators
     /// are returned as identities.
     pub fn park(mut self, targets: Range<usize>) -> (ParkedAccumulators<P>, Option<Self>) {

@@ -1,4 +1,10 @@
-//! The way of messages from the vertices that signal to the edges that carry them.
+//! The way of messages from the vertices that signal to the edges that carry them, and of sums to a
+//! total. Here a run on several machines would differ.
+//!
+//! A program with its arrays on disk takes its totals from an exchange, too, but does not
+//! [publish](Exchange::publish). The bits of its active vertices lie in the blocks of its states, so
+//! it would have to read each block twice. And it often reads messages again instead of generating
+//! them. So it writes the messages of a segment to their [places](Local::places) itself.
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
@@ -6,8 +12,8 @@ use tegula_machine::memory::huge;
 use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};
 
-/// Messages of all vertices, between generate and process. Here a run on several machines would
-/// differ; on one machine nothing moves ([`Local`]).
+/// Messages between generate and process, and sums between iterations. On one machine nothing moves
+/// ([`Local`]).
 pub trait Exchange<M: Value + PartialEq> {
     /// Writes the messages of the vertices whose bits are set in `active`. It calls `generate` with
     /// the first vertex of a range of at most 64, the bits of the range, and the places for its
@@ -29,10 +35,15 @@ pub trait Exchange<M: Value + PartialEq> {
     /// Withdraws all messages.
     fn withdraw(&mut self);
 
-    /// Returns the total over all machines of sums in ascending order of their vertices.
-    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = A>) -> A {
-        A::sum(sums)
-    }
+    /// Returns a place for each vertex, all identities, for messages pushed to their targets. The
+    /// caller must leave identities again before anything is published.
+    fn inbox(&mut self) -> &mut [M];
+
+    /// Returns the total over all machines of the sums over ranges of vertices. Each comes with the
+    /// number of its range, a batch or a window, by ascending number. No two machines have sums of
+    /// one range. So all machines can add them in one order, and a total has the same bits on any
+    /// number of machines.
+    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> A;
 }
 
 /// Vertices whose messages one worker writes at a time: a multiple of 64.
@@ -42,7 +53,7 @@ const RANGE_SIZE: usize = 1 << 16;
 pub struct Local<M> {
     messages: Vec<M>,
     identity: M,
-    /// A bit for each vertex whose message is not the identity.
+    /// A bit for each vertex whose message is not the identity; empty if none is published.
     published: Vec<u64>,
     has_published: bool,
 }
@@ -50,18 +61,24 @@ pub struct Local<M> {
 impl<M: Value + PartialEq> Local<M> {
     /// Makes an exchange without messages.
     pub fn new(vertex_count: usize, identity: M) -> Local<M> {
-        let mut messages = huge::with_capacity(vertex_count + 1);
-        messages.resize(vertex_count + 1, identity);
         let published = vec![0; vertex_count.div_ceil(64)];
-        Local { messages, identity, published, has_published: false }
+        Local { published, ..Local::of_segment(vertex_count, identity) }
     }
 
-    /// Returns a place for each vertex, all identities, for messages pushed to their targets. The
-    /// caller must leave identities again before anything is published.
-    pub fn inbox(&mut self) -> &mut [M] {
-        self.withdraw();
-        let count = self.messages.len() - 1;
-        &mut self.messages[..count]
+    /// Makes an exchange for segments of up to `source_count` sources, whose messages are not
+    /// published but written to their [places](Local::places).
+    pub fn of_segment(source_count: usize, identity: M) -> Local<M> {
+        let mut messages = huge::with_capacity(source_count + 1);
+        messages.resize(source_count + 1, identity);
+        Local { messages, identity, published: Vec::new(), has_published: false }
+    }
+
+    /// Returns the places for the messages of a segment of `source_count` sources, with the messages
+    /// of the segment before. Identities follow behind them.
+    pub fn places(&mut self, source_count: usize) -> &mut [M] {
+        let (places, behind) = self.messages.split_at_mut(source_count);
+        behind.fill(self.identity);
+        places
     }
 }
 
@@ -115,5 +132,15 @@ impl<M: Value + PartialEq> Exchange<M> for Local<M> {
                 rest &= rest - 1;
             }
         }
+    }
+
+    fn inbox(&mut self) -> &mut [M] {
+        self.withdraw();
+        let count = self.messages.len() - 1;
+        &mut self.messages[..count]
+    }
+
+    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> A {
+        A::sum(sums.map(|(_, sum)| sum))
     }
 }

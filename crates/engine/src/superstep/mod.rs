@@ -18,7 +18,9 @@ pub mod active_set;
 pub mod batch_array;
 pub mod buckets;
 pub mod exchange;
+pub mod execution;
 pub mod frontier;
+pub mod ordered_merge;
 pub mod targets;
 
 use std::ops::Range;
@@ -34,15 +36,16 @@ use tegula_store::{ShortId, VertexId};
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::parts::Parts;
-use crate::program::{Accumulator, Activity, Message, Next, Program, Reduction};
+use crate::program::{Accumulator, Activity, Message, Program, Reduction};
 use crate::start::Start;
 use accumulators::Accumulators;
 use active_set::ActiveSet;
 use batch_array::{BatchArray, BatchRanges};
 use buckets::Buckets;
 use exchange::{Exchange, Local};
+use execution::Execution;
 use frontier::Frontier;
-use targets::are_all_settled;
+use ordered_merge::OrderedMerge;
 
 /// Most windows of a batch.
 const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
@@ -50,7 +53,7 @@ const BATCH_WINDOWS: usize = 1 << (BATCH_LOG2_MAX - WINDOW_LOG2);
 /// A program between iterations: states, messages, active vertices.
 pub struct Superstep<'g, P: Program> {
     pub graph: &'g Graph,
-    pub program: P,
+    pub execution: Execution<P>,
     pub instructions: Instructions,
     /// Empty if the program does not need degrees.
     pub degrees: Vec<u32>,
@@ -59,11 +62,6 @@ pub struct Superstep<'g, P: Program> {
     /// Active vertices whose turn has not come while rows are sought.
     pub buckets: Buckets,
     pub exchange: Local<Message<P>>,
-    /// Vertices of each window that are not settled.
-    pub open_targets: Vec<u32>,
-    pub aggregate: P::Aggregate,
-    pub iteration: u64,
-    is_over: bool,
 }
 
 /// The arrays over all vertices, cut by batch. During a scan, each batch belongs to the worker that
@@ -109,22 +107,12 @@ impl<P: Program> Vertices<'_, P> {
 /// The work on a batch during a scan, apart from its range of the arrays.
 pub struct BatchWork<P: Program> {
     pub ranges: BatchRanges,
-    /// The reduction of the first `merged_count` parts, until all parts are done.
-    pub merged: Vec<Accumulator<P>>,
-    /// How many parts are merged, in the order of their numbers.
-    pub merged_count: usize,
-    /// Parts that ended before their turn.
-    pub early: Vec<EarlyPart<P>>,
+    /// The reductions of its parts, until all are done.
+    pub merge: OrderedMerge<P, Vec<Accumulator<P>>>,
     /// The sums over the targets of the batch, once apply has run for all of them.
     pub aggregate: Option<P::Aggregate>,
     /// Targets of each window that settled in this iteration.
     pub newly_settled: [u32; BATCH_WINDOWS],
-}
-
-/// The reductions of a part that waits for the parts before it.
-pub struct EarlyPart<P: Program> {
-    pub number: usize,
-    pub sums: Vec<Accumulator<P>>,
 }
 
 impl<'g, P: Program> Superstep<'g, P> {
@@ -161,7 +149,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         let batches = BatchRanges::of(graph).map(|ranges| Mutex::new(BatchWork::new(ranges)));
         let mut step = Superstep {
             graph,
-            program,
+            execution: Execution::new(program, count),
             instructions,
             degrees,
             arrays: VertexArrays {
@@ -177,10 +165,6 @@ impl<'g, P: Program> Superstep<'g, P> {
             frontier: Frontier::Bits(ActiveSet::new(count)),
             buckets: Buckets::default(),
             exchange: Local::new(count, P::Reduction::IDENTITY),
-            open_targets: vec![0; count.div_ceil(WINDOW_SIZE)],
-            aggregate: P::Aggregate::default(),
-            iteration: 0,
-            is_over: false,
         };
         step.init(context)?;
         Ok(step)
@@ -188,19 +172,20 @@ impl<'g, P: Program> Superstep<'g, P> {
 
     /// Initialises the states, window by window.
     fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
-        let windows = self.open_targets.len();
+        let Execution { program, open_targets, .. } = &mut self.execution;
+        let windows = open_targets.len();
         let owned = self.arrays.states.all().chunks_mut(WINDOW_SIZE);
         let owned = owned
             .zip(self.arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
             .zip(chunks_or_none(self.arrays.settled.all(), WINDOW_SIZE / 64, windows))
-            .zip(&mut self.open_targets);
+            .zip(open_targets);
         let owned: Vec<_> = owned
             .map(|(((states, active), settled), open)| {
                 let aggregate = P::Aggregate::default();
                 Mutex::new(NewWindow::<P> { states, active, settled, open, aggregate })
             })
             .collect();
-        let (program, degrees) = (&self.program, &self.degrees);
+        let (program, degrees) = (&*program, &self.degrees);
         context.for_each(owned.len(), &|window| {
             let mut owned = lock(&owned[window]);
             let NewWindow { states, active, settled, open, aggregate } = &mut *owned;
@@ -224,40 +209,31 @@ impl<'g, P: Program> Superstep<'g, P> {
             Ok(())
         })?;
         // Sums are merged in the order of the windows, so they do not depend on the threads.
-        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate);
-        self.aggregate = self.exchange.agree(sums);
+        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate).enumerate();
+        self.execution.aggregate = self.exchange.agree(sums);
         self.take_next_active();
         Ok(())
     }
 
     /// Returns the states by dense id, and the program.
     pub fn into_result(self) -> (Vec<P::State>, P) {
-        (self.arrays.states.into_inner(), self.program)
+        (self.arrays.states.into_inner(), self.execution.program)
     }
 
-    /// Begins an iteration and returns true, unless the program is over.
-    pub fn begin_iteration(&mut self) -> bool {
-        if self.is_over {
-            return false;
-        }
+    /// Begins an iteration and returns its number, from 0; `None` if the program is over.
+    pub fn begin_iteration(&mut self) -> Option<u64> {
         if self.frontier.count() == 0
             && let Some(list) = self.take_next_bucket(u64::MAX)
         {
             self.frontier = Frontier::List(list);
         }
-        let next = self.program.begin_iteration(self.iteration, &self.aggregate);
-        self.is_over = self.frontier.count() == 0
-            || next == Next::Stop
-            || are_all_settled::<P>(&self.open_targets);
-        self.iteration += u64::from(!self.is_over);
-        !self.is_over
+        self.execution.begin_iteration(self.frontier.count())
     }
 
     /// Returns whether a tile may hold an active source and a target that is not settled.
     pub fn needs(&self, tile: &TileEntry) -> bool {
         let Frontier::Bits(active) = &self.frontier else { return true };
-        let origin = self.graph.origin_of(tile);
-        self.open_targets[tile.window(origin)] > 0 && active.may_meet(&tile.summary, origin)
+        self.execution.needs(tile, self.graph.origin_of(tile), active)
     }
 
     /// Generates the messages of the active vertices, which it turns into bits first.
@@ -266,9 +242,9 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// Cancellation; a panic of the program.
     pub fn generate(&mut self, context: &JobContext<'_>) -> Result<()> {
         self.know_by_bits();
-        self.aggregate = P::Aggregate::default();
+        self.execution.aggregate = P::Aggregate::default();
         let Frontier::Bits(active) = &self.frontier else { return Ok(()) };
-        let (program, degrees) = (&self.program, &self.degrees);
+        let (program, degrees) = (&self.execution.program, &self.degrees);
         let states = &*self.arrays.states.all();
         self.exchange.publish(active.words(), context, &|first, active, messages| {
             let states = &states[first..first + messages.len()];
@@ -285,9 +261,9 @@ impl<'g, P: Program> Superstep<'g, P> {
 
     /// Returns what senders read of the vertices while messages go along rows, and the receiver of
     /// these messages.
-    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut Local<Message<P>>) {
+    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut impl Exchange<Message<P>>) {
         let vertices = Vertices {
-            program: &self.program,
+            program: &self.execution.program,
             states: self.arrays.states.all(),
             settled: self.arrays.settled.all(),
             degrees: &self.degrees,
@@ -313,7 +289,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     fn add_held_back(&mut self, active: &mut ActiveSet, horizon: Option<u64>) {
         let Some(horizon) = horizon else { return };
         let states = (0..).zip(&*self.arrays.states.all());
-        let inside = states.filter(|(_, state)| self.program.bucket(state) <= horizon);
+        let inside = states.filter(|(_, state)| self.execution.program.bucket(state) <= horizon);
         active.extend(inside.map(|(vertex, _)| ShortId(vertex)));
     }
 
@@ -332,19 +308,17 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// the active vertices.
     pub fn restore(
         &mut self,
-        iteration: u64,
+        iterations_begun: u64,
         aggregate: P::Aggregate,
         fill: impl FnOnce(&mut [P::State], &mut [u64]) -> Result<()>,
     ) -> Result<()> {
-        (self.iteration, self.aggregate) = (iteration, aggregate);
+        self.execution.resume(iterations_begun, aggregate);
         let all = self.arrays.states.all();
         fill(all, self.arrays.next_active.all())?;
-        self.open_targets.fill(0);
         let settled = self.arrays.settled.all();
         settled.fill(0);
         for (vertex, state) in all.iter().enumerate() {
-            let is_settled = self.program.is_settled(state);
-            self.open_targets[vertex >> WINDOW_LOG2] += u32::from(!is_settled);
+            let is_settled = self.execution.restore(vertex, state);
             if P::SETTLING.is_possible() {
                 settled[vertex / 64] |= u64::from(is_settled) << (vertex % 64);
             }
@@ -360,18 +334,19 @@ impl<'g, P: Program> Superstep<'g, P> {
             for_each_bit(active.words(), |vertex| list.push(ShortId(vertex)));
             self.exchange.withdraw();
             let states = self.arrays.states.all();
-            self.frontier = Frontier::List(self.buckets.begin(list, &self.program, states));
+            self.frontier =
+                Frontier::List(self.buckets.begin(list, &self.execution.program, states));
         }
     }
 
     /// Takes the vertices of the next bucket, if there is one up to `last`.
     pub fn take_next_bucket(&mut self, last: u64) -> Option<Vec<ShortId>> {
-        self.buckets.take_next(last, &self.program, self.arrays.states.all())
+        self.buckets.take_next(last, &self.execution.program, self.arrays.states.all())
     }
 
     /// Returns the next bucket that has vertices.
     pub fn next_bucket(&mut self) -> Option<u64> {
-        self.buckets.next(&self.program, self.arrays.states.all())
+        self.buckets.next(&self.execution.program, self.arrays.states.all())
     }
 
     /// Makes the vertices gathered for the next iteration the frontier.
@@ -393,9 +368,7 @@ impl<P: Program> BatchWork<P> {
     fn new(ranges: BatchRanges) -> BatchWork<P> {
         BatchWork {
             ranges,
-            merged: Vec::new(),
-            merged_count: 0,
-            early: Vec::new(),
+            merge: OrderedMerge::new(),
             aggregate: None,
             newly_settled: [0; BATCH_WINDOWS],
         }

@@ -5,11 +5,6 @@ use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 
 use crate::program::{Accumulator, Activity, Program};
 
-/// Returns whether no message can change anything any more, given the open vertices of each window.
-pub fn are_all_settled<P: Program>(open_targets: &[u32]) -> bool {
-    P::SETTLING.is_possible() && open_targets.iter().all(|&open| open == 0)
-}
-
 /// Targets that one worker owns, and all that apply changes in them. Only this type calls the
 /// `apply` of a program and settles vertices.
 pub struct Targets<'t, P: Program> {

@@ -17,8 +17,8 @@ use tegula_store::graph::Graph;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::RowsJob;
-use crate::external::spill_folder;
 use crate::spread::Spread;
+use crate::states::folder::spill_folder;
 
 /// Bytes of a block, unless an entry is larger.
 const BLOCK_SIZE: usize = 1 << 20;

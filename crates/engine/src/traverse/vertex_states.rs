@@ -12,7 +12,7 @@ use tegula_store::graph::Graph;
 use zerocopy::IntoBytes;
 
 use super::StateValue;
-use crate::external::spill_folder;
+use crate::states::folder::spill_folder;
 
 /// Bytes of a unit, unless one vertex has more.
 const UNIT_SIZE: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::ROUNDS_MAX;
+use super::comparison::ROUNDS_MAX;
 use super::cost::check_ranks;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Unit, median};

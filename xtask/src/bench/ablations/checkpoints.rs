@@ -1,6 +1,6 @@
 //! How often a run keeps a checkpoint.
 
-use super::{beside_first, in_turn};
+use super::comparison::{beside_first, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;

@@ -1,7 +1,7 @@
 //! COST: one thread of tegula against one thread that loops over a list of edges (McSherry et al.,
 //! HotOS 2015).
 
-use super::ROUNDS_MAX;
+use super::comparison::ROUNDS_MAX;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::lab::{Lab, Prepared, text};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ROUNDS_MAX, beside_first, in_turn};
+use super::comparison::{ROUNDS_MAX, beside_first, in_turn};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::figures::rows::edge_list;

@@ -1,6 +1,6 @@
 //! Who writes the sum of a target: one worker without a lock, or any worker that has an edge to it.
 
-use super::{ROUNDS_MAX, beside_first, in_turn};
+use super::comparison::{ROUNDS_MAX, beside_first, in_turn};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::lab::{Lab, text};

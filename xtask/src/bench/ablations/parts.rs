@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::{beside_first, in_turn};
+use super::comparison::{beside_first, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::{Lab, text};
 use crate::tegula::Result;

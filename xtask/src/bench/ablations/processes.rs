@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{ROUNDS_MAX, in_turn};
+use super::comparison::{ROUNDS_MAX, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::figures::arrays::iteration;
 use crate::bench::lab::{Lab, text};

@@ -1,7 +1,7 @@
 //! How rows are read from disk: by which backend, with how many reads in flight, and with or
 //! without run-ahead.
 
-use super::{ROUNDS_MAX, in_turn};
+use super::comparison::{ROUNDS_MAX, in_turn};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::graphs::{Model, Recipe};

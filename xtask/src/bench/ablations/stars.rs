@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::{ROUNDS_MAX, in_turn};
+use super::comparison::{ROUNDS_MAX, in_turn};
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::lab::Lab;
 use crate::tegula::Result;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ROUNDS_MAX, beside_first, in_turn};
+use super::comparison::{ROUNDS_MAX, beside_first, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::{Lab, text};
 use crate::bench::perf;

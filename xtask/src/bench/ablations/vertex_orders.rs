@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{beside_first, in_turn};
+use super::comparison::{beside_first, in_turn};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::figures::rows::edge_list;
 use crate::bench::figures::size::UNDIRECTED;

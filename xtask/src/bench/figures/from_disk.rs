@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::memory_for;
+use super::budget::memory_for;
 use crate::bench::figure::{Figure, Of, Unit, median};
 use crate::bench::graphs::{Model, Recipe};
 use crate::bench::lab::{DISK_MEMORY, Lab};

@@ -4,6 +4,7 @@ pub mod arrays;
 mod beliefs;
 mod beside;
 mod big;
+mod budget;
 mod checkpoints;
 mod costs;
 mod executors;
@@ -17,20 +18,14 @@ mod search;
 pub mod size;
 mod small;
 mod sssp;
+mod targets;
 mod traversal;
 mod triangles;
 
 use super::figure::Figure;
-use super::graphs::Made;
-use super::lab::{Lab, SCALE};
+use super::lab::Lab;
 use super::{estimates, peers};
 use crate::tegula::Result;
-use crate::tegula::command::whole;
-
-/// How many times as long as its yardstick a search of an open graph may take, and a better ratio:
-/// for a skewed graph, and for one with many levels.
-const SKEWED: (f64, f64) = (1.0, 0.7);
-const LONG: (f64, f64) = (1.2, 0.9);
 
 /// Figures measured together.
 pub struct Group {
@@ -100,18 +95,3 @@ pub const GROUPS: &[Group] = &[
     },
     Group { name: "peers", title: "Other libraries", measure: peers::all },
 ];
-
-/// Returns a budget: `memory` at the scale of targets, and in proportion at other scales. It is at
-/// least what the run needs, because the needs do not shrink with small graphs.
-fn memory_for(
-    lab: &Lab<'_>,
-    algorithm: &str,
-    graph: &Made,
-    options: &[&str],
-    memory: u64,
-) -> Result<u64> {
-    let memory = (memory << lab.settings.scale) >> SCALE;
-    let estimate = lab.run(algorithm, &graph.graph, None, &[options, &["--estimate"]].concat())?;
-    let needed = whole(&estimate, "/needed_bytes")?;
-    Ok(memory.max(needed + needed / 16))
-}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::rows::edge_list;
-use super::{LONG, SKEWED};
+use super::targets::{LONG, SKEWED};
 use crate::bench::disk::read_sequentially;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};

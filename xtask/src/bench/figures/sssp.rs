@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{LONG, SKEWED};
+use super::targets::{LONG, SKEWED};
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::graphs::{Made, Model, Recipe};

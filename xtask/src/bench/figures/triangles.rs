@@ -1,6 +1,6 @@
 //! Triangles: counted in memory beside a merge of neighbour lists, and estimated from disk.
 
-use super::memory_for;
+use super::budget::memory_for;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};
 use crate::bench::graphs::{Model, Recipe};

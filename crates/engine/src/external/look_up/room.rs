@@ -3,9 +3,9 @@
 use tegula_store::graph::Graph;
 
 use super::plan::LookUpPlan;
-use crate::external::cut::Cut;
-use crate::external::states::state_blocks;
 use crate::overhead::room_for_result;
+use crate::states::cut::Cut;
+use crate::states::state_blocks;
 
 /// Returns the plan to look up values of `value_size` bytes for all vertices, beside `held` bytes.
 pub fn plan_of(graph: &Graph, value_size: usize, held: u64) -> LookUpPlan {

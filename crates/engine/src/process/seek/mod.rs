@@ -237,7 +237,7 @@ impl<P: Program> Seek<'_, P> {
             return true;
         }
         // Besides the active vertices, only unsettled ones are still to be sought, each once.
-        let open: f64 = step.open_targets.iter().map(|&open| f64::from(open)).sum();
+        let open: f64 = step.execution.open_targets.iter().map(|&open| f64::from(open)).sum();
         let share = open / f64::from(rows.rows().vertex_count()).max(1.0);
         share * self.costs.predict_saving(rows) > unpacking
     }
@@ -412,7 +412,7 @@ impl<P: Program> Seek<'_, P> {
                 })
             })
             .collect();
-        let (program, degrees) = (&step.program, &step.degrees[..]);
+        let (program, degrees) = (&step.execution.program, &step.degrees[..]);
         let apply = |index: usize| {
             lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees, is_sorted);
             Ok(())
@@ -425,18 +425,15 @@ impl<P: Program> Seek<'_, P> {
         let mut lists = Vec::new();
         let mut sums = Vec::new();
         for reached in owned.into_iter().map(unlocked) {
-            sums.push(reached.aggregate);
-            lists.push(reached.reached);
             let first_window = reached.first >> WINDOW_LOG2;
-            let open = &mut step.open_targets[first_window..];
-            for (open, settled) in open.iter_mut().zip(reached.newly_settled) {
-                *open -= std::mem::take(settled);
-            }
+            sums.push((first_window, reached.aggregate));
+            lists.push(reached.reached);
+            step.execution.settle(first_window, reached.newly_settled);
         }
         let list = join(lists, context)?;
-        step.aggregate = step.exchange.agree(sums.into_iter());
+        step.execution.aggregate = step.exchange.agree(sums.into_iter());
         let states = &*step.arrays.states.all();
-        step.frontier = Frontier::List(step.buckets.put_off(list, &step.program, states));
+        step.frontier = Frontier::List(step.buckets.put_off(list, &step.execution.program, states));
         Ok(())
     }
 }

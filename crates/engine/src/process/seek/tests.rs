@@ -98,14 +98,14 @@ fn search(
     let program = Shortest { buckets_per_unit };
     let mut step = Superstep::new(graph, program.into(), Instructions::detect(), &context).unwrap();
     let mut had_horizon = false;
-    while step.begin_iteration() {
-        if step.iteration == interrupted {
+    while let Some(iteration) = step.begin_iteration() {
+        if iteration + 1 == interrupted {
             had_horizon = step.buckets.horizon.is_some();
             step.generate(&context).unwrap();
             assert!(matches!(step.frontier, Frontier::Bits(_)) && step.buckets.horizon.is_none());
         }
         let prediction =
-            Prediction { is_small: step.iteration.is_multiple_of(2), ..Default::default() };
+            Prediction { is_small: (iteration + 1).is_multiple_of(2), ..Default::default() };
         seek.run(&mut step, &prediction, &context).unwrap();
     }
     (step.into_result().0, had_horizon)

@@ -1,4 +1,7 @@
-//! The states of a program that has ended, in memory or on disk.
+//! The states of a program before and after its run, in memory or on disk.
+
+pub mod cut;
+pub mod folder;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,16 +12,16 @@ use tegula_machine::disk::{BlockStore, Blocks};
 use tegula_machine::memory::huge;
 use zerocopy::IntoBytes;
 
-use super::cut::Cut;
 use crate::program::Value;
+use cut::Cut;
 
 /// States visited at a time if they lie in memory.
 const CHUNK: usize = 1 << 20;
 
 /// A state for each vertex by dense id, in memory or on disk.
-pub struct States<S>(pub(super) Storage<S>);
+pub struct States<S>(pub(crate) Storage<S>);
 
-pub(super) enum Storage<S> {
+pub(crate) enum Storage<S> {
     Memory(Vec<S>),
     Disk(Box<StatesOnDisk<S>>),
 }
@@ -117,7 +120,7 @@ impl<S: Value> States<S> {
 
     /// Reads the states of a block of arrays on disk. Several workers may call it at the same time.
     /// It reads nothing ahead, because nobody might need that.
-    pub(super) fn of_block(&self, block: usize, cut: &Cut) -> Result<Vec<S>> {
+    pub(crate) fn of_block(&self, block: usize, cut: &Cut) -> Result<Vec<S>> {
         match &self.0 {
             Storage::Memory(states) => Ok(states[cut.vertices(block)].to_vec()),
             Storage::Disk(on_disk) => on_disk.read_alone(block),

@@ -1,0 +1,87 @@
+//! The execution of a program from iteration to iteration, wherever its arrays lie.
+
+use tegula_store::graph::TileEntry;
+use tegula_store::tiles::{Origin, WINDOW_LOG2, WINDOW_SIZE};
+
+use super::active_set::ActiveSet;
+use crate::program::{Next, Program};
+
+/// A program and its state between two iterations, apart from the arrays over all vertices.
+pub struct Execution<P: Program> {
+    pub program: P,
+    /// The sums of the last iteration, or those of the initial states.
+    pub aggregate: P::Aggregate,
+    /// Vertices of each window that are not settled.
+    pub open_targets: Vec<u32>,
+    iterations_begun: u64,
+    is_over: bool,
+}
+
+impl<P: Program> Execution<P> {
+    /// Makes the execution of a program over `vertex_count` vertices, none of which is open yet.
+    pub fn new(program: P, vertex_count: usize) -> Execution<P> {
+        Execution {
+            program,
+            aggregate: P::Aggregate::default(),
+            open_targets: vec![0; vertex_count.div_ceil(WINDOW_SIZE)],
+            iterations_begun: 0,
+            is_over: false,
+        }
+    }
+
+    /// Resumes after some iterations with the sums of the last one. No vertex is open until
+    /// [`Execution::restore`] has counted it.
+    pub fn resume(&mut self, iterations_begun: u64, aggregate: P::Aggregate) {
+        (self.iterations_begun, self.aggregate) = (iterations_begun, aggregate);
+        self.open_targets.fill(0);
+    }
+
+    /// Counts a vertex whose state was restored; returns whether it is settled.
+    pub fn restore(&mut self, vertex: usize, state: &P::State) -> bool {
+        let is_settled = self.program.is_settled(state);
+        self.open_targets[vertex >> WINDOW_LOG2] += u32::from(!is_settled);
+        is_settled
+    }
+
+    /// Returns the number of iterations begun, including those before a checkpoint.
+    pub fn iterations_begun(&self) -> u64 {
+        self.iterations_begun
+    }
+
+    /// Begins an iteration with `active_count` active vertices and returns its number, from 0;
+    /// `None` if the program is over.
+    pub fn begin_iteration(&mut self, active_count: u64) -> Option<u64> {
+        if self.is_over {
+            return None;
+        }
+        let iteration = self.iterations_begun;
+        let next = self.program.begin_iteration(iteration, &self.aggregate);
+        self.is_over = active_count == 0 || next == Next::Stop || self.are_all_settled();
+        if self.is_over {
+            return None;
+        }
+        self.iterations_begun += 1;
+        Some(iteration)
+    }
+
+    /// Returns whether no message can change anything any more.
+    fn are_all_settled(&self) -> bool {
+        P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0)
+    }
+
+    /// Returns whether a tile, whose ids count from `origin`, may hold an active source and a
+    /// target that is not settled.
+    #[inline]
+    pub fn needs(&self, tile: &TileEntry, origin: Origin, active: &ActiveSet) -> bool {
+        self.open_targets[tile.window(origin)] > 0 && active.may_meet(&tile.summary, origin)
+    }
+
+    /// Takes the numbers of targets that settled in this iteration, by window from `first_window`
+    /// on, and leaves zeroes.
+    pub fn settle(&mut self, first_window: usize, newly_settled: &mut [u32]) {
+        let open = &mut self.open_targets[first_window..];
+        for (open, settled) in open.iter_mut().zip(newly_settled) {
+            *open -= std::mem::take(settled);
+        }
+    }
+}
