@@ -1,6 +1,6 @@
 //! A vertex program as a job: each iteration runs the process that is predicted to be the quickest.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{Unit, lock};
@@ -104,13 +104,14 @@ pub fn run_anywhere<P: Program>(
 ) -> Result<Outcome<P, States<P::State>>> {
     let start: Start<P> = start.into();
     options.with_scheduler(graph, |scheduler| {
-        let Admission { admitted, rows, plan } = admit(scheduler, graph, &start.program, options)?;
+        let admission = admit(scheduler, graph, &start.program, options)?;
+        let Admission { admitted, rows, degrees, plan } = admission;
         if let Some(plan) = plan {
             let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
             scheduler.work_off(&mut job, &admitted, &options.cancel)?;
             return job.into_outcome();
         }
-        let mut job = ProgramJob::new(scheduler, graph, start, &rows, options);
+        let mut job = ProgramJob::new(scheduler, graph, (start, degrees), &rows, options);
         scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
     })
@@ -135,7 +136,8 @@ struct ProgramJob<'r, P: Program> {
 
 /// How far a program is.
 enum Stage<'g, P: Program> {
-    New(Start<P>),
+    /// With the degrees.
+    New(Start<P>, Arc<Vec<u32>>),
     Running(Box<Superstep<'g, P>>),
     /// It failed before it ran.
     Lost,
@@ -154,7 +156,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     fn new(
         scheduler: &'r Scheduler<'r>,
         graph: &'r Graph,
-        start: Start<P>,
+        (start, degrees): (Start<P>, Arc<Vec<u32>>),
         rows: &'r ProgramRows<'r>,
         options: &'r RunOptions<'r>,
     ) -> ProgramJob<'r, P> {
@@ -177,7 +179,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         ProgramJob {
             graph,
             options,
-            stage: Stage::New(start),
+            stage: Stage::New(start, degrees),
             rows,
             kinds: processes.iter().map(|process| process.kind()).collect(),
             processes,
@@ -231,10 +233,11 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Lost) {
-            Stage::New(start) => {
+            Stage::New(start, degrees) => {
                 self.options.progress.begin("iterating", None, Unit::Iterations);
-                let instructions = self.options.tuning.instructions;
-                let mut step = Box::new(Superstep::new(self.graph, start, instructions, context)?);
+                let (graph, instructions) = (self.graph, self.options.tuning.instructions);
+                let step = Superstep::new(graph, start, degrees, instructions, context)?;
+                let mut step = Box::new(step);
                 self.checkpoints =
                     CheckpointWriter::open(self.options, &mut step, context.threads())?;
                 self.statistics.begin_at(step.iteration);
