@@ -28,8 +28,8 @@ pub struct MemoryDemand<'n> {
     tiles: TilesRead,
 }
 
-/// Returns what a job takes of free bytes beyond the least ones. For each of its shares that is held
-/// already, it gets the bytes beyond the least ones.
+/// Returns what a job takes of free bytes beyond the least ones. For each of its shares that is
+/// held already, it gets the bytes beyond the least ones.
 type TakesOf<'n> = Box<dyn Fn(u64, &[Option<u64>]) -> Taken + 'n>;
 
 /// Bytes beyond the least ones.
