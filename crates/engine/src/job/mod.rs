@@ -8,6 +8,8 @@
 //! * [`external`]: the same with its arrays on disk,
 //! * [`pass`]: shows every edge to a visitor once,
 //! * [`traversal`]: follows rows, and needs no tiles.
+//!
+//! The rows of programs and traversals are [shared](shared_rows).
 
 pub mod checkpoint_writer;
 pub mod context;
@@ -15,6 +17,7 @@ pub mod external;
 pub mod pass;
 pub mod program;
 pub mod program_rows;
+pub mod shared_rows;
 pub mod stage;
 pub mod traversal;
 

@@ -1,6 +1,6 @@
 //! A vertex program as a job: each iteration runs the process that is predicted to be the quickest.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tegula_machine::Result;
@@ -104,13 +104,14 @@ pub fn run_anywhere<P: Program>(
 ) -> Result<Outcome<P, States<P::State>>> {
     let start: Start<P> = start.into();
     options.with_scheduler(graph, |scheduler| {
-        let Admission { admitted, rows, plan } = admit(scheduler, graph, &start.program, options)?;
+        let admission = admit(scheduler, graph, &start.program, options)?;
+        let Admission { admitted, rows, degrees, plan } = admission;
         if let Some(plan) = plan {
             let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
             scheduler.work_off(&mut job, &admitted, &options.cancel)?;
             return job.into_outcome();
         }
-        let mut job = ProgramJob::new(scheduler, graph, start, &rows, options);
+        let mut job = ProgramJob::new(scheduler, graph, (start, degrees), &rows, options);
         scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
     })
@@ -121,6 +122,8 @@ struct ProgramJob<'r, P: Program> {
     graph: &'r Graph,
     options: &'r RunOptions<'r>,
     stage: Stage<P, Superstep<'r, P>>,
+    /// Empty if the program does not need degrees.
+    degrees: Arc<Vec<u32>>,
     rows: &'r ProgramRows<'r>,
     kinds: Vec<ProcessKind>,
     /// In the order of `kinds`.
@@ -146,7 +149,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     fn new(
         scheduler: &'r Scheduler<'r>,
         graph: &'r Graph,
-        start: Start<P>,
+        (start, degrees): (Start<P>, Arc<Vec<u32>>),
         rows: &'r ProgramRows<'r>,
         options: &'r RunOptions<'r>,
     ) -> ProgramJob<'r, P> {
@@ -170,6 +173,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             graph,
             options,
             stage: Stage::New(start),
+            degrees,
             rows,
             kinds: processes.iter().map(|process| process.kind()).collect(),
             processes,
@@ -225,7 +229,8 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
         self.stage.begin(|start| {
             self.options.progress.begin("iterating", None, Unit::Iterations);
             let instructions = self.options.tuning.instructions;
-            let mut step = Superstep::new(self.graph, start, instructions, context)?;
+            let degrees = Arc::clone(&self.degrees);
+            let mut step = Superstep::new(self.graph, start, degrees, instructions, context)?;
             self.checkpoints = CheckpointWriter::open(self.options, &mut step, context.threads())?;
             self.statistics.begin_at(step.execution.iterations_begun());
             Ok(step)

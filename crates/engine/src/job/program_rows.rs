@@ -1,14 +1,16 @@
 //! The rows that a program follows, and how it waits for its memory.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use tegula_machine::Result;
-use tegula_machine::disk::Targets;
+use tegula_machine::threads::Cancel;
 use tegula_store::graph::Graph;
-use tegula_store::rows::{Direction, RowReader, Rows};
+use tegula_store::rows::{Direction, RowReader};
 
 use super::checkpoint_writer::copies_size;
 use super::program::{estimate, estimate_anywhere, has_weights};
+use super::shared_rows::WantedRows;
 use super::traversal::missing_rows;
 use crate::estimate::Estimate;
 use crate::external::plan::{ArraysOnDisk, ArraysPlan};
@@ -16,7 +18,7 @@ use crate::options::{Arrays, Executor, RunOptions};
 use crate::process::pull::Pull;
 use crate::process::seek::Seek;
 use crate::program::{Program, may_seek};
-use crate::scheduler::{Admitted, MemoryDemand, Scheduler};
+use crate::scheduler::{Admitted, MemoryDemand, Scheduler, Share, SharedKey, Taken};
 use crate::superstep::Superstep;
 use crate::traverse::{Directions, RowsWanted, estimate_rows, long_rows_of};
 
@@ -136,27 +138,21 @@ pub fn admit<'s, 'g, 'r, P: Program>(
 ) -> Result<Admission<'s, 'g, 'r>> {
     let has_weights = has_weights::<P>(graph);
     let threads = scheduler.threads();
-    let held = Superstep::<P>::size(graph, scheduler.parts(), threads)
+    let degrees = P::NEEDS_DEGREE.then(|| Share::out_degrees(graph));
+    let arrays = Superstep::<P>::size(graph, scheduler.parts(), threads);
+    let held = arrays - degrees.map_or(0, |degrees| degrees.least)
         + program.size()
         + copies_size::<P>(graph, options, threads);
     let directions = program.directions();
     let can_scan = directions.can_scan(graph);
     assert!(can_scan || may_seek::<P>(), "only an exact reduction follows edges along rows");
     let can_seek = may_seek::<P>() && (options.executor != Executor::Scan || !can_scan);
-    let without = || MemoryDemand::scan("the run", held, has_weights);
+    let without = || MemoryDemand::scan("the run", held, has_weights).with_share(degrees);
     let shared = shared_rows(graph, directions, options);
     if can_seek && (options.arrays != Arrays::OnDisk || !can_scan) && !shared.outgoing().is_empty()
     {
-        let fits = |rows: &&RowReader| rows.has_weights() || !has_weights;
-        let all = [shared.forward.as_deref(), shared.reverse.as_deref()];
-        assert!(all.iter().flatten().all(fits), "the rows were opened without weights");
         let held = held + seek_size::<P>(graph, directions, threads);
-        let demand = match can_scan {
-            true => MemoryDemand::scan("the run", held, has_weights),
-            false => MemoryDemand::rows("the run", held, |_| 0),
-        };
-        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        return Ok(Admission { admitted, rows: shared, plan: None });
+        return admit_with(shared, program, scheduler, (held, degrees), options);
     }
     let must_seek = can_seek && (options.executor == Executor::Seek || !can_scan);
     let may_leave_memory = options.arrays != Arrays::InMemory && !must_seek;
@@ -168,7 +164,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     }
     let candidates = if can_seek && !must_leave_memory {
         let least = held + seek_size::<P>(graph, directions, threads);
-        Candidates::open::<P>(scheduler, graph, directions, least, must_seek)?
+        Candidates::find::<P>(scheduler, graph, directions, (least, degrees), must_seek, options)?
     } else {
         Candidates::default()
     };
@@ -189,14 +185,49 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     ways.extend(external.as_ref().map(|external| external.demand(has_weights)));
     let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
     drop(ways);
+    let mut rows = ProgramRows::new(graph, directions);
     let Some(&count) = counts.get(admitted.choice) else {
         let plan = external.map(|external| external.plan(admitted.taken));
-        return Ok(Admission { admitted, rows: ProgramRows::new(graph, directions), plan });
+        return Ok(Admission { degrees: Arc::default(), rows, plan, admitted });
     };
-    let targets = &scheduler.speed().targets;
-    let mut rows = ProgramRows::new(graph, directions);
-    candidates.open_into(&mut rows, count, admitted.taken, targets)?;
-    Ok(Admission { admitted, rows, plan: None })
+    candidates.load_into(&mut rows, count, &admitted, scheduler, options)?;
+    let degrees = load_degrees::<P>(graph, &admitted, &options.cancel)?;
+    Ok(Admission { degrees, rows, plan: None, admitted })
+}
+
+/// Waits for the memory of a program that follows the rows of the options.
+fn admit_with<'s, 'g, 'r, P: Program>(
+    shared: ProgramRows<'r>,
+    program: &P,
+    scheduler: &'s Scheduler<'g>,
+    (held, degrees): (u64, Option<Share>),
+    options: &RunOptions<'r>,
+) -> Result<Admission<'s, 'g, 'r>> {
+    let graph = scheduler.graph();
+    let has_weights = has_weights::<P>(graph);
+    let fits = |rows: &&RowReader| rows.has_weights() || !has_weights;
+    let all = [shared.forward.as_deref(), shared.reverse.as_deref()];
+    assert!(all.iter().flatten().all(fits), "the rows were opened without weights");
+    let demand = match program.directions().can_scan(graph) {
+        true => MemoryDemand::scan("the run", held, has_weights),
+        false => MemoryDemand::rows("the run", held, |_| 0),
+    };
+    let demand = demand.with_share(degrees);
+    let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
+    let degrees = load_degrees::<P>(graph, &admitted, &options.cancel)?;
+    Ok(Admission { degrees, rows: shared, plan: None, admitted })
+}
+
+/// Returns the degrees that jobs share; none if the program does not need them.
+fn load_degrees<P: Program>(
+    graph: &Graph,
+    admitted: &Admitted<'_, '_>,
+    cancel: &Cancel,
+) -> Result<Arc<Vec<u32>>> {
+    match P::NEEDS_DEGREE {
+        true => admitted.load(SharedKey::OutDegrees, cancel, |_| graph.out_degrees()),
+        false => Ok(Arc::default()),
+    }
 }
 
 /// Returns the rows of the options.
@@ -216,12 +247,14 @@ fn shared_rows<'r>(
 
 /// How a program runs, and its memory.
 pub struct Admission<'s, 'g, 'r> {
-    /// The granted memory.
-    pub admitted: Admitted<'s, 'g>,
+    /// The out-degrees; empty if the program does not need them or its arrays lie on disk.
+    pub degrees: Arc<Vec<u32>>,
     /// The rows that it may follow.
     pub rows: ProgramRows<'r>,
     /// The layout of its arrays on disk, if they lie there.
     pub plan: Option<ArraysPlan>,
+    /// The granted memory. Fields are dropped in order, and it must outlive what it is for.
+    pub admitted: Admitted<'s, 'g>,
 }
 
 /// The plan of a run with its arrays on disk.
@@ -280,43 +313,37 @@ pub fn rows_may_stay(graph: &Graph, wanted: RowsWanted, options: &RunOptions<'_>
 /// The rows that a program can use, the most needed first: they get memory in this order.
 #[derive(Default)]
 struct Candidates {
-    rows: Vec<Candidate>,
+    rows: Vec<WantedRows>,
     has_weights: bool,
     threads: usize,
-    /// Bytes held beside any rows.
+    /// Bytes held beside any rows and the degrees.
     held: u64,
+    degrees: Option<Share>,
     /// Whether iterations may scan as well.
     can_scan: bool,
-}
-
-/// The rows of a direction, and their memory.
-struct Candidate {
-    direction: Direction,
-    rows: Rows,
-    /// Least bytes of a reader.
-    least: u64,
-    /// Bytes of a cache that holds all rows.
-    all: u64,
-    /// Bytes for the unpacked rows; 0 if they stay packed.
-    unpacked: u64,
+    /// Whether the first rows may be unpacked.
+    may_unpack: bool,
 }
 
 impl Candidates {
-    /// Opens the rows that the graph has and that memory could hold beside `held` bytes.
-    fn open<P: Program>(
+    /// Finds the rows that the graph has and that memory could hold beside `held` bytes and the
+    /// degrees.
+    fn find<P: Program>(
         scheduler: &Scheduler<'_>,
         graph: &Graph,
         directions: Directions,
-        held: u64,
+        (held, degrees): (u64, Option<Share>),
         must_seek: bool,
+        options: &RunOptions<'_>,
     ) -> Result<Candidates> {
-        let (manifest, has_weights) = (graph.manifest(), has_weights::<P>(graph));
+        let has_weights = has_weights::<P>(graph);
         if must_seek && let Some(missing) = directions.missing(graph).next() {
             return Err(missing_rows(graph, missing));
         }
         let (threads, can_scan) = (scheduler.threads(), directions.can_scan(graph));
-        let mut candidates = Candidates { rows: Vec::new(), has_weights, threads, held, can_scan };
         let outgoing = directions.layouts(graph);
+        let mut candidates =
+            Candidates { has_weights, threads, held, degrees, can_scan, ..Candidates::default() };
         let mut wanted = outgoing.to_vec();
         if Pull::is_for::<P>() {
             let incoming = directions.turned().layouts(graph).iter();
@@ -324,14 +351,13 @@ impl Candidates {
         }
         let mut needed = held;
         for direction in wanted {
-            if manifest.rows_of(direction).is_none() {
+            if graph.manifest().rows_of(direction).is_none() {
                 continue;
             }
-            let least = RowReader::size_min(graph, direction, has_weights);
-            needed += least;
+            needed += RowReader::size_min(graph, direction, has_weights);
             // Rows are opened before it is known that they fit only if the run needs them in any
             // case.
-            match scheduler.ledger().could_hold(&candidates.demand_of(needed, |_| 0)) {
+            match scheduler.ledger().could_hold(&candidates.demand_of(needed).with_share(degrees)) {
                 Ok(()) => {}
                 Err(error) if must_seek && outgoing.contains(&direction) => return Err(error),
                 Err(error) => {
@@ -340,84 +366,101 @@ impl Candidates {
                     break;
                 }
             }
-            let Some(rows) = Rows::open(graph, direction)? else { continue };
-            let all = RowReader::cache_size_max(graph, direction, has_weights);
-            // A run looks through most rows that it pulls along once or never, so they stay packed.
-            // So do the rows of a run that follows several layouts.
-            let unpacked = match outgoing {
-                &[only] if only == direction => {
-                    RowReader::unpacked_size(&rows, has_weights, threads)
-                }
-                _ => 0,
-            };
-            candidates.rows.push(Candidate { direction, rows, least, all, unpacked });
+            let rows = WantedRows::of(scheduler, graph, direction, has_weights, &options.cancel)?;
+            candidates.rows.extend(rows);
         }
+        // A run looks through most rows that it pulls along once or never, so they stay packed. So
+        // do the rows of a run that follows several layouts.
+        candidates.may_unpack = match (outgoing, candidates.rows.first()) {
+            (&[only], Some(first)) => first.direction == only,
+            _ => false,
+        };
         Ok(candidates)
     }
 
     /// Returns a demand of `least` bytes for a run by rows.
-    fn demand_of<'n>(&self, least: u64, takes_of: impl Fn(u64) -> u64 + 'n) -> MemoryDemand<'n> {
+    fn demand_of<'n>(&self, least: u64) -> MemoryDemand<'n> {
         match self.can_scan {
-            true => MemoryDemand::both("the run along rows", least, self.has_weights, takes_of),
-            false => MemoryDemand::rows("the run along rows", least, takes_of),
+            true => MemoryDemand::both("the run along rows", least, self.has_weights, |_| 0),
+            false => MemoryDemand::rows("the run along rows", least, |_| 0),
         }
     }
 
     /// Returns the demand of a run with the first `count` candidates; `count` is at least 1.
     fn demand(&self, count: usize, executor: Executor, tile_bytes: u64) -> MemoryDemand<'_> {
         let rows = &self.rows[..count];
-        let least: u64 = rows.iter().map(|rows| rows.least).sum();
         // Pieces of long rows that one process has copied stay while another process runs.
-        let batch_size = |rows: &Candidate| rows.rows.piece_batch_size(self.has_weights);
-        let batches = rows.iter().map(batch_size).sum();
-        let least = self.held + least + long_rows_of(batches, self.threads);
-        let takes_of = move |free: u64| {
-            let free = free + caches_min(count);
-            let only_seeks = executor == Executor::Seek || !self.can_scan;
-            let (first, tiles) = (&rows[0], if only_seeks { 0 } else { tile_bytes });
+        let batches = rows.iter().map(|rows| rows.sizes.piece_batch).sum();
+        let least = self.held + long_rows_of(batches, self.threads);
+        let only_seeks = executor == Executor::Seek || !self.can_scan;
+        let tiles = if only_seeks { 0 } else { tile_bytes };
+        let takes_of = move |free: u64, held: &[Option<u64>]| {
+            let held = &held[..count];
+            let new = held.iter().filter(|held| held.is_none()).count();
+            let free = free + caches_min(new);
+            let first = if held[0].is_some() { 0 } else { rows[0].all };
             // Rows and tiles that do not both fit share the memory. Rows come first if it is small:
             // a scan streams the tiles that do not fit, but seeking would read the pages around a
             // frontier again and again.
             let share = match free.checked_sub(tiles) {
-                Some(beside) if first.all <= beside => beside,
+                Some(beside) if first <= beside => beside,
                 _ if only_seeks => free,
                 _ => (free / 2).max(free.min(FRONTIER_SIZE)),
             };
-            let of_caches: u64 = rows.iter().map(|rows| rows.all).sum();
-            let unpacked = if first.may_unpack(share, count) { first.unpacked } else { 0 };
-            (of_caches + unpacked).min(share.max(caches_min(count))) - caches_min(count)
+            self.divide(rows, held, share.max(caches_min(new)))
         };
-        self.demand_of(least, takes_of)
+        self.demand_of(least)
+            .sharing(rows.iter().map(WantedRows::share), takes_of)
+            .with_share(self.degrees)
     }
 
-    /// Opens the first `count` candidates for reading, with `taken` bytes beyond the least.
-    fn open_into(
+    /// Divides `memory` bytes among the caches of rows that no other job holds, and the unpacked
+    /// form of the first ones. The first caches get memory first, and each the least.
+    fn divide(&self, rows: &[WantedRows], held: &[Option<u64>], memory: u64) -> Taken {
+        let mut behind = held.iter().filter(|held| held.is_none()).count();
+        let mut left = memory;
+        let mut taken = Taken::default();
+        for (index, (rows, held)) in rows.iter().zip(held).enumerate() {
+            let (size, is_whole) = match *held {
+                Some(extra) => (0, rows.fit(extra)),
+                None => {
+                    behind -= 1;
+                    let size = rows.all.min(left - caches_min(behind));
+                    (size, size == rows.all)
+                }
+            };
+            left -= size;
+            taken.shares.push(size.saturating_sub(RowReader::CACHE_SIZE_MIN));
+            let unpacked = rows.sizes.unpacked;
+            let may_unpack = self.may_unpack && index == 0 && is_whole;
+            if may_unpack && unpacked + caches_min(behind) <= left {
+                left -= unpacked;
+                taken.own = unpacked;
+            }
+        }
+        taken
+    }
+
+    /// Loads the first `count` candidates.
+    fn load_into(
         mut self,
-        opened: &mut ProgramRows<'_>,
+        loaded: &mut ProgramRows<'_>,
         count: usize,
-        taken: u64,
-        targets: &Targets,
+        admitted: &Admitted<'_, '_>,
+        scheduler: &Scheduler<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<()> {
         self.rows.truncate(count);
-        let mut left = taken + caches_min(count);
-        for (index, candidate) in self.rows.into_iter().enumerate() {
-            let behind = count - 1 - index;
-            let size = candidate.all.min(left - caches_min(behind));
-            let may_unpack = candidate.may_unpack(left, behind + 1);
-            left -= size + if may_unpack { candidate.unpacked } else { 0 };
-            let reader = RowReader::new(candidate.rows, self.has_weights, size, targets)?;
+        let (graph, targets) = (scheduler.graph(), &scheduler.speed().targets);
+        for (index, rows) in self.rows.into_iter().enumerate() {
+            let direction = rows.direction;
+            let reader = rows.load(graph, admitted, targets, &options.cancel)?;
+            // Only the room to unpack the first rows is taken for this job alone.
+            let may_unpack = index == 0 && admitted.taken > 0;
             let reader = if may_unpack { reader.with_room_to_unpack() } else { reader };
-            opened.put(candidate.direction, OwnOrShared::Own(Box::new(reader)));
+            loaded.put(direction, OwnOrShared::Own(Box::new(reader)));
         }
         Ok(())
-    }
-}
-
-impl Candidate {
-    /// Returns whether `memory` bytes hold these rows and their unpacked form, and the smallest
-    /// caches of the other `count - 1` readers.
-    fn may_unpack(&self, memory: u64, count: usize) -> bool {
-        self.unpacked > 0 && self.all + self.unpacked + caches_min(count - 1) <= memory
     }
 }
 

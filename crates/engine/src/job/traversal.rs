@@ -6,15 +6,16 @@ use std::sync::Mutex;
 use tegula_machine::threads::{Cancel, lock};
 use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::rows::{Direction, RowReader, Rows};
+use tegula_store::rows::{Direction, RowReader};
 
 use super::context::JobContext;
+use super::shared_rows::WantedRows;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::iteration_times::IterationTimes;
 use crate::options::RunOptions;
 use crate::parts::Part;
 use crate::process::ProcessKind;
-use crate::scheduler::MemoryDemand;
+use crate::scheduler::{MemoryDemand, Taken};
 use crate::statistics::RunStatistics;
 use crate::traverse::{RowsWanted, RunAhead, Traversal, long_rows_of};
 
@@ -44,27 +45,19 @@ pub fn run<T: Send, E: From<Error> + Send>(
             let demand = MemoryDemand::rows("the run along rows", least, |_| 0);
             scheduler.ledger().could_hold(&demand)?;
         }
-        let open = |&direction| {
-            Rows::open(graph, direction)?.ok_or_else(|| missing_rows(graph, direction))
+        let cancel = &options.cancel;
+        let find = |&direction| {
+            WantedRows::of(scheduler, graph, direction, has_weights, cancel)?
+                .ok_or_else(|| missing_rows(graph, direction))
         };
-        let rows: Vec<Rows> = layouts.iter().map(open).collect::<Result<_>>()?;
-        let batches = rows.iter().map(|rows| rows.batch_size(has_weights)).sum();
-        let least = least + long_rows_of(batches, scheduler.threads());
-        let wanted = |&direction| {
-            RowReader::cache_size_max(graph, direction, has_weights) - RowReader::CACHE_SIZE_MIN
-        };
-        let wanted: Vec<u64> = layouts.iter().map(wanted).collect();
-        let all = wanted.iter().sum::<u64>();
-        let demand = MemoryDemand::rows("the run along rows", least, |free| free.min(all));
-        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
-        let share = |wanted: u64| {
-            let share = u128::from(admitted.taken) * u128::from(wanted) / u128::from(all.max(1));
-            RowReader::CACHE_SIZE_MIN + share as u64
-        };
+        let rows: Vec<WantedRows> = layouts.iter().map(find).collect::<Result<_>>()?;
+        let batches = rows.iter().map(|rows| rows.sizes.batch).sum();
+        let held = held + long_rows_of(batches, scheduler.threads());
+        let demand = MemoryDemand::rows("the run along rows", held, |_| 0)
+            .sharing(rows.iter().map(WantedRows::share), |free, held| caches(&rows, free, held));
+        let admitted = scheduler.ledger().admit(&[demand], cancel)?;
         let targets = &scheduler.speed().targets;
-        let readers = rows.into_iter().zip(&wanted);
-        let readers = readers
-            .map(|(rows, &wanted)| RowReader::new(rows, has_weights, share(wanted), targets));
+        let readers = rows.into_iter().map(|rows| rows.load(graph, &admitted, targets, cancel));
         let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
         let mut job = Following {
             rows: &readers,
@@ -73,9 +66,22 @@ pub fn run<T: Send, E: From<Error> + Send>(
             work: Mutex::new(Some(work)),
             answer: Mutex::new(&mut answer),
         };
-        scheduler.work_off(&mut job, &admitted, &options.cancel)
+        scheduler.work_off(&mut job, &admitted, cancel)
     })?;
     answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
+}
+
+/// Divides free bytes among the caches of rows that no other job holds, by their sizes.
+fn caches(rows: &[WantedRows], free: u64, held: &[Option<u64>]) -> Taken {
+    let wanted = rows.iter().zip(held).map(|(rows, held)| match held {
+        Some(_) => 0,
+        None => rows.all - RowReader::CACHE_SIZE_MIN,
+    });
+    let wanted: Vec<u64> = wanted.collect();
+    let all = wanted.iter().sum::<u64>();
+    let taken = free.min(all);
+    let share = |wanted| (u128::from(taken) * u128::from(wanted) / u128::from(all.max(1))) as u64;
+    Taken { own: 0, shares: wanted.into_iter().map(share).collect() }
 }
 
 /// Returns the error for a graph without rows of a direction.

@@ -1,9 +1,9 @@
 //! Memory for jobs: which ones are admitted, wait or are refused.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use tegula_machine::disk::Lease;
 use tegula_machine::threads::{Cancel, lock};
@@ -11,12 +11,10 @@ use tegula_machine::{Error, Result};
 
 use tegula_store::graph::Graph;
 
+use super::shared::{LOOK, Share, SharedKey, SharedValue};
 use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
 use crate::tile_source::{TileMemory, TileSource};
-
-/// Time between two checks whether a waiting job was cancelled.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The memory that a job needs.
 pub struct MemoryDemand<'n> {
@@ -24,9 +22,24 @@ pub struct MemoryDemand<'n> {
     what: &'static str,
     /// Least bytes that the job holds until it leaves.
     held: u64,
-    /// How many of the given free bytes it takes beyond `held`.
-    takes_of: Box<dyn Fn(u64) -> u64 + 'n>,
+    /// What it shares with other jobs.
+    shares: Vec<Share>,
+    takes_of: TakesOf<'n>,
     tiles: TilesRead,
+}
+
+/// Returns what a job takes of free bytes beyond the least ones. For each of its shares that is
+/// held already, it gets the bytes beyond the least ones.
+type TakesOf<'n> = Box<dyn Fn(u64, &[Option<u64>]) -> Taken + 'n>;
+
+/// Bytes beyond the least ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// For the job alone.
+    pub own: u64,
+    /// For each of its shares, in their order. Where the share is held already, or there is no
+    /// number, these are 0.
+    pub shares: Vec<u64>,
 }
 
 /// Which tiles a job reads. The greatest of several jobs decides what is read.
@@ -50,7 +63,7 @@ impl TilesRead {
 impl<'n> MemoryDemand<'n> {
     /// Makes the demand of a job that scans and itself holds `held` bytes.
     pub fn scan(what: &'static str, held: u64, has_weights: bool) -> MemoryDemand<'n> {
-        MemoryDemand { what, held, takes_of: Box::new(|_| 0), tiles: TilesRead::of(has_weights) }
+        MemoryDemand::of(what, held, TilesRead::of(has_weights), |_| 0)
     }
 
     /// Makes the demand of a job that only follows rows. Of the bytes that are free beside the
@@ -60,7 +73,7 @@ impl<'n> MemoryDemand<'n> {
         held: u64,
         takes_of: impl Fn(u64) -> u64 + 'n,
     ) -> MemoryDemand<'n> {
-        MemoryDemand { what, held, takes_of: Box::new(takes_of), tiles: TilesRead::None }
+        MemoryDemand::of(what, held, TilesRead::None, takes_of)
     }
 
     /// Makes the demand of a job that scans and follows rows.
@@ -70,8 +83,39 @@ impl<'n> MemoryDemand<'n> {
         has_weights: bool,
         takes_of: impl Fn(u64) -> u64 + 'n,
     ) -> MemoryDemand<'n> {
-        let tiles = TilesRead::of(has_weights);
-        MemoryDemand { what, held, takes_of: Box::new(takes_of), tiles }
+        MemoryDemand::of(what, held, TilesRead::of(has_weights), takes_of)
+    }
+
+    fn of(
+        what: &'static str,
+        held: u64,
+        tiles: TilesRead,
+        takes_of: impl Fn(u64) -> u64 + 'n,
+    ) -> MemoryDemand<'n> {
+        let takes_of = move |free: u64, _: &[Option<u64>]| {
+            let own = takes_of(free).min(free);
+            Taken { own, shares: Vec::new() }
+        };
+        MemoryDemand { what, held, shares: Vec::new(), takes_of: Box::new(takes_of), tiles }
+    }
+
+    /// Adds shares that come before all others. `takes_of` replaces what the job takes of free
+    /// bytes: it also gets, for each share that is held already, its bytes beyond the least ones.
+    #[must_use]
+    pub fn sharing(
+        mut self,
+        shares: impl IntoIterator<Item = Share>,
+        takes_of: impl Fn(u64, &[Option<u64>]) -> Taken + 'n,
+    ) -> MemoryDemand<'n> {
+        self.shares.splice(..0, shares);
+        MemoryDemand { takes_of: Box::new(takes_of), ..self }
+    }
+
+    /// Adds a share behind the others, of no more than the least bytes.
+    #[must_use]
+    pub fn with_share(mut self, share: Option<Share>) -> MemoryDemand<'n> {
+        self.shares.extend(share);
+        self
     }
 }
 
@@ -96,6 +140,7 @@ pub struct Ledger<'g> {
 #[derive(Default)]
 struct Members {
     admitted: Vec<Member>,
+    shared: Vec<Shared>,
     /// In the order of arrival.
     waiting: VecDeque<u64>,
     next_number: u64,
@@ -107,15 +152,46 @@ struct Member {
     tiles: TilesRead,
 }
 
+/// A value that admitted jobs share.
+struct Shared {
+    value: SharedValue,
+    held: u64,
+    /// The number of jobs that use it.
+    users: usize,
+    lease: Option<Lease>,
+}
+
 /// An admitted job. Its memory is leased as long as this lives.
 pub struct Admitted<'l, 'g> {
     ledger: &'l Ledger<'g>,
     number: u64,
     lease: Option<Lease>,
+    /// What it shares with other jobs.
+    shared: Vec<SharedValue>,
     /// The index of the [`MemoryDemand`] that was met.
     pub choice: usize,
-    /// Bytes beyond the held ones.
+    /// Bytes beyond the held ones, without those of shared values.
     pub taken: u64,
+}
+
+impl Admitted<'_, '_> {
+    /// Returns a shared value of the demand. The first job loads it; `load` gets the bytes beyond
+    /// the least ones.
+    ///
+    /// # Errors
+    /// Those of `load`, after which another job may load; cancellation while another job loads.
+    ///
+    /// # Panics
+    /// When the demand has no such value, or one of another type.
+    pub fn load<T: Any + Send + Sync>(
+        &self,
+        key: SharedKey,
+        cancel: &Cancel,
+        load: impl FnOnce(u64) -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let value = self.shared.iter().find(|value| value.key == key);
+        value.expect("the demand has this share").load(cancel, load)
+    }
 }
 
 impl<'g> Ledger<'g> {
@@ -145,6 +221,12 @@ impl<'g> Ledger<'g> {
     /// Returns the number of admitted jobs.
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of jobs that wait.
+    #[cfg(test)]
+    pub fn waiting_count(&self) -> usize {
+        lock(&self.members).waiting.len()
     }
 
     /// Wakes waiting jobs after frames have come back.
@@ -192,7 +274,8 @@ impl<'g> Ledger<'g> {
 
     /// Returns the bytes that a job needs when it is alone.
     fn needed_alone(&self, demand: &MemoryDemand<'_>) -> u64 {
-        demand.held + overhead(self.graph) + self.stream_min(demand.tiles)
+        let shares: u64 = demand.shares.iter().map(|share| share.least).sum();
+        demand.held + shares + overhead(self.graph) + self.stream_min(demand.tiles)
     }
 
     /// Checks that a job would fit if it were alone.
@@ -221,23 +304,27 @@ impl<'g> Ledger<'g> {
         for (choice, demand) in ways.iter().enumerate() {
             let tiles = members.tiles().max(demand.tiles);
             let taken = overhead(self.graph) + members.held() + self.stream_min(tiles);
-            let free = self.memory.saturating_sub(taken);
-            if demand.held > free {
-                continue;
-            }
-            let more = (demand.takes_of)(free - demand.held).min(free - demand.held);
-            let held = demand.held + more;
-            members.admitted.push(Member { number, held, tiles: demand.tiles });
+            let least = demand.held + members.missing(&demand.shares);
+            let Some(free) = self.memory.checked_sub(taken + least) else { continue };
+            let taken = (demand.takes_of)(free, &members.extras(&demand.shares));
+            debug_assert!(taken.own + taken.shares.iter().sum::<u64>() <= free, "{taken:?}");
+            let before = members.shared.len();
+            let shared = members.enter(number, demand, &taken);
             // Tiles without room go first.
             self.share_out(members);
-            match self.graph.reader().pool().lease(demand.what, held) {
+            match self.lease_new(
+                demand.what,
+                demand.held + taken.own,
+                &mut members.shared[before..],
+            ) {
                 Ok(lease) => {
-                    let lease = Some(lease);
-                    let (ledger, taken) = (self, more);
-                    return Ok(Some(Admitted { ledger, number, lease, choice, taken }));
+                    let (ledger, lease, taken) = (self, Some(lease), taken.own);
+                    return Ok(Some(Admitted { ledger, number, lease, shared, choice, taken }));
                 }
                 Err(error) => {
-                    members.admitted.pop();
+                    let keys: Vec<SharedKey> = shared.iter().map(|value| value.key).collect();
+                    drop(shared);
+                    members.leave(number, &keys);
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
@@ -246,6 +333,15 @@ impl<'g> Ledger<'g> {
             }
         }
         Ok(None)
+    }
+
+    /// Leases the memory of a job and of the shared values that came with it.
+    fn lease_new(&self, what: &str, held: u64, shared: &mut [Shared]) -> Result<Lease> {
+        let pool = self.graph.reader().pool();
+        for new in shared {
+            new.lease = Some(pool.lease(what, new.held)?);
+        }
+        pool.lease(what, held)
     }
 
     /// Gives the tiles the memory that the admitted jobs leave.
@@ -262,7 +358,54 @@ impl<'g> Ledger<'g> {
 
 impl Members {
     fn held(&self) -> u64 {
-        self.admitted.iter().map(|member| member.held).sum()
+        let shared: u64 = self.shared.iter().map(|shared| shared.held).sum();
+        self.admitted.iter().map(|member| member.held).sum::<u64>() + shared
+    }
+
+    fn find(&self, key: SharedKey) -> Option<&Shared> {
+        self.shared.iter().find(|shared| shared.value.key == key)
+    }
+
+    /// Returns the least bytes of the shares that are not held yet.
+    fn missing(&self, shares: &[Share]) -> u64 {
+        let missing = shares.iter().filter(|share| self.find(share.key).is_none());
+        missing.map(|share| share.least).sum()
+    }
+
+    /// Returns the bytes beyond the least ones of each share that is held already.
+    fn extras(&self, shares: &[Share]) -> Vec<Option<u64>> {
+        shares.iter().map(|share| Some(self.find(share.key)?.value.extra)).collect()
+    }
+
+    /// Counts a job, and the shares of its demand that are not held yet. Returns its shared values.
+    fn enter(&mut self, number: u64, demand: &MemoryDemand<'_>, taken: &Taken) -> Vec<SharedValue> {
+        let (held, tiles) = (demand.held + taken.own, demand.tiles);
+        self.admitted.push(Member { number, held, tiles });
+        let extras = taken.shares.iter().copied().chain(std::iter::repeat(0));
+        let shares = demand.shares.iter().zip(extras);
+        shares.map(|(share, extra)| self.join(share, extra)).collect()
+    }
+
+    /// Counts a user of a shared value.
+    fn join(&mut self, share: &Share, extra: u64) -> SharedValue {
+        let place = self.shared.iter().position(|shared| shared.value.key == share.key);
+        let place = place.unwrap_or_else(|| {
+            let value = SharedValue::new(share.key, extra);
+            self.shared.push(Shared { value, held: share.least + extra, users: 0, lease: None });
+            self.shared.len() - 1
+        });
+        let shared = &mut self.shared[place];
+        shared.users += 1;
+        shared.value.clone()
+    }
+
+    /// Counts a job no longer, and frees the shared values that no other job uses.
+    fn leave(&mut self, number: u64, keys: &[SharedKey]) {
+        self.admitted.retain(|member| member.number != number);
+        for shared in &mut self.shared {
+            shared.users -= keys.iter().filter(|&&key| key == shared.value.key).count();
+        }
+        self.shared.retain(|shared| shared.users > 0);
     }
 
     /// Returns the tiles that are read for all jobs together.
@@ -274,7 +417,8 @@ impl Members {
 impl Drop for Admitted<'_, '_> {
     fn drop(&mut self) {
         let mut members = lock(&self.ledger.members);
-        members.admitted.retain(|member| member.number != self.number);
+        let keys: Vec<SharedKey> = self.shared.drain(..).map(|value| value.key).collect();
+        members.leave(self.number, &keys);
         self.lease = None;
         self.ledger.share_out(&members);
         self.ledger.has_room.notify_all();

@@ -16,6 +16,8 @@
 //! between parts, so a search of a thousand levels does not wait for a scan each time. A panic, an
 //! error or a cancellation ends only the job in which it happens.
 //!
+//! What several jobs need is in memory once: tiles, rows, degrees.
+//!
 //! A single run is a scheduler with one job; there is no second code path. A run is a blocking
 //! call: for several jobs at a time, call from several threads, with
 //! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait while the workers of
@@ -23,6 +25,7 @@
 
 mod ledger;
 mod order;
+mod shared;
 mod slot;
 mod stream;
 mod work;
@@ -37,9 +40,11 @@ use tegula_store::graph::Graph;
 
 use crate::job::Job;
 use crate::job::context::OtherJobs;
+use crate::job::shared_rows::KnownRowSizes;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
-pub use ledger::{Admitted, Ledger, MemoryDemand};
+pub use ledger::{Admitted, Ledger, MemoryDemand, Taken};
+pub use shared::{LoadOnce, Share, SharedKey};
 use slot::Slot;
 use work::State;
 
@@ -64,6 +69,7 @@ pub struct Scheduler<'g> {
     workers: Workers,
     speed: Speed,
     ledger: Ledger<'g>,
+    row_sizes: KnownRowSizes,
     state: Mutex<State>,
     /// Whether the system started any thread for the workers. Without one, callers work until their
     /// jobs are over.
@@ -87,6 +93,7 @@ impl<'g> Scheduler<'g> {
             workers: Workers::new(threads),
             speed: speed.clone(),
             ledger: Ledger::new(graph, cut, tiles, memory, threads.max(1)),
+            row_sizes: KnownRowSizes::default(),
             state: Mutex::new(State::new(parts.parts.len())),
             has_threads: AtomicBool::new(false),
             parts,
@@ -106,6 +113,11 @@ impl<'g> Scheduler<'g> {
         std::ptr::eq(self.graph, graph)
     }
 
+    /// Returns the graph.
+    pub(crate) fn graph(&self) -> &'g Graph {
+        self.graph
+    }
+
     /// Returns the parts and groups of the graph.
     pub(crate) fn parts(&self) -> &Arc<Parts> {
         &self.parts
@@ -119,6 +131,11 @@ impl<'g> Scheduler<'g> {
     /// Returns the ledger of memory.
     pub(crate) fn ledger(&self) -> &Ledger<'g> {
         &self.ledger
+    }
+
+    /// Returns the sizes of the rows that are known so far.
+    pub(crate) fn row_sizes(&self) -> &KnownRowSizes {
+        &self.row_sizes
     }
 
     /// Returns the number of workers.

@@ -24,7 +24,7 @@ pub mod ordered_merge;
 pub mod targets;
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tegula_machine::Result;
 use tegula_machine::memory::huge;
@@ -56,7 +56,7 @@ pub struct Superstep<'g, P: Program> {
     pub execution: Execution<P>,
     pub instructions: Instructions,
     /// Empty if the program does not need degrees.
-    pub degrees: Vec<u32>,
+    pub degrees: Arc<Vec<u32>>,
     pub arrays: VertexArrays<P>,
     pub frontier: Frontier,
     /// Active vertices whose turn has not come while rows are sought.
@@ -131,13 +131,15 @@ impl<'g, P: Program> Superstep<'g, P> {
             + (scratch + waiting) * threads as u64
     }
 
-    /// Makes the arrays and initialises the states.
+    /// Makes the arrays and initialises the states. `degrees` may be empty if the program does not
+    /// need them.
     ///
     /// # Errors
-    /// Read errors of the degrees and of known states; cancellation; a panic of the program.
+    /// Read errors of known states; cancellation; a panic of the program.
     pub fn new(
         graph: &'g Graph,
         start: Start<P>,
+        degrees: Arc<Vec<u32>>,
         instructions: Instructions,
         context: &JobContext<'_>,
     ) -> Result<Superstep<'g, P>> {
@@ -145,7 +147,6 @@ impl<'g, P: Program> Superstep<'g, P> {
         let count = graph.vertex_count() as usize;
         let words = count.div_ceil(64);
         let settles = P::SETTLING.is_possible();
-        let degrees = if P::NEEDS_DEGREE { graph.out_degrees()? } else { Vec::new() };
         let batches = BatchRanges::of(graph).map(|ranges| Mutex::new(BatchWork::new(ranges)));
         let mut step = Superstep {
             graph,
@@ -185,7 +186,7 @@ impl<'g, P: Program> Superstep<'g, P> {
                 Mutex::new(NewWindow::<P> { states, active, settled, open, aggregate })
             })
             .collect();
-        let (program, degrees) = (&*program, &self.degrees);
+        let (program, degrees) = (&*program, &self.degrees[..]);
         context.for_each(owned.len(), &|window| {
             let mut owned = lock(&owned[window]);
             let NewWindow { states, active, settled, open, aggregate } = &mut *owned;
@@ -244,7 +245,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         self.know_by_bits();
         self.execution.aggregate = P::Aggregate::default();
         let Frontier::Bits(active) = &self.frontier else { return Ok(()) };
-        let (program, degrees) = (&self.execution.program, &self.degrees);
+        let (program, degrees) = (&self.execution.program, &self.degrees[..]);
         let states = &*self.arrays.states.all();
         self.exchange.publish(active.words(), context, &|first, active, messages| {
             let states = &states[first..first + messages.len()];

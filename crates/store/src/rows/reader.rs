@@ -1,8 +1,8 @@
 //! Reads rows on demand, through a page cache that is told which rows come next.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tegula_machine::Result;
 use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
@@ -21,15 +21,23 @@ use crate::ids::ShortId;
 /// Reads rows and their weights. Threads may share it; each thread needs a [`RowBatch`] of its own.
 #[derive(Debug)]
 pub struct RowReader {
+    packed: Arc<PackedRows>,
+    /// Bytes that were read before this reader was made.
+    read_before: u64,
+    /// Whether there is memory for unpacked rows.
+    may_unpack: bool,
+    /// All rows, after [`RowReader::unpack`].
+    unpacked: OnceLock<UnpackedRows>,
+}
+
+/// The index and the caches, for any number of readers.
+#[derive(Debug)]
+struct PackedRows {
     rows: Rows,
     pages: PageCache,
     weights: Option<PageCache>,
     /// Whether [`RowReader::fill_once`] has run.
     was_filled: AtomicBool,
-    /// Whether there is memory for unpacked rows.
-    may_unpack: bool,
-    /// All rows, after [`RowReader::unpack`].
-    unpacked: OnceLock<UnpackedRows>,
 }
 
 /// Rows that stay in memory until the batch is used again or dropped.
@@ -123,40 +131,45 @@ impl RowReader {
         let weights =
             weight_file.map(|file| PageCache::new(file, share(file.len()), targets)).transpose()?;
         let pages = PageCache::new(rows.data(), share(data_len), targets)?;
-        Ok(RowReader {
-            pages,
-            weights,
-            rows,
-            was_filled: AtomicBool::new(false),
-            may_unpack: false,
-            unpacked: OnceLock::new(),
-        })
+        let was_filled = AtomicBool::new(false);
+        Ok(RowReader::of(Arc::new(PackedRows { rows, pages, weights, was_filled }), 0))
+    }
+
+    /// Makes a further reader with the same index and the same caches. It has unpacked rows and
+    /// counts [`bytes_read`](RowReader::bytes_read) by itself, from here on.
+    #[must_use]
+    pub fn share(&self) -> RowReader {
+        RowReader::of(Arc::clone(&self.packed), self.packed.bytes_read())
+    }
+
+    fn of(packed: Arc<PackedRows>, read_before: u64) -> RowReader {
+        RowReader { packed, read_before, may_unpack: false, unpacked: OnceLock::new() }
     }
 
     /// The rows.
     pub fn rows(&self) -> &Rows {
-        &self.rows
+        &self.packed.rows
     }
 
     /// Whether weights are read too.
     pub fn has_weights(&self) -> bool {
-        self.weights.is_some()
+        self.packed.weights.is_some()
     }
 
     /// Statistics of the row cache.
     pub fn statistics(&self) -> PageStatistics {
-        self.pages.statistics()
+        self.packed.pages.statistics()
     }
 
     /// The row cache, then the weight cache if there is one.
     fn caches(&self) -> impl Iterator<Item = &PageCache> {
-        std::iter::once(&self.pages).chain(&self.weights)
+        self.packed.caches()
     }
 
-    /// Bytes read so far, weights included.
+    /// Bytes read since this reader was made, weights included. Those of readers that
+    /// [share](RowReader::share) its caches count, too.
     pub fn bytes_read(&self) -> u64 {
-        let done = self.caches().map(PageCache::statistics);
-        done.map(|done| done.bytes_read + done.bytes_past).sum()
+        self.packed.bytes_read() - self.read_before
     }
 
     /// Pages read so far, weights included.
@@ -184,7 +197,7 @@ impl RowReader {
 
     /// Whether the caches hold all rows, so that none is read twice.
     pub fn fits(&self) -> bool {
-        self.pages.fits() && self.weights.as_ref().is_none_or(PageCache::fits)
+        self.packed.pages.fits() && self.packed.weights.as_ref().is_none_or(PageCache::fits)
     }
 
     /// Begins to read the rows of these vertices; the row needed next comes first. Returns how many
@@ -193,7 +206,7 @@ impl RowReader {
         if self.is_complete() {
             return sources.count();
         }
-        self.prefetch_extents(|count| self.rows.extents(sources.clone().take(count)))
+        self.prefetch_extents(|count| self.packed.rows.extents(sources.clone().take(count)))
     }
 
     /// Does what [`RowReader::prefetch`] does, for pieces of rows.
@@ -209,13 +222,13 @@ impl RowReader {
         &self,
         extents: impl Fn(usize) -> E,
     ) -> usize {
-        let bytes = |extent: RowExtent| widened(&self.pages, extent.bytes());
-        let taken = self.pages.prefetch(extents(usize::MAX).map(bytes));
-        let Some(weights) = &self.weights else { return taken };
+        let bytes = |extent: RowExtent| widened(&self.packed.pages, extent.bytes());
+        let taken = self.packed.pages.prefetch(extents(usize::MAX).map(bytes));
+        let Some(weights) = &self.packed.weights else { return taken };
         let weight_bytes = |extent: RowExtent| widened(weights, extent.weight_bytes());
         let both = weights.prefetch(extents(taken).map(weight_bytes));
         // The caller will request the other rows again; they must not count twice.
-        self.pages.retract(extents(taken).skip(both).map(bytes));
+        self.packed.pages.retract(extents(taken).skip(both).map(bytes));
         both
     }
 
@@ -232,16 +245,16 @@ impl RowReader {
         if self.is_complete() {
             return sources.end;
         }
-        let size = if self.pages.fits() { SPAN } else { NEIGHBOURHOOD };
-        let first = self.rows.extent(sources.start).bytes().start / size * size;
-        let end = self.rows.extent(ShortId(last)).bytes().end.next_multiple_of(size);
-        let end = end.min(self.pages.file().len()).max(first);
+        let size = if self.packed.pages.fits() { SPAN } else { NEIGHBOURHOOD };
+        let first = self.packed.rows.extent(sources.start).bytes().start / size * size;
+        let end = self.packed.rows.extent(ShortId(last)).bytes().end.next_multiple_of(size);
+        let end = end.min(self.packed.pages.file().len()).max(first);
         let pieces = (end - first).div_ceil(size);
         let piece = |number| {
             let start = first + number * size;
             start..end.min(start + size)
         };
-        let taken = self.pages.prefetch((0..pieces).map(piece)) as u64;
+        let taken = self.packed.pages.prefetch((0..pieces).map(piece)) as u64;
         if taken == pieces {
             return sources.end;
         }
@@ -254,13 +267,13 @@ impl RowReader {
         if !self.fits() {
             return Ok(());
         }
-        self.pages.fill(cancel)?;
-        self.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
+        self.packed.pages.fill(cancel)?;
+        self.packed.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
     }
 
     /// Calls [`RowReader::fill_once`] once a good part was read by random access.
     pub fn fill_when_due(&self, cancel: &Cancel) {
-        if self.bytes_read() >= self.byte_count() / FILL_SHARE {
+        if self.packed.bytes_read() >= self.byte_count() / FILL_SHARE {
             self.fill_once(cancel);
         }
     }
@@ -268,9 +281,10 @@ impl RowReader {
     /// Does what [`RowReader::fill`] does, but only the first time. A failed read is no error here:
     /// it is reported when the row is needed.
     pub fn fill_once(&self, cancel: &Cancel) {
-        let is_over = self.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete();
+        let is_over =
+            self.packed.was_filled.load(Ordering::Relaxed) || !self.fits() || self.is_complete();
         if !is_over
-            && !self.was_filled.swap(true, Ordering::Relaxed)
+            && !self.packed.was_filled.swap(true, Ordering::Relaxed)
             && let Err(error) = self.fill(cancel)
         {
             tracing::debug!("not all rows are read in order: {error}");
@@ -313,7 +327,7 @@ impl RowReader {
     /// Whether the neighbours of a vertex come by ascending id.
     pub fn is_ascending(&self) -> bool {
         let is_by_weight = self.unpacked().is_some_and(|rows| rows.share_by_weight() > 0.0);
-        self.rows.is_ascending() && !is_by_weight
+        self.packed.rows.is_ascending() && !is_by_weight
     }
 
     /// Approximate number of edges in the row of a vertex.
@@ -321,21 +335,23 @@ impl RowReader {
         match self.unpacked.get() {
             Some(unpacked) => unpacked.degree(source) as f64,
             None => {
-                self.rows.extent(source).bit_count() as f64 / self.rows.bits_per_edge().max(1.0)
+                self.packed.rows.extent(source).bit_count() as f64
+                    / self.packed.rows.bits_per_edge().max(1.0)
             }
         }
     }
 
     /// Whether all rows and weights are in memory for good.
     pub fn is_complete(&self) -> bool {
-        self.pages.is_complete() && self.weights.as_ref().is_none_or(PageCache::is_complete)
+        self.packed.pages.is_complete()
+            && self.packed.weights.as_ref().is_none_or(PageCache::is_complete)
     }
 
     /// Brings the rows of these vertices into memory, as many as fit together, and returns their
     /// number: at least one if `sources` has any. Waits for reads in flight and reads the rest.
     pub fn get(&self, sources: &[ShortId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
-        batch.extents.extend(self.rows.extents(sources.iter().copied()));
+        batch.extents.extend(self.packed.rows.extents(sources.iter().copied()));
         if self.fits() {
             self.prefetch(sources.iter().copied());
         }
@@ -347,8 +363,8 @@ impl RowReader {
     fn pin(&self, batch: &mut RowBatch) -> Result<usize> {
         batch.ranges.clear();
         batch.ranges.extend(batch.extents.iter().map(RowExtent::bytes));
-        batch.count = self.pages.get_batch(&batch.ranges, &mut batch.pages)?;
-        if let Some(weights) = &self.weights {
+        batch.count = self.packed.pages.get_batch(&batch.ranges, &mut batch.pages)?;
+        if let Some(weights) = &self.packed.weights {
             batch.ranges.clear();
             let extents = &batch.extents[..batch.count];
             batch.ranges.extend(extents.iter().map(RowExtent::weight_bytes));
@@ -388,11 +404,11 @@ impl RowReader {
         weights: &'b Pinned,
         index: usize,
     ) -> Row<'b> {
-        let weights = match self.weights {
+        let weights = match self.packed.weights {
             None => &[],
             Some(_) => weights.bytes(index).as_chunks().0,
         };
-        Row::packed(&self.rows, extent, pages.padded(index), weights)
+        Row::packed(&self.packed.rows, extent, pages.padded(index), weights)
     }
 
     /// Calls `visit` with the rows of these vertices, as many as fit in memory together, until it
@@ -419,7 +435,7 @@ impl RowReader {
         // overlap.
         batch.extents.clear();
         if self.fits() {
-            batch.extents.extend(self.rows.extents(sources.iter().copied()));
+            batch.extents.extend(self.packed.rows.extents(sources.iter().copied()));
         }
         let visited = batch.references.visited();
         for extent in &batch.extents {
@@ -452,17 +468,30 @@ impl RowReader {
         if let Some(unpacked) = self.unpacked.get() {
             return Some(Row::unpacked(unpacked, source));
         }
-        self.held_row_at(&self.rows.extent_from(source, walk))
+        self.held_row_at(&self.packed.rows.extent_from(source, walk))
     }
 
     // Inlined: a row that is passed through memory stalls the loads of its fields.
     #[inline(always)]
     fn held_row_at(&self, extent: &RowExtent) -> Option<Row<'_>> {
-        let bytes = self.pages.held(&extent.bytes())?;
-        let weights = match &self.weights {
+        let bytes = self.packed.pages.held(&extent.bytes())?;
+        let weights = match &self.packed.weights {
             None => &[],
             Some(weights) => weights.held(&extent.weight_bytes())?.as_chunks().0,
         };
-        Some(Row::packed(&self.rows, extent, bytes, weights))
+        Some(Row::packed(&self.packed.rows, extent, bytes, weights))
+    }
+}
+
+impl PackedRows {
+    /// The row cache, then the weight cache if there is one.
+    fn caches(&self) -> impl Iterator<Item = &PageCache> {
+        std::iter::once(&self.pages).chain(&self.weights)
+    }
+
+    /// Bytes read so far, weights included.
+    fn bytes_read(&self) -> u64 {
+        let done = self.caches().map(PageCache::statistics);
+        done.map(|done| done.bytes_read + done.bytes_past).sum()
     }
 }

@@ -1,5 +1,7 @@
 //! Searches that switch to a scan while messages are held back beyond a horizon.
 
+use std::sync::Arc;
+
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::graph::Graph;
@@ -96,7 +98,8 @@ fn search(
     let costs = CostModel::of(graph, workers.count(), &Default::default());
     let mut seek = Seek::<Shortest>::new(vec![&rows], VERTICES as usize, costs);
     let program = Shortest { buckets_per_unit };
-    let mut step = Superstep::new(graph, program.into(), Instructions::detect(), &context).unwrap();
+    let (degrees, instructions) = (Arc::default(), Instructions::detect());
+    let mut step = Superstep::new(graph, program.into(), degrees, instructions, &context).unwrap();
     let mut had_horizon = false;
     while let Some(iteration) = step.begin_iteration() {
         if iteration + 1 == interrupted {
