@@ -24,7 +24,7 @@ fn oracles_reproduce_known_answers() {
 }
 
 #[test]
-#[ignore = "a minute of all other graphs"]
+#[ignore = "long"]
 fn oracles_reproduce_all_known_answers() {
     ALL.iter().filter(|facts| !QUICK.contains(&facts.name)).for_each(check);
 }

@@ -41,12 +41,6 @@ pub const KNOWN: &[Exception] = &[
         at_most: 1,
         reason: "nothing but another try tells that a pipe has a reader",
     },
-    Exception {
-        rule: Rule::IgnoredTest,
-        file: "crates/testkit/tests/known_answers.rs",
-        at_most: 1,
-        reason: "all graphs of the data folder take a minute: `make test-data` runs it",
-    },
 ];
 
 /// Removes known findings, and adds one for each exception without a use.

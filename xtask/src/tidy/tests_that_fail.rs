@@ -40,8 +40,10 @@ pub fn check(source: &Source, helpers: &BTreeSet<String>) -> Vec<Finding> {
         let attributes = tokens.attributes(function.start);
         let has = |name: &str| attributes.iter().any(|words| words.first() == Some(&name));
         let (line, name) = (tokens.line(function.start), &function.name);
-        if has("ignore") {
-            let message = format!("the test `{name}` is ignored: run it, or remove it");
+        // `make test-long` runs these.
+        let is_long = attributes.iter().any(|words| words == &["ignore", "=", "\"long\""]);
+        if has("ignore") && !is_long {
+            let message = format!("the test `{name}` is ignored, and not as \"long\": run it");
             findings.push(Finding::new(Rule::IgnoredTest, &source.path, line, message));
         }
         if has("test") && !has("should_panic") && !can_fail(tokens, &function, helpers) {
@@ -129,6 +131,7 @@ mod tests {
         let ignored = [(Rule::IgnoredTest, 2)];
         assert_eq!(findings("#[test] #[ignore]\nfn f() { assert!(a); }"), ignored);
         assert_eq!(findings("#[ignore = \"slow\"] #[test]\nfn f() { assert!(a); }"), ignored);
+        assert_eq!(findings("#[ignore = \"long\"] #[test]\nfn f() { assert!(a); }"), []);
     }
 
     #[test]
