@@ -3,9 +3,9 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Progress, Silent};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 use tegula_algorithms::answer::RowSink;
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use super::file::NewFile;
 use super::row_writer::RowWriter;
@@ -30,7 +30,7 @@ impl ArrowStream {
 }
 
 impl RowSink for ArrowStream {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

@@ -6,9 +6,10 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Temporary, durable};
 use tegula_machine::threads::Cancel;
+use tegula_store::Error;
 
 use super::patient::Patient;
 use crate::errors::{Failure, Result};
@@ -39,7 +40,7 @@ impl NewFile {
     /// the reader of a pipe ends with `cancel`.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] while it waits for a reader.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits for a reader.
     pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<NewFile> {
         let metadata = fs::metadata(path);
         if metadata.as_ref().is_ok_and(|metadata| !metadata.is_file()) {
@@ -83,7 +84,9 @@ impl NewFile {
         if let Some(hidden) = &self.hidden {
             durable::sync(self.out.get_ref().file()).map_err(Error::io("sync", &self.path))?;
             match hidden.temporary.finish(name_of(&self.path), hidden.replace) {
-                Err(Error::AlreadyExists { path }) => return Err(keep(&hidden.temporary, path)),
+                Err(MachineError::AlreadyExists { path }) => {
+                    return Err(keep(&hidden.temporary, path));
+                }
                 other => other?,
             }
         }
@@ -96,12 +99,12 @@ fn keep(temporary: &Temporary, path: PathBuf) -> Failure {
     for number in 1..NAMES_MAX {
         let kept = numbered(&path, number);
         match temporary.finish(name_of(&kept), false) {
-            Err(Error::AlreadyExists { .. }) => {}
+            Err(MachineError::AlreadyExists { .. }) => {}
             Err(error) => return error.into(),
             Ok(()) => return Failure::OutputTaken { path, kept },
         }
     }
-    Error::AlreadyExists { path }.into()
+    MachineError::AlreadyExists { path }.into()
 }
 
 fn name_of(path: &Path) -> &OsStr {

@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use tegula_algorithms::answer::RowSink;
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use super::file::NewFile;
 use super::row_writer::RowWriter;
@@ -59,7 +59,7 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
 }
 
 impl RowSink for ParquetWriter {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

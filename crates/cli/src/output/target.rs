@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
 use rustix::fs::{Access, access};
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Workers};
-use tegula_store::graph;
+use tegula_store::{Error, graph};
 
 use super::arrow::ArrowStream;
 use super::compress::{Compression, Compressor, lower_name};
@@ -183,7 +183,7 @@ impl Target<GraphFormat> {
     /// Begins the file.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] while it waits for a reader.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits for a reader.
     pub fn create(&self, cancel: &Cancel) -> Result<Compressor> {
         self.compressed(self.begin(cancel)?)
     }
@@ -194,7 +194,8 @@ impl Target {
     ///
     /// # Errors
     /// [`Failure::Usage`] where the format is none of tables, or one that a terminal does not show.
-    /// [`Error::AlreadyExists`] for an existing file without `replace`.
+    /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) for an existing file without
+    /// `replace`.
     pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<Target> {
         let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
                     give --format";
@@ -269,13 +270,14 @@ fn ending(name: &str) -> &str {
 /// Refuses an existing file, unless `replace`. Devices and pipes are no files.
 ///
 /// # Errors
-/// [`Error::AlreadyExists`]; [`Error::Io`] for a folder.
+/// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists);
+/// [`Error::Io`](tegula_machine::Error::Io) for a folder.
 pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         // A link to a missing file.
         Err(_) if !replace && path.is_symlink() => {
-            return Err(Error::AlreadyExists { path: path.to_owned() }.into());
+            return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
         }
         Err(_) => return Ok(()),
     };
@@ -283,7 +285,7 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
         return Err(Error::io("create", path)(io::ErrorKind::IsADirectory.into()).into());
     }
     if metadata.is_file() && !replace {
-        return Err(Error::AlreadyExists { path: path.to_owned() }.into());
+        return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
     }
     Ok(())
 }
@@ -293,7 +295,7 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
 /// replaced.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Failure::Usage`] for a graph directory.
+/// [`Error::Io`](tegula_machine::Error::Io); [`Failure::Usage`] for a graph directory.
 pub fn check_parent(path: &Path) -> Result<()> {
     let parent = parent(path);
     let named = |error: io::Error| match error.kind() {

@@ -11,8 +11,8 @@ use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use tegula_algorithms::answer::RowSink;
-use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers, get_mut, lock};
+use tegula_store::Error;
 
 use super::compress::Compressor;
 use super::decimal::{append_float, append_integer};
@@ -65,7 +65,7 @@ impl<'w> TextRows<'w> {
     }
 
     /// Appends the lines of some rows. Earlier lines must have been flushed.
-    fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn append(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let count = rows.num_rows();
         let parts = count.div_ceil(ROWS_PER_PART);
         if self.texts.len() < parts {
@@ -184,7 +184,7 @@ impl<'w> TextFile<'w> {
 }
 
 impl RowSink for TextFile<'_> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.rows.append(rows)?;
         self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }
@@ -224,7 +224,7 @@ impl TextTerminal {
 }
 
 impl RowSink for TextTerminal {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
         self.rows.append(&rows.slice(0, shown))?;

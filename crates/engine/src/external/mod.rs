@@ -34,8 +34,8 @@ pub mod wanted;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, WriteBehind};
+use tegula_store::Result;
 use tegula_store::graph::{DegreeReader, Graph, TileEntry};
 use tegula_store::tiles::Cell;
 
@@ -154,7 +154,7 @@ impl<P: Program> ExternalStep<'_, P> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
-        self.states.store().keep_version(&keeper.header(iteration, &self.aggregate)?)
+        Ok(self.states.store().keep_version(&keeper.header(iteration, &self.aggregate)?)?)
     }
 
     /// Returns the number of iterations begun.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{Unit, lock};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::{Error, Result};
 
 use super::context::JobContext;
 use super::program::Outcome;
@@ -98,7 +98,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     /// # Errors
     /// Failed writes of the states.
     pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
-        let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
+        let Stage::Running(step) = self.stage else { return Err(Error::cancelled()) };
         let mut statistics = self.statistics;
         statistics.bytes_read += step.bytes_read();
         let bytes_written = step.bytes_written();
@@ -125,7 +125,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                 return Ok(Advanced::Further);
             }
             context.cancel().check()?;
-            let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
+            let Stage::Running(step) = &mut self.stage else { return Err(Error::cancelled()) };
             if let Some(since) = self.scanning.take() {
                 self.scan_time += since.elapsed();
                 step.end_scan();

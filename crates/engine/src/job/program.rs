@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{Unit, lock};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
+use tegula_store::{Error, Result};
 
 use super::checkpoint_writer::CheckpointWriter;
 use super::context::JobContext;
@@ -75,9 +75,11 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// options put them on disk.
 ///
 /// # Errors
-/// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from
-/// reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
-/// [`Error::Cancelled`], [`Error::WorkerFailed`] if the program panics.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) before anything is read,
+/// [`Error::Corrupt`](tegula_machine::Error::Corrupt) and [`Error::Io`](tegula_machine::Error::Io)
+/// from reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
+/// [`Error::Cancelled`](tegula_machine::Error::Cancelled),
+/// [`Error::WorkerFailed`](tegula_machine::Error::WorkerFailed) if the program panics.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without
@@ -92,7 +94,7 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
 /// do not depend on this. A [`Start`] may bring known states beside the program.
 ///
 /// # Errors
-/// Those of [`run`]; [`Error::Io`] if the disk is full or fails.
+/// Those of [`run`]; [`Error::Io`](tegula_machine::Error::Io) if the disk is full or fails.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without
@@ -219,7 +221,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
         self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
-        let Stage::Running(step) = self.stage else { return Err(Error::Cancelled) };
+        let Stage::Running(step) = self.stage else { return Err(Error::cancelled()) };
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
         statistics.bytes_read += degrees + self.rows.bytes_read();
@@ -250,7 +252,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 return Ok(Advanced::Further);
             }
             context.cancel().check()?;
-            let Stage::Running(step) = &mut self.stage else { return Err(Error::Cancelled) };
+            let Stage::Running(step) = &mut self.stage else { return Err(Error::cancelled()) };
             let started = Instant::now();
             if !step.begin_iteration() {
                 self.options.progress.end();

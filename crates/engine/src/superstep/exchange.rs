@@ -1,7 +1,7 @@
 //! The way of messages from the vertices that signal to the edges that carry them.
 
-use tegula_machine::Result;
 use tegula_machine::memory::huge;
+use tegula_store::Result;
 
 use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};
