@@ -12,6 +12,7 @@ use std::time::Instant;
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::engine::{Cancel, RunOptions, Scheduler, VertexId, open_graph};
 use tegula_algorithms::paths::bfs::Bfs;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::OriginalId;
 
@@ -54,7 +55,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (beside, ranks.join())
         });
         let (_, beside) = beside?;
-        if !matches!(iterations, Ok(Err(tegula_algorithms::engine::Error::Cancelled))) {
+        if !matches!(
+            iterations,
+            Ok(Err(tegula_algorithms::engine::Error::Machine(MachineError::Cancelled)))
+        ) {
             return Err("PageRank ended before the search".into());
         }
         println!("{{\"levels\": {levels}, \"alone\": {alone:.6}, \"beside\": {beside:.6}}}");

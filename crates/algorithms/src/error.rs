@@ -9,7 +9,7 @@ use tegula_machine::threads::{lock, unlocked};
 
 use crate::original_ids::{Name, name_of};
 
-pub use tegula_machine::{Hint, Setting, SettingValue};
+pub use tegula_store::{Hint, Setting, SettingValue};
 
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -121,6 +121,12 @@ pub enum Error {
         /// What is wrong.
         detail: String,
     },
+}
+
+impl From<tegula_machine::Error> for Error {
+    fn from(error: tegula_machine::Error) -> Error {
+        Error::Run(error.into())
+    }
 }
 
 impl Error {

@@ -13,6 +13,7 @@ use tegula_engine::{
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
@@ -95,7 +96,7 @@ fn strike(fault: impl Fn(u64) -> FaultPlan, is_expected: impl Fn(&Error) -> bool
 #[test]
 fn the_nth_read_fails_for_every_n() {
     let plan = |nth| FaultPlan::new().nth(nth, Fault::Errno(5));
-    let errors = strike(plan, |error| matches!(error, Error::Io { .. }));
+    let errors = strike(plan, |error| matches!(error, Error::Machine(MachineError::Io { .. })));
     assert!(errors > 100, "only {errors} errors");
 }
 
@@ -103,7 +104,7 @@ fn the_nth_read_fails_for_every_n() {
 fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
     let plan = |nth| FaultPlan::new().nth(nth, Fault::FlipBit(7919 * nth));
     let is_named = |error: &Error| match error {
-        Error::Corrupt { .. } => true,
+        Error::Machine(MachineError::Corrupt { .. }) => true,
         other => other.to_string().contains("is not what was written"),
     };
     let errors = strike(plan, is_named);

@@ -19,6 +19,7 @@ use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Error as RunError, Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift, data};
@@ -409,7 +410,9 @@ fn the_estimated_memory_is_enough() {
         let graph = open_graph(&directory, needed, Backend::Auto).unwrap();
         let options = RunOptions { memory: needed - 1, ..threads(2) };
         match tables::try_answer(&graph, NAME, wanted, &options) {
-            Err(Error::Run(RunError::OverBudget { needed: found, .. })) => {
+            Err(Error::Run(RunError::Machine(MachineError::OverBudget {
+                needed: found, ..
+            }))) => {
                 assert_eq!(found, needed);
             }
             other => panic!("{other:?}"),

@@ -17,6 +17,7 @@ use tegula_engine::{
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, FaultPlan};
 use tegula_machine::threads::{Progress, Unit};
 use tegula_store::graph::VertexOrder;
@@ -120,7 +121,7 @@ fn stop_after(
     let options = RunOptions { progress: &stop, cancel: stop.cancel.clone(), ..options.clone() };
     let stopped = answer_in(folder, resume, graph, program, &options);
     assert!(
-        matches!(stopped, Err(Error::Run(tegula_engine::Error::Cancelled))),
+        matches!(stopped, Err(Error::Run(tegula_engine::Error::Machine(MachineError::Cancelled)))),
         "{program:?} after {iterations} iterations"
     );
 }
@@ -246,7 +247,9 @@ fn a_checkpoint_of_another_graph_or_run_is_refused() {
     #[track_caller]
     fn assert_refused(result: Result<(u64, String), Error>, why: &str) {
         match result {
-            Err(Error::Run(error @ tegula_engine::Error::NotResumable { .. })) => {
+            Err(Error::Run(
+                error @ tegula_engine::Error::Machine(MachineError::NotResumable { .. }),
+            )) => {
                 assert!(error.to_string().contains(why), "{error}");
             }
             other => panic!("{:?}", other.map(|(iterations, _)| iterations)),
@@ -330,5 +333,11 @@ fn the_estimated_memory_of_checkpoints_is_enough() {
     };
     assert!(run(needed).unwrap() == answer(&graph, program, &threads(1)).unwrap());
     let refused = run(estimate.needed()).expect_err("there is no room for copies");
-    assert!(matches!(refused, Error::Run(tegula_engine::Error::OverBudget { .. })), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            Error::Run(tegula_engine::Error::Machine(MachineError::OverBudget { .. }))
+        ),
+        "{refused}"
+    );
 }

@@ -19,6 +19,7 @@ use tegula_engine::{
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::graph::VertexOrder;
@@ -202,7 +203,12 @@ fn a_search_runs_within_its_needs_and_is_refused_with_the_overhead_alone() {
             // of sources and targets.
             let refused = run(needs.estimate.overhead_bytes);
             assert!(
-                matches!(refused, Err(tegula_algorithms::Error::Run(Error::OverBudget { .. }))),
+                matches!(
+                    refused,
+                    Err(tegula_algorithms::Error::Run(Error::Machine(
+                        MachineError::OverBudget { .. }
+                    )))
+                ),
                 "{name} {question}: {refused:?}"
             );
         }

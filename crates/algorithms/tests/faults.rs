@@ -8,6 +8,7 @@ use support::{AMPLE, import_edges, threads};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Error, RunOptions, estimate, open_graph};
 use tegula_generators::{Rmat, edges};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
@@ -47,7 +48,7 @@ fn the_nth_read_fails_for_every_n() {
             break;
         }
         let error = result.expect_err("the fault surfaces");
-        assert!(matches!(error, Error::Io { .. }), "read {n}: {error}");
+        assert!(matches!(error, Error::Machine(MachineError::Io { .. })), "read {n}: {error}");
         n += 1;
     }
     assert!(n > 10, "only {n} reads");
@@ -67,7 +68,10 @@ fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
         }
         match result {
             Err(error) => {
-                assert!(matches!(error, Error::Corrupt { .. }), "read {n}: {error}");
+                assert!(
+                    matches!(error, Error::Machine(MachineError::Corrupt { .. })),
+                    "read {n}: {error}"
+                );
                 found += 1;
             }
             // The bit was in a part of a page that no one asked for.
@@ -97,7 +101,9 @@ fn a_flipped_bit_in_any_file_is_found() {
             let error = verify().expect_err("a flipped bit is found");
             let is_named = matches!(
                 error,
-                Error::Corrupt { .. } | Error::NotAGraph { .. } | Error::UnsupportedVersion { .. }
+                Error::Machine(MachineError::Corrupt { .. })
+                    | Error::NotAGraph { .. }
+                    | Error::Machine(MachineError::UnsupportedVersion { .. })
             );
             assert!(is_named, "byte {byte} of {}: {error}", path.display());
         }
@@ -131,5 +137,5 @@ fn a_cancelled_run_ends_as_cancelled() {
     let options = threads(2);
     options.cancel.cancel();
     let result = PageRank::run(&graph, CONFIG, &options);
-    assert!(matches!(result, Err(Error::Cancelled)));
+    assert!(matches!(result, Err(Error::Machine(MachineError::Cancelled))));
 }

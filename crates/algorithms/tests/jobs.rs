@@ -20,6 +20,7 @@ use tegula_engine::{
     visit_edges,
 };
 use tegula_generators::{Rmat, edges};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift};
@@ -94,7 +95,7 @@ fn labels(
 /// The least memory in which `labels` runs.
 fn least_memory(graph: &Graph, options: &RunOptions<'_>) -> u64 {
     match labels(graph, |_| {}, (1, AMPLE), options) {
-        Err(Error::OverBudget { needed, .. }) => needed - AMPLE,
+        Err(Error::Machine(MachineError::OverBudget { needed, .. })) => needed - AMPLE,
         other => panic!("{:?}", other.map(|labels| labels.len())),
     }
 }
@@ -172,7 +173,10 @@ fn jobs_give_their_answers_even_if_others_fail() {
                 scope.spawn(move || {
                     let at = |iteration| assert!(iteration < 2, "on purpose");
                     let failed = labels(graph, at, (9, 0), options);
-                    assert!(matches!(failed, Err(Error::WorkerFailed { .. })), "{failed:?}");
+                    assert!(
+                        matches!(failed, Err(Error::Machine(MachineError::WorkerFailed { .. }))),
+                        "{failed:?}"
+                    );
                 });
                 scope.spawn(move || {
                     let cancel = Cancel::default();
@@ -183,7 +187,10 @@ fn jobs_give_their_answers_even_if_others_fail() {
                         }
                     };
                     let failed = labels(graph, at, (1000, 0), &options);
-                    assert!(matches!(failed, Err(Error::Cancelled)), "{failed:?}");
+                    assert!(
+                        matches!(failed, Err(Error::Machine(MachineError::Cancelled))),
+                        "{failed:?}"
+                    );
                 });
                 is_first_in.wait();
                 let at = |_| assert!(is_first_over.load(Ordering::SeqCst), "it had to wait");
@@ -201,7 +208,10 @@ fn a_job_that_can_never_fit_is_refused_and_harms_no_other() {
     let done = Scheduler::scope(&graph, &options(2).resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
         let refused = labels(&graph, |_| {}, (3, AMPLE), &options);
-        assert!(matches!(refused, Err(Error::OverBudget { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Error::Machine(MachineError::OverBudget { .. }))),
+            "{refused:?}"
+        );
         labels(&graph, |_| {}, (3, 0), &options).unwrap()
     });
     assert!(done == labels(&graph, |_| {}, (3, 0), &options(1)).unwrap());
@@ -298,7 +308,7 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
             let visitor = Cancels(&cancel, AtomicBool::new(false));
             let options = RunOptions { cancel: cancel.clone(), ..options.clone() };
             let ended = visit_edges(&graph, &visitor, 0, &options);
-            assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+            assert!(matches!(ended, Err(Error::Machine(MachineError::Cancelled))), "{ended:?}");
         }
     }
 }

@@ -17,6 +17,7 @@ use tegula_engine::traverse::Directions;
 use tegula_engine::{Executor, Graph, RunOptions};
 use tegula_generators::Grid;
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
@@ -324,7 +325,9 @@ fn vertex_data_and_64_mib_are_enough() {
     let (graph, options) = least.open(&directory, &estimates[0].1).unwrap();
     let options = RunOptions { memory: options.memory - 1, ..options };
     let refused = distances(&graph, pairs[0].0, &options);
-    let Err(Error::Run(tegula_engine::Error::OverBudget { needed, .. })) = refused else {
+    let Err(Error::Run(tegula_engine::Error::Machine(MachineError::OverBudget { needed, .. }))) =
+        refused
+    else {
         panic!("{refused:?}");
     };
     assert_eq!(needed, estimates[0].1.needed());

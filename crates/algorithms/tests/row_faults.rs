@@ -12,6 +12,7 @@ use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Error, Executor, ProcessKind, RunOptions, Speed, VertexId, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan, Targets};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
@@ -33,7 +34,8 @@ fn config(encoding: RowEncoding, threads: usize) -> RowsConfig {
 
 /// Whether an error is the injected fault, with its place.
 fn is_eio(error: &Error) -> bool {
-    matches!(error, Error::Io { .. }) && error.to_string().contains("os error 5")
+    matches!(error, Error::Machine(MachineError::Io { .. }))
+        && error.to_string().contains("os error 5")
 }
 
 /// An undirected graph with weights, in which the rows of hubs have many pieces.
@@ -119,7 +121,7 @@ fn a_bit_that_flips_on_the_way_to_rows_is_found() {
     let errors = strike_each(
         &directory,
         |n| Fault::FlipBit(7919 * n),
-        |error| matches!(error, Error::Corrupt { path, .. } if path.starts_with(&directory)),
+        |error| matches!(error, Error::Machine(MachineError::Corrupt { path, .. }) if path.starts_with(&directory)),
     );
     assert!(errors > 20, "only {errors} reads");
 }
@@ -128,7 +130,8 @@ fn a_bit_that_flips_on_the_way_to_rows_is_found() {
 fn a_thread_that_dies_with_the_read_of_a_row_hangs_nobody() {
     let scratch = Scratch::new();
     let directory = import(&scratch, 10, Some(RowEncoding::Plain));
-    let is_loss = |error: &Error| matches!(error, Error::WorkerFailed { .. });
+    let is_loss =
+        |error: &Error| matches!(error, Error::Machine(MachineError::WorkerFailed { .. }));
     let errors = strike_each(&directory, |_| Fault::Lose, is_loss);
     assert!(errors > 10, "only {errors} reads");
 }
@@ -179,7 +182,14 @@ fn a_read_that_fails_while_rows_are_built_leaves_the_graph_as_it_was() {
         let plan = FaultPlan::new().nth(n, fault);
         match build(Backend::Auto.with_faults(&plan)) {
             Err(error) => {
-                assert!(matches!(error, Error::Io { .. } | Error::Corrupt { .. }), "{error}");
+                assert!(
+                    matches!(
+                        error,
+                        Error::Machine(MachineError::Io { .. })
+                            | Error::Machine(MachineError::Corrupt { .. })
+                    ),
+                    "{error}"
+                );
                 assert!(files(&directory) == before, "read {n}");
                 errors += 1;
             }
@@ -208,7 +218,7 @@ fn a_build_that_is_cancelled_leaves_the_graph_as_it_was() {
     cancel.cancel();
     let config = config(RowEncoding::Gap, 2);
     let result = rows::build(&open(&directory), &config, &Silent, &cancel);
-    assert!(matches!(result, Err(Error::Cancelled)));
+    assert!(matches!(result, Err(Error::Machine(MachineError::Cancelled))));
     assert!(files(&directory) == before);
 }
 
@@ -278,7 +288,7 @@ fn a_piece_of_a_row_that_leads_elsewhere_ends_the_run() {
         let graph = open(&own);
         let options = with_executor(Executor::Seek, threads);
         let error = Bfs::run(&graph, VertexId(0), &options).map(drop).unwrap_err();
-        assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        assert!(matches!(error, Error::Machine(MachineError::Corrupt { .. })), "{error}");
         assert!(error.to_string().contains("a piece has no edges, or targets outside"), "{error}");
     }
 }

@@ -22,6 +22,7 @@ use tegula_engine::{
 };
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::{ChunkCut, RowEncoding};
@@ -71,7 +72,9 @@ fn personalized_ranks_do_not_depend_on_threads_and_budget() {
     assert!(personal_ranks(&graph, &options(needed)) == expected);
     let program = PageRank::personalized(CONFIG, graph.vertex_count(), &[(VertexId(1), 1.0)]);
     match tegula_engine::run(&graph, program.unwrap(), &options(needed - 1)) {
-        Err(Error::OverBudget { needed: found, .. }) => assert_eq!(found, needed),
+        Err(Error::Machine(MachineError::OverBudget { needed: found, .. })) => {
+            assert_eq!(found, needed)
+        }
         other => panic!("{:?}", other.map(|outcome| outcome.statistics)),
     }
 }
@@ -160,7 +163,10 @@ fn least_to_seek(directory: &Path, threads: usize) -> u64 {
     let options =
         RunOptions { memory: too_little, threads, executor: Executor::Seek, ..Default::default() };
     match sssp::run(&graph, VertexId(5), SsspConfig::default(), &options) {
-        Err(tegula_algorithms::Error::Run(Error::OverBudget { needed, .. })) => needed,
+        Err(tegula_algorithms::Error::Run(Error::Machine(MachineError::OverBudget {
+            needed,
+            ..
+        }))) => needed,
         other => panic!("{:?}", other.map(|found| found.statistics)),
     }
 }
@@ -220,7 +226,11 @@ fn a_run_by_rows_that_cannot_fit_says_so_with_both_numbers() {
     let found = run(needed, Executor::Seek).unwrap();
     assert!(found.statistics.processes.iter().all(|process| *process == ProcessKind::Seek));
     match run(needed - 1, Executor::Seek) {
-        Err(tegula_algorithms::Error::Run(Error::OverBudget { needed: again, budget, .. })) => {
+        Err(tegula_algorithms::Error::Run(Error::Machine(MachineError::OverBudget {
+            needed: again,
+            budget,
+            ..
+        }))) => {
             assert_eq!((again, budget), (needed, needed - 1));
         }
         other => panic!("{:?}", other.map(|found| found.statistics)),
@@ -322,7 +332,7 @@ fn a_run_that_cannot_fit_says_so_with_both_numbers() {
     let options = RunOptions { memory, threads: 2, ..Default::default() };
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
     match PageRank::run(&graph, CONFIG, &options) {
-        Err(Error::OverBudget { needed: found, budget, .. }) => {
+        Err(Error::Machine(MachineError::OverBudget { needed: found, budget, .. })) => {
             assert_eq!((found, budget), (needed, memory));
         }
         other => panic!("{:?}", other.map(|outcome| outcome.statistics)),

@@ -9,6 +9,7 @@ use tegula_algorithms::Error;
 use tegula_algorithms::answer::{EdgeTable, NeighbourTable, RowSink, Table};
 use tegula_engine::{Cancel, Error as RunError, RunOptions, VertexId};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
@@ -57,10 +58,12 @@ fn a_table_of_neighbours_that_does_not_fit_is_refused_before_ranks_are_read() {
     cancelled.cancel();
     let within = |memory| RunOptions { memory, cancel: cancelled.clone(), ..threads(1) };
     match NeighbourTable::of(&graph, vertices(), &within(1 << 20)) {
-        Err(Error::Run(RunError::OverBudget { budget, .. })) => assert_eq!(budget, 1 << 20),
+        Err(Error::Run(RunError::Machine(MachineError::OverBudget { budget, .. }))) => {
+            assert_eq!(budget, 1 << 20)
+        }
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("there is no room"),
     }
     let ample = NeighbourTable::of(&graph, vertices(), &within(1 << 30));
-    assert!(matches!(ample, Err(Error::Run(RunError::Cancelled))));
+    assert!(matches!(ample, Err(Error::Run(RunError::Machine(MachineError::Cancelled)))));
 }

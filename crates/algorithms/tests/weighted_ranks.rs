@@ -13,6 +13,7 @@ use tegula_algorithms::{Error, algorithm::Prepared};
 use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, Tuning, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
@@ -156,7 +157,7 @@ fn bits_are_the_same_for_all_threads_instructions_backends_and_budgets() {
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
     let options = RunOptions { memory, threads: 2, ..Default::default() };
     match rows(&graph, &wanted, &options) {
-        Err(Error::Run(tegula_engine::Error::OverBudget { .. })) => {}
+        Err(Error::Run(tegula_engine::Error::Machine(MachineError::OverBudget { .. }))) => {}
         other => panic!("{:?}", other.map(|_| "it ran")),
     }
 }

@@ -11,8 +11,9 @@ use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};
 use tegula_import::ImportConfig;
 use tegula_import::input::Vertices;
-use tegula_machine::Action;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
+use tegula_store::Action;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
 use tegula_testkit::data::skip;
@@ -92,7 +93,9 @@ fn runs_that_need_arrays_in_memory_say_so() {
     let graph = tegula_engine::open_graph(&directory, MEMORY, Backend::Auto).unwrap();
     let options = RunOptions { memory: MEMORY, arrays: Arrays::InMemory, ..RunOptions::default() };
     let refused = tegula_engine::run(&graph, Bfs::<()>::new(VertexId(0)), &options);
-    assert!(matches!(refused, Err(Error::Limit { found, .. }) if found == (1 << 32) + 1));
+    assert!(
+        matches!(refused, Err(Error::Machine(MachineError::Limit { found, .. })) if found == (1 << 32) + 1)
+    );
     let refused = wcc::run(&graph, WccOptions::default(), &options).unwrap_err();
     assert!(refused.to_string().contains("union-find holds an array over all"), "{refused}");
     let actions: Vec<Action> = refused.hints().into_iter().map(|hint| hint.action).collect();

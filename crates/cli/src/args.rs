@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use tegula_engine::{Graph, RUN_OVERHEAD, open_graph, open_graph_in, overhead};
-use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Directory, Speed, THREADS_DEFAULT, speed_of};
 use tegula_machine::memory::{MemoryLimit, READING_THREADS_MAX, memory_limit};
 use tegula_machine::threads::workers_within_limit;
+use tegula_store::Error;
 
 use crate::errors::{Failure, Result};
 
@@ -52,13 +52,14 @@ impl GraphArgs {
     /// Opens the graph for the task `what`, which holds `size` bytes.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] where the budget has no room for `size` and the open graph.
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where the budget has no room for
+    /// `size` and the open graph.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
         let graph = self.reading.open(&self.graph)?;
         let needed = size(&graph)? + overhead(&graph);
         if needed > budget {
-            return Err(Error::OverBudget { what: what.to_owned(), needed, budget }.into());
+            return Err(Error::over_budget(what, needed, budget).into());
         }
         Ok(graph)
     }

@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::panic_message;
-use tegula_machine::{Bytes, Error};
+use tegula_machine::{Bytes, Error as MachineError};
+use tegula_store::Error;
 
 use crate::json;
 use crate::{escape, hints, stdout};
@@ -111,7 +112,7 @@ fn over_limit(what: &str, limit: &str, [memory, left]: [String; 2]) -> String {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
-            Error::Io { path, source, .. }
+            Error::Machine(MachineError::Io { path, source, .. })
                 if path == Path::new(stdout::NAME)
                     && source.kind() == io::ErrorKind::BrokenPipe =>
             {
@@ -127,7 +128,7 @@ impl From<tegula_tables::Error> for Failure {
         use tegula_tables::Error as Refused;
 
         let help = match error {
-            Refused::Machine(error) => return error.into(),
+            Refused::Store(error) => return error.into(),
             Refused::NameTaken { path, kept } => return Failure::OutputTaken { path, kept },
             Refused::NotText { .. } => "choose csv or tsv with --format, or another ending",
             Refused::NoStrings { .. } => "choose .parquet, .arrows, .csv or .tsv",
@@ -135,6 +136,12 @@ impl From<tegula_tables::Error> for Failure {
             _ => return Failure::usage(error.to_string()),
         };
         Failure::usage_with(error.to_string(), help)
+    }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Failure {
+        Error::from(error).into()
     }
 }
 
@@ -263,22 +270,28 @@ impl Failure {
 
 fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::BadInput { .. }
-        | Error::Corrupt { .. }
-        | Error::NotAGraph { .. }
-        | Error::UnsupportedVersion { .. }
-        | Error::NotResumable { .. }
-        | Error::Limit { .. } => 3,
-        Error::Io { action: "open" | "read", source, .. }
+        Error::Machine(error) => machine_exit_code(error),
+        Error::BadInput { .. } | Error::NotAGraph { .. } => 3,
+        Error::MissingLayout { .. } => 2,
+        _ => 1,
+    }
+}
+
+fn machine_exit_code(error: &MachineError) -> u8 {
+    match error {
+        MachineError::Corrupt { .. }
+        | MachineError::UnsupportedVersion { .. }
+        | MachineError::NotResumable { .. }
+        | MachineError::Limit { .. } => 3,
+        MachineError::Io { action: "open" | "read", source, .. }
             if source.kind() == io::ErrorKind::NotFound =>
         {
             3
         }
         // The system had less memory than the budget allows.
-        Error::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => 4,
-        Error::MissingLayout { .. } => 2,
-        Error::OverBudget { .. } => 4,
-        Error::Cancelled => 130,
+        MachineError::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => 4,
+        MachineError::OverBudget { .. } => 4,
+        MachineError::Cancelled => 130,
         _ => 1,
     }
 }
@@ -299,7 +312,8 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
 mod tests {
     use std::path::Path;
 
-    use tegula_machine::{At, Place, Unresumable};
+    use tegula_machine::Unresumable;
+    use tegula_store::{At, Place};
 
     use super::*;
 
@@ -307,8 +321,8 @@ mod tests {
     fn failures() -> Vec<(Failure, u8)> {
         let place = Place { file: "a.txt".into(), at: At::Line(3) };
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
-        let newer = Error::UnsupportedVersion { path: "g".into(), found: 9, supported: 2 };
-        let damage = Error::Corrupt { path: "g".into(), part: "tile".into(), detail: "no".into() };
+        let newer = MachineError::UnsupportedVersion { path: "g".into(), found: 9, supported: 2 };
+        let damage = Error::corrupt("g", "tile", "no");
         vec![
             (Error::io("open", Path::new("a"))(not_found()).into(), 3),
             (Error::bad_input(place, "no number").into(), 3),
@@ -316,14 +330,14 @@ mod tests {
             (Error::NotAGraph { path: "g".into(), detail: "empty".into() }.into(), 3),
             (newer.into(), 3),
             (Error::MissingLayout { path: "g".into(), layout: "rows" }.into(), 2),
-            (Error::AlreadyExists { path: "g".into() }.into(), 1),
+            (MachineError::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
             (Error::Replaced { path: "g".into() }.into(), 1),
-            (Error::NotResumable { path: "c".into(), why: Unresumable::InUse }.into(), 3),
-            (Error::OverBudget { what: "it".into(), needed: 2, budget: 1 }.into(), 4),
-            (Error::Limit { what: "vertices", found: 2, limit: 1 }.into(), 3),
-            (Error::Cancelled.into(), 130),
-            (Error::WorkerFailed { detail: "no".into() }.into(), 1),
+            (MachineError::NotResumable { path: "c".into(), why: Unresumable::InUse }.into(), 3),
+            (Error::over_budget("it", 2, 1).into(), 4),
+            (Error::limit("vertices", 2, 1).into(), 3),
+            (Error::cancelled().into(), 130),
+            (MachineError::WorkerFailed { detail: "no".into() }.into(), 1),
             (Failure::usage("no"), 2),
             (Failure::NoSuchVertex { graph: "g".into(), id: "7".into() }, 3),
             (
@@ -377,11 +391,11 @@ mod tests {
             "exit_code": 2,
         });
         assert_eq!(told, expected);
-        let exists = Failure::from(Error::AlreadyExists { path: "g".into() });
+        let exists = Failure::from(MachineError::AlreadyExists { path: "g".into() });
         let told = serde_json::to_value(exists.to_json()).unwrap();
         assert_eq!(told["message"], "g exists already; choose another name");
         assert_eq!(told["hint"], "use --force to replace it");
-        let told = serde_json::to_value(Failure::from(Error::Cancelled).to_json()).unwrap();
+        let told = serde_json::to_value(Failure::from(Error::cancelled()).to_json()).unwrap();
         assert!(told["hint"].is_null() && told["kind"] == "cancelled", "{told}");
     }
 
@@ -406,7 +420,7 @@ mod tests {
     #[test]
     fn names_in_messages_cannot_command_a_terminal() {
         let path = Path::new("\u{1b}[2J\nall is well").to_owned();
-        let failure = Failure::from(Error::AlreadyExists { path });
+        let failure = Failure::from(MachineError::AlreadyExists { path });
         let plain = render(&failure, false);
         assert!(plain.contains("\\u{1b}[2J\\nall is well exists"), "{plain}");
     }

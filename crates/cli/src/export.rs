@@ -312,7 +312,7 @@ struct Watched<'a> {
 }
 
 impl RowSink for Watched<'_> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.out.write(rows)?;
         self.progress.advance(rows.num_rows() as u64);
         Ok(())

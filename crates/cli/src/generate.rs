@@ -10,8 +10,9 @@ use tegula_generators::{
     self as generators, ErdosRenyi, Format, Generator, Grid, ParameterError, Rmat, ScaleFree, Star,
     WattsStrogatz,
 };
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Unit, note_workers, start};
+use tegula_store::Error;
 use tegula_tables::{Compression, Compressor, Output, check_is_new, check_parent, lower_name};
 
 use crate::args::Threads;
@@ -251,7 +252,8 @@ fn write(
     let path = &writing.output;
     let failed = Error::io("write", path);
     let workers = pool(writing.threads.count());
-    let workers = workers.map_err(|error| Error::WorkerFailed { detail: error.to_string() })?;
+    let workers =
+        workers.map_err(|error| MachineError::WorkerFailed { detail: error.to_string() })?;
     let cancel = &session.cancel;
     let file = ResultFile::create(path, writing.force, cancel)?;
     let progress = session.progress();

@@ -3,7 +3,7 @@
 use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::find;
 use tegula_algorithms::side_table::TableRead;
-use tegula_machine::{Action, Diagnostic, Hint, Setting, SettingValue};
+use tegula_store::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// Returns a message with its hints.
 pub fn told(diagnostic: &Diagnostic) -> String {
@@ -85,7 +85,8 @@ mod tests {
     use tegula_algorithms::CATALOGUE;
     use tegula_algorithms::algorithm::Edges;
     use tegula_import::settings;
-    use tegula_machine::Error;
+    use tegula_machine::Error as MachineError;
+    use tegula_store::Error;
 
     use super::*;
     use crate::command_line::Cli;
@@ -142,12 +143,12 @@ mod tests {
     #[test]
     fn hints_of_errors_name_options_of_the_commands_that_meet_them() {
         let path = PathBuf::new;
-        let budget = Error::OverBudget { what: "it".to_owned(), needed: 2, budget: 1 };
+        let budget = Error::over_budget("it", 2, 1);
         let directed =
             tegula_algorithms::Error::OneDirection { what: "it", instead: None, graph: path() };
         for (hints, commands) in [
             (
-                Error::AlreadyExists { path: path() }.hints(),
+                Error::from(MachineError::AlreadyExists { path: path() }).hints(),
                 &["import", "run wcc", "generate path"][..],
             ),
             (budget.hints(), &["import", "run wcc", "info", "verify"]),

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{self, Backend, DeviceProfile, KnownDevices, ProbeConfig};
 use tegula_machine::memory::READING_THREADS_MAX;
-use tegula_machine::{At, Error, Place};
+use tegula_store::{At, Error, Place};
 
 use crate::args::Io;
 use crate::errors::Result;
@@ -36,13 +37,13 @@ pub struct ProbeArgs {
 
 /// Turns errors about a damaged graph into errors about the probed file, which is unfit for a
 /// probe.
-fn of_any_file(error: Error) -> Error {
+fn of_any_file(error: MachineError) -> Error {
     match error {
-        Error::Corrupt { path: file, detail, .. } => {
+        MachineError::Corrupt { path: file, detail, .. } => {
             let detail = format!("{detail}; give a larger file, or a folder on the device");
             Error::bad_input(Place { file, at: At::File }, detail)
         }
-        other => other,
+        other => other.into(),
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use tegula_algorithms::answer::List;
-use tegula_machine::Error;
 use tegula_machine::disk::Temporary;
 use tegula_machine::threads::{self, Cancel, Progress, Silent};
+use tegula_store::Error;
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
@@ -187,7 +187,7 @@ fn start_logging(verbose: u8) {
 /// The first interrupt ends the work in good order, the second one at once.
 fn cancel_on_interrupt(cancel: &Cancel) {
     let end_at_once = || {
-        let failure = Failure::from(Error::Cancelled);
+        let failure = Failure::from(Error::cancelled());
         tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
         Temporary::remove_all();
         std::process::exit(failure.exit_code().into());

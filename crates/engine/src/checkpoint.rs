@@ -19,8 +19,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tegula_machine::disk::{BlockStore, Blocks, Reader, VersionFolder, WriteBehind};
-use tegula_machine::{Error, Result, Unresumable};
+use tegula_machine::{Error as MachineError, Unresumable};
 use tegula_store::graph::{Graph, file_names};
+use tegula_store::{Error, Result};
 
 use crate::program::{Aggregate, Program};
 
@@ -140,7 +141,8 @@ impl Checkpoints<'_> {
     /// Opens the checkpoint from which the run resumes, if it does.
     ///
     /// # Errors
-    /// [`Error::NotResumable`] if the folder has no checkpoint, or one of another run; read errors.
+    /// [`Error::NotResumable`](tegula_machine::Error::NotResumable) if the folder has no
+    /// checkpoint, or one of another run; read errors.
     pub fn resume<P: Program>(
         &self,
         graph: &Graph,
@@ -149,18 +151,18 @@ impl Checkpoints<'_> {
         is_held: impl Fn(usize) -> bool,
     ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
-        let refused = |why: Unresumable| Error::NotResumable { path: path.to_owned(), why };
+        let refused = |why: Unresumable| MachineError::NotResumable { path: path.to_owned(), why };
         let folder = VersionFolder::open(path)?;
         // A folder that is only read must not be created.
         if !folder.has_versions()? {
-            return Err(refused(Unresumable::NoCheckpoint));
+            return Err(refused(Unresumable::NoCheckpoint).into());
         }
         let opened = BlockStore::versioned(folder, blocks, disk.0, disk.1, is_held);
         let (store, beside) = opened.map_err(|error| match error {
-            Error::NotResumable { why: Unresumable::Other(_), .. } => {
+            MachineError::NotResumable { why: Unresumable::Other(_), .. } => {
                 refused(a_checkpoint_of("another graph or algorithm"))
             }
-            Error::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
+            MachineError::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
             other => other,
         })?;
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
@@ -175,8 +177,8 @@ impl Checkpoints<'_> {
     /// them is removed again if no checkpoint was kept.
     ///
     /// # Errors
-    /// [`Error::NotResumable`] if the folder has checkpoints, which would be lost, or foreign
-    /// files; failure to create it.
+    /// [`Error::NotResumable`](tegula_machine::Error::NotResumable) if the folder has checkpoints,
+    /// which would be lost, or foreign files; failure to create it.
     pub fn create(
         &self,
         blocks: Blocks,
@@ -187,7 +189,7 @@ impl Checkpoints<'_> {
         let folder = VersionFolder::make(path)?;
         if folder.has_versions()? {
             let why = Unresumable::Checkpoints;
-            return Err(Error::NotResumable { path: path.to_owned(), why });
+            return Err(MachineError::NotResumable { path: path.to_owned(), why }.into());
         }
         // Foreign files would lie among those of the run, or have the name of one.
         if let Some(name) = folder.foreign_name()? {
@@ -195,7 +197,7 @@ impl Checkpoints<'_> {
             let why = Unresumable::Other(format!(
                 "{name}, which is no checkpoint; name an empty or a new folder"
             ));
-            return Err(Error::NotResumable { path: path.to_owned(), why });
+            return Err(MachineError::NotResumable { path: path.to_owned(), why }.into());
         }
         let (store, _) = BlockStore::versioned(folder, blocks, reader, writer, is_held)?;
         Ok(Some(store))

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{Backend, Caching, Directory, Pool, Reader};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 
 /// Opens a graph directory for runs within a budget of `memory` bytes. A graph of at most half the

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Progress, Silent};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 

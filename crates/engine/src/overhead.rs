@@ -1,7 +1,7 @@
 //! Memory of a run beside arrays and tiles.
 
-use tegula_machine::Result;
 use tegula_machine::disk::Lease;
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 
 /// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
@@ -38,7 +38,7 @@ pub fn room_for_result(graph: &Graph) -> u64 {
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`.
 pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<Lease> {
-    graph.reader().pool().lease(what, overhead(graph) - BLOCK_FRAMES + held)
+    Ok(graph.reader().pool().lease(what, overhead(graph) - BLOCK_FRAMES + held)?)
 }
 
 /// Returns the overhead of a run on a graph, including the tables of its tiles and vertices.

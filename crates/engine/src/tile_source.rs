@@ -9,8 +9,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::Result;
 use tegula_machine::threads::lock;
+use tegula_store::Result;
 use tegula_store::graph::{CheckedTiles, Graph, TileRead};
 
 use super::parts::Parts;

@@ -13,6 +13,7 @@ use tegula_engine::{
     VertexId, open_graph, run, visit_edges,
 };
 use tegula_import::{ImportConfig, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::Silent;
 use tegula_store::graph::VertexOrder;
@@ -254,8 +255,10 @@ impl Interruption {
     #[track_caller]
     fn check<T>(&self, result: Result<T>, calls_max: u64) -> Result<(), String> {
         let is_right = match (&result, self.how) {
-            (Err(Error::WorkerFailed { detail }), How::Panics) => detail == "on purpose",
-            (Err(Error::Cancelled), How::IsCancelled) => true,
+            (Err(Error::Machine(MachineError::WorkerFailed { detail })), How::Panics) => {
+                detail == "on purpose"
+            }
+            (Err(Error::Machine(MachineError::Cancelled)), How::IsCancelled) => true,
             _ => false,
         };
         assert!(is_right, "{:?}: {:?}", self.how, result.err());

@@ -1,6 +1,6 @@
 //! How several weights become one.
 
-use tegula_machine::{At, Error, Place, Result};
+use tegula_store::{At, Error, Place, Result};
 
 /// The weight of an edge that replaces several with the same ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use tegula_machine::counted;
 use tegula_machine::threads::{Cancel, Progress, Workers};
-use tegula_machine::{Error, Result, counted};
-use tegula_store::SHORT_COUNT_MAX;
+use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
 use crate::count::census::Counters;
 use crate::edge::ArcRule;
@@ -91,7 +91,7 @@ impl ImportRun<'_> {
                 0 => "an import".to_owned(),
                 _ => import_of(needs.vertices),
             };
-            return Err(Error::OverBudget { what, needed, budget });
+            return Err(Error::over_budget(what, needed, budget));
         }
         let worker = needs.worker_bytes();
         let free = budget - PROCESS_BYTES - needs.batches;
@@ -110,12 +110,13 @@ impl ImportRun<'_> {
     /// allow.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] where that takes more than half of the memory.
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where that takes more than half of
+    /// the memory.
     pub fn widened(&self, vertices: u64, batches: u64) -> Result<ImportRun<'_>> {
         let needed = self.workers.count() as u64 * WORKER_BYTES_WIDE + batches;
         if needed > self.memory / 2 {
             let what = import_of(vertices);
-            return Err(Error::OverBudget { what, needed: 2 * needed, budget: self.memory });
+            return Err(Error::over_budget(what, 2 * needed, self.memory));
         }
         Ok(ImportRun {
             memory: self.memory - needed,

@@ -50,12 +50,12 @@ use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
-use tegula_machine::{Bytes, Result, memory};
-use tegula_store::SHORT_COUNT_MAX;
+use tegula_machine::{Bytes, memory};
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
+use tegula_store::{Result, SHORT_COUNT_MAX};
 
 pub use combine::Combine;
 use count::census::DegreeSummary;
@@ -178,7 +178,7 @@ impl Default for ImportConfig {
 /// `output` exists and is not to be replaced;
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if the memory is below the minimum, or
 /// too little even with passes over the disk; [`Error::Limit`](tegula_machine::Error::Limit) for
-/// more vertices than there may be; [`Error::BadInput`](tegula_machine::Error::BadInput) for input
+/// more vertices than there may be; [`Error::BadInput`](tegula_store::Error::BadInput) for input
 /// that cannot be read, and for ids that are not among the declared vertices. An error leaves
 /// nothing behind.
 ///
@@ -248,7 +248,7 @@ fn import_within(
                 build_rows(&run, directory, (direction, encoding), config.row_cut, &mut report)?;
             }
         }
-        Ok::<_, tegula_machine::Error>(report)
+        Ok::<_, tegula_store::Error>(report)
     })?;
     cancel.check()?;
     unfinished.commit()?;

@@ -1,7 +1,8 @@
 //! The report of an import.
 
-use tegula_machine::{Diagnostic, Hint, counted};
+use tegula_machine::counted;
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
+use tegula_store::{Diagnostic, Hint};
 
 use crate::count::intake::ArcCounts;
 use crate::input::{ColumnsTaken, Input, LineNotes};

@@ -2,8 +2,8 @@
 //! [`ImportConfig`](crate::ImportConfig) or [`InputOptions`](crate::input::InputOptions). Code that
 //! words hints can check that it has words for [`ALL`].
 
-use tegula_machine::Setting;
-use tegula_machine::SettingValue::{Any, On, OneOf};
+use tegula_store::Setting;
+use tegula_store::SettingValue::{Any, On, OneOf};
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident = $option:ident: $value:expr;)*) => {

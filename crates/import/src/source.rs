@@ -1,8 +1,8 @@
 //! Where a pass gets its edges from: the input again, or edges that were kept.
 
 use tegula_machine::threads::{Silent, Stash};
-use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::Edge;
+use tegula_store::{At, Error, Place, Result};
 
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;

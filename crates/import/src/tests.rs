@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::Silent;
-use tegula_machine::{At, Error};
-use tegula_store::OriginalId;
 use tegula_store::graph::{Graph, IdType};
+use tegula_store::{At, Error, OriginalId};
 use tegula_testkit::XorShift;
 
 use super::*;
@@ -400,7 +400,7 @@ fn the_depth_first_order_of_too_many_vertices_is_refused_or_not_weighed() {
     let asked_for = config(false, false, Some(VertexOrder::Dfs));
     let result = import_text(&text, &folder.path().join("g"), SCARCE, 1, &asked_for);
     assert!(
-        matches!(result, Err(Error::OverBudget { needed, budget: SCARCE, .. }) if needed > SCARCE)
+        matches!(result, Err(Error::Machine(MachineError::OverBudget { needed, budget: SCARCE, .. })) if needed > SCARCE)
     );
     let auto = config(false, false, None);
     let report = import_text(&text, &folder.path().join("g"), SCARCE, 1, &auto).unwrap();
@@ -451,7 +451,7 @@ fn an_import_cancelled_at_any_report_leaves_nothing() {
         let resources = Resources { memory: SCARCE, threads: 2, short_max: SHORT_COUNT_MAX };
         let result = import_within(resources, &input, &output, &replacing, &progress, &cancel);
         let expected = match result {
-            Err(Error::Cancelled) => {
+            Err(Error::Machine(MachineError::Cancelled)) => {
                 cancelled += 1;
                 0
             }
@@ -474,7 +474,7 @@ fn a_full_or_missing_spill_directory_is_named() {
     let spilling =
         ImportConfig { spill_directory: Some(gone.clone()), ..config(false, false, None) };
     match import_text(&text, &folder.path().join("g"), SCARCE, 2, &spilling) {
-        Err(Error::Io { path, .. }) => assert_eq!(path, gone),
+        Err(Error::Machine(MachineError::Io { path, .. })) => assert_eq!(path, gone),
         other => panic!("{other:?}"),
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -486,6 +486,6 @@ fn a_budget_that_is_too_small_is_refused_with_both_numbers() {
     let result = import(&[], Path::new("/nowhere/g"), &config, &Silent, &Cancel::default());
     let needed = ImportConfig::MEMORY_MIN;
     assert!(
-        matches!(result, Err(Error::OverBudget { needed: n, budget, .. }) if n == needed && budget == 1 << 20)
+        matches!(result, Err(Error::Machine(MachineError::OverBudget { needed: n, budget, .. })) if n == needed && budget == 1 << 20)
     );
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use tegula_machine::disk::{BlockFileSummary, durable};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::file_names;
 use tegula_store::packed::{Ascending, Coding, PackedWriter};
+use tegula_store::{Error, Result};
 
 /// A complete file: its name and what was written.
 pub(super) type VertexFile = (&'static str, BlockFileSummary);

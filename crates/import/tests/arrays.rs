@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Result};
-use tegula_store::OriginalId;
 use tegula_store::graph::{Graph, VertexOrder};
+use tegula_store::{Error, OriginalId, Result};
 use tegula_testkit::{Scratch, XorShift};
 
 use resealed::{payload, reseal};
@@ -97,7 +97,9 @@ fn a_flipped_bit_under_right_checksums_is_found_or_gives_other_ids() {
                     found += 1;
                 }
                 Err(error) => {
-                    assert!(matches!(&error, Error::Corrupt { path, .. } if path.ends_with(name)));
+                    assert!(
+                        matches!(&error, Error::Machine(MachineError::Corrupt { path, .. }) if path.ends_with(name))
+                    );
                     assert!(verified.is_err(), "bit {bit} of {name}");
                     found += 1;
                 }

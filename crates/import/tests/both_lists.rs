@@ -10,7 +10,7 @@ use input_support::{folder, put};
 use tegula_import::settings::UNDIRECTED;
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Hint, Result};
+use tegula_store::{Error, Hint, Result};
 
 fn import_lists(path: &Path, weighted: bool, threads: usize) -> Result<ImportReport> {
     let folder = folder();

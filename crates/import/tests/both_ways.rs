@@ -20,7 +20,7 @@ fn undirected() -> ImportConfig {
 
 /// Whether a warning advises to drop duplicates.
 fn warns(report: &ImportReport) -> bool {
-    let hints = |warning: &tegula_machine::Diagnostic| warning.hints.clone();
+    let hints = |warning: &tegula_store::Diagnostic| warning.hints.clone();
     let mut hints = report.warnings.iter().flat_map(hints);
     hints.any(|hint| format!("{:?}", hint.action).contains(DROP_DUPLICATES.option))
 }

@@ -10,10 +10,11 @@ use input_support::{Edge, folder, put, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
+use tegula_store::{Error, Result};
 use tempfile::TempDir;
 
 /// How a number is written, by the names of the codes in the properties.
@@ -353,7 +354,7 @@ fn a_list_that_is_longer_than_a_chunk_comes_whole() {
     assert!(edges(&path, &scarce).unwrap() == arcs(&lists));
     let too_scarce = InputOptions { memory: 1 << 18, ..options(3) };
     match edges(&path, &too_scarce) {
-        Err(Error::OverBudget { what, needed, budget }) => {
+        Err(Error::Machine(MachineError::OverBudget { what, needed, budget })) => {
             assert!(what.contains("the neighbours of 6") && needed > budget, "{what}");
         }
         other => panic!("{other:?}"),

@@ -9,7 +9,7 @@ use input_support::{Edge, edges_of, folder, gzip, put};
 use tegula_import::input::{Input, InputOptions, LineNotes};
 use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{At, Error, Hint, Place, Result};
+use tegula_store::{At, Error, Hint, Place, Result};
 
 /// Returns the edges of files, in no order, and the notes on their lines.
 fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, LineNotes)> {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tegula_import::input::Vertices;
 use tegula_import::{ImportConfig, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, IdType, VertexOrder};
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
-use tegula_store::{OriginalId, VERTEX_COUNT_MAX};
+use tegula_store::{Error, OriginalId, Result, VERTEX_COUNT_MAX};
 use tegula_testkit::{Scratch, XorShift};
 
 /// The vertex counts of the largest graphs with short ids, and of the smallest without.
@@ -206,12 +206,21 @@ fn impossible_vertices_are_refused_and_nothing_is_left() {
     assert!(error.to_string().contains("the id 18446744073709551615"), "{error}");
     let with_rows = ImportConfig { rows: Some(RowEncoding::default()), ..config(1 << 32, None) };
     let error = refused(&[(3, 4, 0.0)], &with_rows);
-    assert!(matches!(error, Error::Limit { found: 0x1_0000_0000, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Machine(MachineError::Limit { found: 0x1_0000_0000, .. })),
+        "{error}"
+    );
     let error = refused(&[(3, 4, 0.0)], &config(VERTEX_COUNT_MAX + 1, None));
-    assert!(matches!(error, Error::Limit { limit: VERTEX_COUNT_MAX, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Machine(MachineError::Limit { limit: VERTEX_COUNT_MAX, .. })),
+        "{error}"
+    );
     let little = ImportConfig { memory: 64 << 20, ..config(VERTEX_COUNT_MAX, None) };
     let error = refused(&[(3, 4, 0.0)], &little);
-    assert!(matches!(error, Error::OverBudget { budget: 0x400_0000, .. }), "{error}");
+    assert!(
+        matches!(error, Error::Machine(MachineError::OverBudget { budget: 0x400_0000, .. })),
+        "{error}"
+    );
     let names = scratch.join("g.bin64");
     fs::remove_file(&names).unwrap();
     fs::write(scratch.join("names.el"), "Rome Pisa\n").unwrap();

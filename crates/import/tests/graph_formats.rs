@@ -13,9 +13,8 @@ use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{At, Error, Result};
-use tegula_store::OriginalId;
 use tegula_store::graph::Graph;
+use tegula_store::{At, Error, OriginalId, Result};
 
 /// Edges among the vertices `1..=vertices`, with integer weights.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Int64Array};
 use input_support::{folder, import, named, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::WEIGHTED;
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 fn refusal(name: &str, text: &[u8], options: &InputOptions) -> String {
     let folder = folder();

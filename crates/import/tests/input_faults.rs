@@ -10,8 +10,9 @@ use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, StringArray};
 use input_support::{folder, gzip, named, put, put_table};
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{At, Error, Place, Result};
+use tegula_store::{At, Error, Place, Result};
 
 fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
     Input::resolve(paths, options)?.read(&Silent, &Cancel::default(), &|_| Ok(()))?;
@@ -271,7 +272,9 @@ fn files_that_cannot_be_read_are_named() {
     let folder = folder();
     let missing = folder.path().join("missing.txt");
     let result = try_import(std::slice::from_ref(&missing), &InputOptions::default());
-    assert!(matches!(result, Err(Error::Io { action: "open", path, .. }) if path == missing));
+    assert!(
+        matches!(result, Err(Error::Machine(MachineError::Io { action: "open", path, .. })) if path == missing)
+    );
     assert_refused(folder.path(), &InputOptions::default(), At::File, "the folder has no files");
 }
 

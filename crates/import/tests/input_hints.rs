@@ -14,7 +14,7 @@ use tegula_import::settings::{
     DELIMITER, FORMAT, FORMAT_PARQUET, IDS_INTEGER, IDS_STRING, NO_HEADER, SKIP_BAD_ROWS,
     SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED,
 };
-use tegula_machine::{Error, Hint};
+use tegula_store::{Error, Hint};
 
 /// Returns the hints of a refused input.
 fn hints(path: &Path, options: &InputOptions) -> Vec<Hint> {

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{ArrayRef, StringArray, UInt64Array};
 use input_support::{folder, import, put, put_table};
 use tegula_import::input::InputOptions;
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::is_in_foreign_code;
+use tegula_store::Error;
 
 /// Panics that a user would be told of.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -76,7 +77,8 @@ fn a_damaged_table_is_an_error_and_no_panic() {
                 let path = put(&folder, name, &damaged);
                 // The damaged bytes may still be a table.
                 match import(&path, &InputOptions::default()) {
-                    Ok(_) | Err(Error::BadInput { .. } | Error::Io { .. }) => {}
+                    Ok(_)
+                    | Err(Error::BadInput { .. } | Error::Machine(MachineError::Io { .. })) => {}
                     Err(error) => panic!("{name}, byte {byte}: {error}"),
                 }
             }

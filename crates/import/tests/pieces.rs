@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_store::ShortId;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{
     ChunkCut, Direction, RowBatch, RowEncoding, RowReader, Rows, RowsConfig, build,
 };
+use tegula_store::{Error, ShortId};
 use tegula_testkit::{XorShift, edit_manifest};
 
 /// Imports these edges, with weights. Every vertex must have an edge.
@@ -206,7 +206,7 @@ fn a_row_is_built_in_memory_for_one_of_its_pieces() {
     let whole = RowsConfig { memory: 0, threads: 1, ..config };
     let in_pieces = RowsConfig { cut: small, ..whole };
     let [whole, memory] = [whole, in_pieces].map(|config| match build_rows(&directory, &config) {
-        Err(Error::OverBudget { needed, .. }) => needed,
+        Err(Error::Machine(MachineError::OverBudget { needed, .. })) => needed,
         other => panic!("{other:?}"),
     });
     assert!(memory + (7 << 20) < whole, "{memory} bytes in pieces, else {whole}");

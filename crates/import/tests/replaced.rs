@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
+use tegula_store::Error;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
     ChunkCut, Direction, RowEncoding, RowReader, RowsConfig, build, build_aside,
@@ -130,7 +131,10 @@ fn opening_a_graph_that_is_replaced_meanwhile_is_an_error() {
     // A file that is missing from a graph in its place is another error.
     fs::remove_file(place.graph().join("degrees.in")).unwrap();
     let error = place.open().map(drop).unwrap_err();
-    assert!(matches!(&error, Error::Corrupt { part, .. } if part == "degrees.in"), "{error}");
+    assert!(
+        matches!(&error, Error::Machine(MachineError::Corrupt { part, .. }) if part == "degrees.in"),
+        "{error}"
+    );
     // A graph that is moved while its files are opened counts as replaced.
     let directory = Graph::open_directory(&place.graph()).unwrap();
     fs::rename(place.graph(), place.0.join("moved")).unwrap();

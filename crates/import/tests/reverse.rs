@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::Error;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowsConfig, build};
 use tegula_testkit::{Scratch, XorShift};
@@ -173,7 +174,7 @@ fn rows_in_the_place_of_the_reverse_are_noticed() {
     }
     let error = verify(&graph).unwrap_err();
     assert!(
-        matches!(&error, Error::Corrupt { path, .. } if path.ends_with("reverse.data")),
+        matches!(&error, Error::Machine(MachineError::Corrupt { path, .. }) if path.ends_with("reverse.data")),
         "{error}"
     );
 }
@@ -197,7 +198,10 @@ fn a_reverse_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     };
     let least = RowsConfig::memory_min(&open(&graph), Direction::Reverse).unwrap();
     let error = build_within(Direction::Reverse, least / 2).unwrap_err();
-    assert!(matches!(error, Error::OverBudget { needed, .. } if needed > least / 2), "{error}");
+    assert!(
+        matches!(error, Error::Machine(MachineError::OverBudget { needed, .. }) if needed > least / 2),
+        "{error}"
+    );
     assert_eq!(fs::read(graph.join("manifest.json")).unwrap(), before);
     build_within(Direction::Reverse, least).unwrap();
     verify(&graph).unwrap();

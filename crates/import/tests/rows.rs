@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
 
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Workers};
-use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
     BY_WEIGHT_MIN, ChunkCut, Direction, IndexWalk, RowBatch, RowEncoding, RowReader, Rows,
     RowsConfig, coarse_weight,
 };
+use tegula_store::{Error, ShortId};
 use tegula_testkit::XorShift;
 
 use rows_support::{
@@ -196,7 +196,9 @@ fn a_build_that_does_not_fit_the_budget_says_so_and_leaves_the_graph_alone() {
     let directory = imported(folder.path(), &dense_edges(3, 9000, 500), false);
     let before = fs::read(directory.join("manifest.json")).unwrap();
     let result = build_rows(&open(&directory), &config(RowEncoding::Gap, 1 << 20, 2));
-    assert!(matches!(result, Err(Error::OverBudget { needed, budget, .. }) if needed > budget));
+    assert!(
+        matches!(result, Err(Error::Machine(MachineError::OverBudget { needed, budget, .. })) if needed > budget)
+    );
     assert_eq!(fs::read(directory.join("manifest.json")).unwrap(), before);
     assert!(opened_rows(&open(&directory), false, 1 << 20).unwrap().is_none());
 }
@@ -214,7 +216,9 @@ fn a_build_whose_files_cannot_all_be_moved_takes_back_those_that_were() {
     };
     let before = names();
     let built = build_rows(&open(&directory), &config(RowEncoding::Gap, 64 << 20, 1));
-    assert!(matches!(built, Err(Error::Io { path, .. }) if path == obstacle));
+    assert!(
+        matches!(built, Err(Error::Machine(MachineError::Io { path, .. })) if path == obstacle)
+    );
     assert_eq!(names(), before);
     fs::remove_dir(&obstacle).unwrap();
     build_rows(&open(&directory), &config(RowEncoding::Gap, 64 << 20, 1)).unwrap();

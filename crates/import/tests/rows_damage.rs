@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Workers};
-use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{ChunkCut, RowBatch, RowEncoding, RowsConfig};
+use tegula_store::{Error, ShortId};
 
 use resealed::{payload, reseal, rewrite_manifest};
 use rows_support::{
@@ -82,10 +82,12 @@ fn every_flipped_bit_is_found_and_named() {
                 damaged[bit / 8] ^= 1 << (bit % 8);
                 fs::write(&path, damaged).unwrap();
                 match verify(&directory) {
-                    Err(Error::Corrupt { path: named, .. }) => {
+                    Err(Error::Machine(MachineError::Corrupt { path: named, .. })) => {
                         assert_eq!(named, path, "bit {bit}, {encoding:?}");
                     }
-                    Err(Error::UnsupportedVersion { path: named, .. }) => {
+                    Err(Error::Machine(MachineError::UnsupportedVersion {
+                        path: named, ..
+                    })) => {
                         assert_eq!(named, directory, "bit {bit} of {name}");
                     }
                     other => panic!("bit {bit} of {name}, {encoding:?}: {other:?}"),
@@ -145,9 +147,12 @@ fn verify_finds_every_flipped_bit_under_right_checksums() {
                 reseal(&directory, name, &damaged, block_log2(name));
                 let graph = reopen(&directory).unwrap();
                 let visited = visit_all(&graph);
-                assert!(matches!(visited, Ok(()) | Err(Error::Corrupt { .. })), "{visited:?}");
+                assert!(
+                    matches!(visited, Ok(()) | Err(Error::Machine(MachineError::Corrupt { .. }))),
+                    "{visited:?}"
+                );
                 match verify(&directory) {
-                    Err(Error::Corrupt { .. }) => {}
+                    Err(Error::Machine(MachineError::Corrupt { .. })) => {}
                     other => {
                         other.unwrap();
                         idle += 1;
@@ -193,9 +198,9 @@ proptest! {
         }
         reseal(&directory, "rows.index", &bytes, 20);
         let visited = visit_all(&reopen(&directory).unwrap());
-        prop_assert!(matches!(visited, Ok(()) | Err(Error::Corrupt { .. })), "{visited:?}");
+        prop_assert!(matches!(visited, Ok(()) | Err(Error::Machine(MachineError::Corrupt { .. }))), "{visited:?}");
         let verified = verify(&directory);
-        prop_assert!(matches!(verified, Ok(()) | Err(Error::Corrupt { .. })), "{verified:?}");
+        prop_assert!(matches!(verified, Ok(()) | Err(Error::Machine(MachineError::Corrupt { .. }))), "{verified:?}");
     }
 }
 

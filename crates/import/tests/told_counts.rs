@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use input_support::{folder, put};
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 use tempfile::TempDir;
 
 fn import_one(folder: &TempDir, path: PathBuf) -> Result<ImportReport> {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, crc32c};
 use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::Error;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;

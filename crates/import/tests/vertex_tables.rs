@@ -11,7 +11,7 @@ use input_support::{folder, gzip, put, put_table};
 use proptest::prelude::*;
 use tegula_import::input::{IdKind, Presence, ValueColumn, VertexColumns, VertexTable};
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Error, Result};
+use tegula_store::{At, Error, Result};
 
 const SETS: VertexColumns = VertexColumns {
     ids: IdKind::String,

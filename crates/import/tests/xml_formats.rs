@@ -13,9 +13,8 @@ use tegula_import::settings::{FORMAT_GEXF, FORMAT_GRAPHML, IDS_STRING, WEIGHTED}
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{At, Error, Hint, Result};
-use tegula_store::OriginalId;
 use tegula_store::graph::Graph;
+use tegula_store::{At, Error, Hint, OriginalId, Result};
 
 /// A graph whose vertices are named by their numbers.
 #[derive(Debug, Clone)]

@@ -1,17 +1,13 @@
-//! The one error type of this crate, of the store and of the import. A message says what happened,
-//! where, and what to do about it. Advice that names an option is not in the message but in
-//! [`Error::hints`].
+//! The error type of this crate: files, budgets, limits and workers. It knows nothing of graphs.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::hint::{Action, Diagnostic, Hint, Setting};
-
 /// Shorthand for results with this error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong while a graph is imported, opened or read.
+/// What can go wrong with files, memory and threads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,16 +21,8 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// An input is malformed; the place says which line, row or byte.
-    #[error("{place}: {problem}")]
-    BadInput {
-        /// File and line, row or byte.
-        place: Place,
-        /// What is wrong there, what was expected, and what can be done about it.
-        problem: Diagnostic,
-    },
-    /// A file of a graph directory does not hold what was written to it.
-    #[error("{} is damaged at {part}: {detail}; import the graph again", path.display())]
+    /// A file does not hold what was written to it.
+    #[error("{} is damaged at {part}: {detail}", path.display())]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
@@ -43,45 +31,15 @@ pub enum Error {
         /// What is wrong with that part.
         detail: String,
     },
-    /// The path is not a graph directory, or the directory was never finished.
-    #[error("{} is not a graph directory: {detail}", path.display())]
-    NotAGraph {
-        /// The path given.
-        path: PathBuf,
-        /// What is missing there.
-        detail: String,
-    },
-    /// A tegula of another format version wrote the graph, or a file in it.
-    #[error("{} has format version {found}, but this tegula reads version {supported}; {}", path.display(), way_out(*found, *supported))]
+    /// A tegula of another format version wrote the file.
+    #[error("{} has format version {found}, but this tegula reads version {supported}", path.display())]
     UnsupportedVersion {
-        /// The graph directory.
+        /// The file or folder.
         path: PathBuf,
-        /// The version in its manifest.
+        /// Its version.
         found: u32,
         /// The version that this build reads.
         supported: u32,
-    },
-    /// The work needs a layout that the graph does not have.
-    #[error("{} has no layout `{layout}`", path.display())]
-    MissingLayout {
-        /// The graph directory.
-        path: PathBuf,
-        /// The missing layout.
-        layout: &'static str,
-    },
-    /// The open graph was replaced by another one, or moved away.
-    #[error("{} was replaced while it was being read; run again", path.display())]
-    Replaced {
-        /// The graph directory.
-        path: PathBuf,
-    },
-    /// The caller asked to replace the output, but that would destroy something in it.
-    #[error("{} {found}, so it is not replaced; move that away, or choose another name", path.display())]
-    NotReplaced {
-        /// The path given.
-        path: PathBuf,
-        /// What is in the way, worded to follow the path.
-        found: String,
     },
     /// The output exists, and the caller did not ask to replace it.
     #[error("{} exists already; choose another name", path.display())]
@@ -132,11 +90,6 @@ fn over_budget(what: &str, [needed, budget]: [String; 2]) -> String {
     format!("{what} needs {needed} but the budget is {budget}")
 }
 
-/// Says what to do about a graph of another format version.
-fn way_out(found: u32, supported: u32) -> &'static str {
-    if found > supported { "use a newer tegula" } else { "import its edge list again" }
-}
-
 /// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there. Each text is
 /// worded to follow the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -166,62 +119,14 @@ pub enum Unresumable {
 }
 
 impl Error {
-    /// Restates an error from within a share of the budget in terms of the `whole` budget: both
-    /// figures grow by what the other shares take.
-    pub fn of_whole(self, whole: u64) -> Error {
-        match self {
-            Error::OverBudget { what, needed, budget } if budget < whole => {
-                Error::OverBudget { what, needed: needed + (whole - budget), budget: whole }
-            }
-            other => other,
-        }
-    }
-
-    /// Makes an [`Error::BadInput`].
-    pub fn bad_input(place: Place, problem: impl Into<Diagnostic>) -> Error {
-        Error::BadInput { place, problem: problem.into() }
-    }
-
-    /// Returns what can be done about it besides what the message says: any one of these.
-    pub fn hints(&self) -> Vec<Hint> {
-        match self {
-            Error::BadInput { problem, .. } => problem.hints.clone(),
-            Error::MissingLayout { layout, .. } => vec![Action::ImportLayout(layout).into()],
-            Error::AlreadyExists { .. } => {
-                vec![Hint::set([Setting::on("force")]).detail("to replace it")]
-            }
-            Error::OverBudget { .. } => vec![Hint::raise("memory")],
-            Error::NotAGraph { .. } => vec![Action::MakeGraph.into()],
-            Error::Io { .. }
-            | Error::Corrupt { .. }
-            | Error::UnsupportedVersion { .. }
-            | Error::Replaced { .. }
-            | Error::NotReplaced { .. }
-            | Error::NotResumable { .. }
-            | Error::Limit { .. }
-            | Error::Cancelled
-            | Error::WorkerFailed { .. } => Vec::new(),
-        }
-    }
-
-    /// Makes an [`Error::Replaced`] from the path of the graph directory.
-    pub fn replaced(path: &Path) -> Error {
-        Error::Replaced { path: path.to_owned() }
-    }
-
     /// Returns a name of the variant for programs. These names never change.
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Io { .. } => "io",
-            Error::BadInput { .. } => "bad_input",
             Error::Corrupt { .. } => "corrupt",
-            Error::NotAGraph { .. } => "not_a_graph",
             Error::UnsupportedVersion { .. } => "unsupported_version",
-            Error::MissingLayout { .. } => "missing_layout",
             Error::AlreadyExists { .. } => "already_exists",
-            Error::NotReplaced { .. } => "not_replaced",
             Error::NotResumable { .. } => "not_resumable",
-            Error::Replaced { .. } => "replaced",
             Error::OverBudget { .. } => "over_budget",
             Error::Limit { .. } => "limit",
             Error::Cancelled => "cancelled",
@@ -234,40 +139,6 @@ impl Error {
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
         move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
-    }
-}
-
-/// Where in an input something is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The file, or `-` for standard input.
-    pub file: PathBuf,
-    /// The place in it.
-    pub at: At,
-}
-
-/// A position in an input, in the unit that its format counts in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
-    /// The file as a whole.
-    File,
-    /// A line of text, from 1.
-    Line(u64),
-    /// A row of a table, from 1.
-    Row(u64),
-    /// A byte offset, from 0.
-    Byte(u64),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = self.file.display();
-        match self.at {
-            At::File => write!(f, "{file}"),
-            At::Line(line) => write!(f, "{file}, line {line}"),
-            At::Row(row) => write!(f, "{file}, row {row}"),
-            At::Byte(byte) => write!(f, "{file}, byte {byte}"),
-        }
     }
 }
 

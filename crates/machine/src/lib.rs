@@ -1,7 +1,6 @@
 //! What a run uses of the machine: memory, threads and the disk.
 
 mod error;
-mod hint;
 mod mix;
 mod words;
 
@@ -9,7 +8,6 @@ pub mod disk;
 pub mod memory;
 pub mod threads;
 
-pub use error::{At, Bytes, Error, Place, Result, Unresumable};
-pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
+pub use error::{Bytes, Error, Result, Unresumable};
 pub use mix::mix;
 pub use words::{count, counted};

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tegula_machine::Error;
 use tegula_machine::disk::{
     Backend, BlockStore, Blocks, Caching, Directory, Pool, Reader, Request, WriteBehind,
 };
@@ -26,7 +27,7 @@ fn the_started_workers_do_the_work_of_the_refused_ones() {
         Workers::scope(5, |workers| {
             let add = |number| {
                 sum.fetch_add(number, Ordering::Relaxed);
-                Ok(())
+                Ok::<_, Error>(())
             };
             workers.for_each(1000, &Cancel::default(), &add).unwrap();
         });

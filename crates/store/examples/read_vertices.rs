@@ -15,8 +15,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
-use tegula_machine::{Error as ReadError, Result};
 use tegula_store::graph::Graph;
+use tegula_store::{Error as ReadError, Result};
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

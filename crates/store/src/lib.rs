@@ -1,5 +1,7 @@
 //! The graph on disk: ids, tiles, rows and manifest, and how they are read and checked.
 
+mod error;
+mod hint;
 mod ids;
 mod verify;
 
@@ -9,5 +11,7 @@ pub mod packed;
 pub mod rows;
 pub mod tiles;
 
+pub use error::{At, Error, Place, Result};
+pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
 pub use ids::{OriginalId, SHORT_COUNT_MAX, ShortId, VERTEX_COUNT_MAX, VertexId};
 pub use verify::Checked;

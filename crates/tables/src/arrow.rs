@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use crate::error::Result;
 use crate::output::Output;
@@ -29,7 +29,7 @@ impl<O: Output> ArrowStream<O> {
 }
 
 impl<O: Output> RowSink for ArrowStream<O> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

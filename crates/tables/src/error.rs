@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// Writing failed, or the file exists already.
     #[error(transparent)]
-    Machine(#[from] tegula_machine::Error),
+    Store(#[from] tegula_store::Error),
     /// The ending of a file name belongs to no format, and no format was given.
     #[error("`{}` names no format of results", path.display())]
     NoFormat {
@@ -65,5 +65,11 @@ fn no_strings(format: TableFormat) -> &'static str {
         TableFormat::EdgeList => "lines with blanks cannot hold string ids",
         TableFormat::Pairs64 => "a .bin64 file cannot hold string ids",
         _ => "a .npy file cannot hold string ids or names",
+    }
+}
+
+impl From<tegula_machine::Error> for Error {
+    fn from(error: tegula_machine::Error) -> Error {
+        Error::Store(error.into())
     }
 }

@@ -120,7 +120,7 @@ impl FileFormat {
         };
         let path = out.path().to_owned();
         let out = Compressor::new(out, self.compression);
-        let out = out.map_err(tegula_machine::Error::io("create", &path))?;
+        let out = out.map_err(tegula_store::Error::io("create", &path))?;
         Ok(Box::new(TextFile::new(out, &path, rows)))
     }
 }

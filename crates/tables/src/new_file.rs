@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Temporary, durable};
 
 use crate::error::{Error, Result};
@@ -32,14 +33,14 @@ impl NewFile {
         let path = match fs::metadata(path) {
             Ok(metadata) if !metadata.is_file() => {
                 let source = io::Error::other("it is not a regular file");
-                return Err(tegula_machine::Error::io("create", path)(source).into());
+                return Err(tegula_store::Error::io("create", path)(source).into());
             }
-            Ok(_) => fs::canonicalize(path).map_err(tegula_machine::Error::io("read", path))?,
+            Ok(_) => fs::canonicalize(path).map_err(tegula_store::Error::io("read", path))?,
             Err(_) => path.to_owned(),
         };
         let temporary = Temporary::file(&path)?;
         let file = File::options().write(true).open(temporary.path());
-        let file = file.map_err(tegula_machine::Error::io("create", &path))?;
+        let file = file.map_err(tegula_store::Error::io("create", &path))?;
         Ok(NewFile { out: Stream::new(path, file), temporary, replace })
     }
 }
@@ -52,10 +53,10 @@ impl Output for NewFile {
     /// Syncs the file to disk and gives it its name.
     fn commit(mut self) -> Result<u64> {
         let path = self.path().to_owned();
-        self.out.flush().map_err(tegula_machine::Error::io("write", &path))?;
-        durable::sync(self.out.get_ref()).map_err(tegula_machine::Error::io("sync", &path))?;
+        self.out.flush().map_err(tegula_store::Error::io("write", &path))?;
+        durable::sync(self.out.get_ref()).map_err(tegula_store::Error::io("sync", &path))?;
         match self.temporary.finish(name_of(&path), self.replace) {
-            Err(tegula_machine::Error::AlreadyExists { path }) => Err(keep(&self.temporary, path)),
+            Err(MachineError::AlreadyExists { path }) => Err(keep(&self.temporary, path)),
             Err(error) => Err(error.into()),
             Ok(()) => self.out.commit(),
         }
@@ -67,12 +68,12 @@ fn keep(temporary: &Temporary, path: PathBuf) -> Error {
     for number in 1..NAMES_MAX {
         let kept = numbered(&path, number);
         match temporary.finish(name_of(&kept), false) {
-            Err(tegula_machine::Error::AlreadyExists { .. }) => {}
+            Err(MachineError::AlreadyExists { .. }) => {}
             Err(error) => return error.into(),
             Ok(()) => return Error::NameTaken { path, kept },
         }
     }
-    tegula_machine::Error::AlreadyExists { path }.into()
+    MachineError::AlreadyExists { path }.into()
 }
 
 fn name_of(path: &Path) -> &OsStr {

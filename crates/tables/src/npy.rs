@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use crate::error::Result;
 use crate::output::Output;
@@ -110,7 +110,7 @@ fn fill(column: &dyn Array, offset: usize, row_width: usize, out: &mut [u8]) {
 }
 
 impl<O: Output> RowSink for NpyWriter<O> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let row_width = rows.columns().iter().map(|column| width(column)).sum();
         self.buffer.resize(rows.num_rows() * row_width, 0);
         let mut offset = 0;

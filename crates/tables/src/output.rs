@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use crate::error::Result;
 

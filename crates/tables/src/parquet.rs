@@ -10,7 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use crate::error::Result;
 use crate::output::Output;
@@ -58,7 +58,7 @@ fn properties(schema: &SchemaRef) -> WriterProperties {
 }
 
 impl<O: Output> RowSink for ParquetWriter<O> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.out.write(rows).map_err(failed(&self.path))
     }
 }

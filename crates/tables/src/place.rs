@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::fs::{Access, access};
+use tegula_machine::Error as MachineError;
 use tegula_store::graph;
 
 use crate::error::{Error, Result};
@@ -12,14 +13,14 @@ use crate::error::{Error, Result};
 /// Refuses an existing file, unless `replace`. Devices and pipes are no files.
 ///
 /// # Errors
-/// [`AlreadyExists`](tegula_machine::Error::AlreadyExists); [`Io`](tegula_machine::Error::Io) for a
+/// [`AlreadyExists`](MachineError::AlreadyExists); [`Io`](MachineError::Io) for a
 /// folder.
 pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         // A link to a missing file.
         Err(_) if !replace && path.is_symlink() => {
-            return Err(tegula_machine::Error::AlreadyExists { path: path.to_owned() }.into());
+            return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
         }
         Err(_) => return Ok(()),
     };
@@ -27,7 +28,7 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
         return Err(failed(path)(io::ErrorKind::IsADirectory.into()).into());
     }
     if metadata.is_file() && !replace {
-        return Err(tegula_machine::Error::AlreadyExists { path: path.to_owned() }.into());
+        return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
     }
     Ok(())
 }
@@ -37,7 +38,7 @@ pub fn check_is_new(path: &Path, replace: bool) -> Result<()> {
 /// replaced.
 ///
 /// # Errors
-/// [`Io`](tegula_machine::Error::Io); [`Error::InGraph`] for a graph directory.
+/// [`Io`](MachineError::Io); [`Error::InGraph`] for a graph directory.
 pub fn check_parent(path: &Path) -> Result<()> {
     let parent = parent(path);
     let named = |error: io::Error| match error.kind() {
@@ -75,6 +76,6 @@ pub fn check_is_in_no_graph(path: &Path) -> Result<()> {
     graph::directory_around(path).map_or(Ok(()), |graph| Err(Error::InGraph { graph }))
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> tegula_machine::Error {
-    tegula_machine::Error::io("create", path)
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> tegula_store::Error {
+    tegula_store::Error::io("create", path)
 }

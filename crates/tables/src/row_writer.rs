@@ -7,7 +7,7 @@ use crate::error::Result;
 /// Takes the rows of a table.
 pub trait RowSink {
     /// Takes the next rows.
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()>;
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()>;
 
     /// Returns whether it wants further rows.
     fn wants_more(&self) -> bool {

@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
-use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers, get_mut, lock};
+use tegula_store::Error;
 
 use crate::compress::Compressor;
 use crate::decimal::{append_float, append_integer};
@@ -63,7 +63,7 @@ impl<'w> TextRows<'w> {
     }
 
     /// Appends the lines of some rows. Earlier lines must have been flushed.
-    pub fn append(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    pub fn append(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let count = rows.num_rows();
         let parts = count.div_ceil(ROWS_PER_PART);
         if self.texts.len() < parts {
@@ -183,7 +183,7 @@ impl<'w, O: Output> TextFile<'w, O> {
 }
 
 impl<O: Output> RowSink for TextFile<'_, O> {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         self.rows.append(rows)?;
         self.rows.flush_to(&mut self.out).map_err(Error::io("write", &self.path))
     }

@@ -231,14 +231,15 @@ impl Needs {
     /// Refuses a budget that is too small for `what`.
     ///
     /// # Errors
-    /// [`Error::OverBudget`], or [`OverBudget`](crate::Error::OverBudget) of this crate if the
-    /// budget is large enough for another run.
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget), or
+    /// [`OverBudget`](crate::Error::OverBudget) of this crate if the budget is large enough for
+    /// another run.
     pub fn check(&self, what: &str, budget: u64) -> Result<()> {
         let needed = self.needed();
         if needed > budget {
             let is_for_writing = self.writing.is_some_and(|writing| writing.bytes_min == needed);
             let what = if is_for_writing { "writing the graph" } else { what };
-            let error = Error::OverBudget { what: what.to_owned(), needed, budget };
+            let error = Error::over_budget(what, needed, budget);
             return Err(match &self.less_memory {
                 Some(LessMemory { needed, hint }) if !is_for_writing && *needed <= budget => {
                     crate::Error::OverBudget { error: error.into(), instead: hint.clone() }

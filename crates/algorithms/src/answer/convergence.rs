@@ -1,7 +1,7 @@
 //! Whether an iteration converged.
 
 use serde::Serialize;
-use tegula_machine::{Diagnostic, Hint, Setting};
+use tegula_store::{Diagnostic, Hint, Setting};
 
 use super::{Facts, Figures};
 

@@ -2,7 +2,7 @@
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::Facts;
 

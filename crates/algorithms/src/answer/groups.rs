@@ -7,7 +7,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, Value, VertexNumber};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::figures::{Figures, Named};
 use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Summary, Values};

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
-use tegula_machine::Error;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
-
-use tegula_store::VERTEX_COUNT_MAX;
+use tegula_store::{Error, VERTEX_COUNT_MAX};
 
 use crate::error::Result;
 use crate::original_ids::IdPosition;
@@ -178,7 +176,7 @@ pub fn find_ids(
     let mut found = Found::none(&id_type(graph), count);
     let (mut first, mut next) = (0, 0);
     let walk = graph.original_ids()?.for_each_chunk(|ids, _| {
-        cancel.check()?;
+        cancel.check().map_err(Error::from)?;
         let end = first + ids.len();
         let here = wanted[next..].partition_point(|wanted| (wanted.id_position().0 as usize) < end);
         for wanted in &wanted[next..next + here] {

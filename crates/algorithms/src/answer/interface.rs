@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use erased_serde::serialize_trait_object;
 use tegula_engine::{Cancel, Graph};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::table::Table;
 use crate::error::Result;

@@ -68,8 +68,8 @@ impl NeighbourTable {
     /// Makes the table of these vertices, of which some may be repeated.
     ///
     /// # Errors
-    /// [`OverBudget`](EngineError::OverBudget) if the neighbours of one vertex have no room;
-    /// [`Limit`](EngineError::Limit) for a graph whose ids are not short.
+    /// [`OverBudget`](tegula_machine::Error::OverBudget) if the neighbours of one vertex have no
+    /// room; [`Limit`](tegula_machine::Error::Limit) for a graph whose ids are not short.
     pub fn of(
         graph: &Graph,
         mut vertices: Vec<VertexId>,
@@ -179,8 +179,7 @@ impl NeighbourTable {
             return Ok(edges);
         }
         let detail = format!("{} edges leave vertices whose degrees say {count}", edges.len());
-        let (path, part) = (graph.directory().into(), "its edges".into());
-        Err(EngineError::Corrupt { path, part, detail }.into())
+        Err(EngineError::corrupt(graph.directory(), "its edges", detail).into())
     }
 
     fn along_rows(
@@ -242,8 +241,7 @@ impl Extent {
         if needed <= options.memory {
             return Ok(());
         }
-        let (what, budget) = ("the neighbours".to_owned(), options.memory);
-        Err(EngineError::OverBudget { what, needed, budget }.into())
+        Err(EngineError::over_budget("the neighbours", needed, options.memory).into())
     }
 
     /// Returns the bytes that are held while the edges of a group are read and written.

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, UInt32Array, UInt64Array
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, Value};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::figures::{Figures, Named};
 use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, decimal, greatest};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
-use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
+use tegula_store::{Error, VertexId};
 use tegula_tables::RowSink;
 
 use super::{BATCH_ROWS, GroupSize, Rows, id_array, id_type};
@@ -136,5 +136,5 @@ impl Group {
 
 /// Returns the error for columns that do not fit their own schema.
 fn mismatch(error: ArrowError) -> Error {
-    Error::WorkerFailed { detail: error.to_string() }
+    MachineError::WorkerFailed { detail: error.to_string() }.into()
 }

@@ -10,9 +10,8 @@ mod table_read;
 
 use tegula_engine::{Estimate, RunOptions};
 use tegula_import::input::{VALUES_MAX, ValueColumn, VertexTable};
-use tegula_machine::{At, Result};
-use tegula_store::VertexId;
 use tegula_store::graph::Graph;
+use tegula_store::{At, Result, VertexId};
 
 pub use options::{Missing, TableOptions};
 pub use reading::bad;
@@ -82,7 +81,7 @@ impl<'a> Tables<'a> {
     /// this takes beside the overhead of a process.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) for a row that is not understood, and for a
+    /// [`BadInput`](tegula_store::Error::BadInput) for a row that is not understood, and for a
     /// table with no vertex of the graph; also for a row with an unknown vertex, unless such rows
     /// are skipped. [`OverBudget`](tegula_machine::Error::OverBudget) if the budget has no room for
     /// what is made of the rows.

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_import::input::{IdKind, VALUES_MAX, VertexColumns, VertexRow, VertexTable};
-use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, Setting, SettingValue};
 use tegula_store::graph::{Graph, OriginalIds};
-use tegula_store::{OriginalId, VertexId};
+use tegula_store::{
+    At, Diagnostic, Error, Hint, OriginalId, Place, Result, Setting, SettingValue, VertexId,
+};
 
 use super::options::Missing;
 use super::table_read::TableRead;
@@ -98,7 +99,7 @@ impl Room {
         if needed > self.memory && self.reading + held > BLOCK_SIZE_MIN + VertexTable::TEXT_SIZE_MAX
         {
             let what = format!("reading {} so far", self.what);
-            return Err(Error::OverBudget { what, needed, budget: self.memory });
+            return Err(Error::over_budget(what, needed, self.memory));
         }
         let free = self.memory.saturating_sub(needed);
         Ok((BLOCK_SIZE_MIN + free / 4).min(BLOCK_SIZE_MAX))

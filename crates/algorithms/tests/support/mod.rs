@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 
 use tegula_engine::{Executor, Graph, RunOptions, ShortId, VertexId, open_graph};
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_store::OriginalId;
 use tegula_store::graph::{IdChunk, VertexOrder};
+use tegula_store::{Error, OriginalId};
 use tegula_testkit::{EdgeList, Table};
 
 /// More than any small graph needs.

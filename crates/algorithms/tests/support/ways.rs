@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use tegula_algorithms::{Error, Result};
 use tegula_engine::{Estimate, Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::{ChunkCut, RowEncoding};
@@ -100,7 +101,10 @@ pub fn fail_each_read<A: PartialEq>(run: impl Fn(&Way) -> Result<A>) {
         }
         match result {
             Err(Error::Run(error)) => {
-                assert!(matches!(error, tegula_engine::Error::Io { .. }), "read {nth}: {error}");
+                assert!(
+                    matches!(error, tegula_engine::Error::Machine(MachineError::Io { .. })),
+                    "read {nth}: {error}"
+                );
                 errors += 1;
             }
             // The page was read ahead and evicted before it was needed.

@@ -10,8 +10,8 @@ use tegula_algorithms::answer::{RowSink, Table};
 use tegula_engine::{Graph, overhead, room_for_result};
 use tegula_import::input::{AttributeRow, AttributeTable};
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Error, Place, Result};
 use tegula_store::graph::{IdType, OriginalIds, Strings};
+use tegula_store::{At, Error, Place, Result};
 
 use super::kind::Kind;
 use super::syntax::Attribute;
@@ -42,8 +42,9 @@ impl Attributes {
     ///
     /// # Errors
     /// [`Error::BadInput`] for a row whose vertex the graph lacks or that had a row before, and for
-    /// a column whose name an earlier table has. [`Error::OverBudget`] where the cells take more
-    /// than half of what the graph leaves of the budget.
+    /// a column whose name an earlier table has.
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where the cells take more than half
+    /// of what the graph leaves of the budget.
     pub fn read(
         files: &[PathBuf],
         graph: &Graph,
@@ -218,7 +219,7 @@ impl Room {
             return Ok(());
         }
         let (needed, budget) = (self.beside + 2 * self.held, self.beside + 2 * self.left);
-        Err(Error::OverBudget { what: "reading the attributes".to_owned(), needed, budget })
+        Err(Error::over_budget("reading the attributes", needed, budget))
     }
 }
 

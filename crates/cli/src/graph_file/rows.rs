@@ -9,7 +9,7 @@ use arrow_array::{Array, Float32Array, LargeStringArray, RecordBatch, UInt64Arra
 use arrow_schema::DataType;
 use tegula_algorithms::answer::RowSink;
 use tegula_machine::threads::Progress;
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 use tegula_tables::Compressor;
 
 use super::attributes::Attributes;

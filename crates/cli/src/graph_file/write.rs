@@ -2,8 +2,8 @@
 
 use tegula_algorithms::answer::Table;
 use tegula_engine::Graph;
-use tegula_machine::Error;
 use tegula_machine::threads::Unit;
+use tegula_store::Error;
 use tegula_tables::Output;
 
 use super::args::GraphFileArgs;

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use tegula_machine::Error;
 use tegula_machine::threads::Cancel;
+use tegula_store::Error;
 use tegula_tables::{NewFile, Output, Stream};
 
 use super::patient::Patient;
@@ -25,7 +25,7 @@ impl ResultFile {
     /// the reader of a pipe ends with `cancel`.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] while it waits for a reader.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits for a reader.
     pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<ResultFile> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let opened = Patient::open(path, cancel).map_err(Error::io("open", path))?;

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, SchemaRef};
-use tegula_machine::Error;
 use tegula_machine::threads::{Cancel, Workers};
+use tegula_store::Error;
 use tegula_tables::{Compressor, FileFormat, RowWriter, TableFormat, check_is_new, check_parent};
 
 use super::file::ResultFile;
@@ -166,7 +166,7 @@ impl Target<GraphFormat> {
     /// Begins the file.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] while it waits for a reader.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits for a reader.
     pub fn create(&self, cancel: &Cancel) -> Result<Compressor<ResultFile>> {
         let out = Compressor::new(self.begin(cancel)?, self.file.compression);
         Ok(out.map_err(Error::io("create", self.path()))?)
@@ -178,7 +178,8 @@ impl Target {
     ///
     /// # Errors
     /// [`Failure::Usage`] where the format is none of tables, or one that a terminal does not show.
-    /// [`Error::AlreadyExists`] for an existing file without `replace`.
+    /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) for an existing file without
+    /// `replace`.
     pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<Target> {
         let help = "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or \
                     give --format";

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use tegula_machine::Error;
+use tegula_store::Error;
 use tegula_tables::{RowSink, RowWriter, TAB, TextRows};
 
 use crate::errors::{Failure, Result};
@@ -41,7 +41,7 @@ impl TextTerminal {
 }
 
 impl RowSink for TextTerminal {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_machine::Result<()> {
+    fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let shown = rows.num_rows().min(self.left);
         self.left -= shown;
         self.rows.append(&rows.slice(0, shown))?;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::{Layout, Needs, Request};
 use tegula_engine::{Error, Graph};
-use tegula_machine::{Bytes, Hint};
+use tegula_machine::Bytes;
+use tegula_store::Hint;
 
 use super::input::name_of;
 use super::options::RunArgs;
@@ -17,7 +18,7 @@ use crate::session::Session;
 /// Prints what a run needs.
 ///
 /// # Errors
-/// [`OverBudget`](Error::OverBudget) where it does not fit.
+/// [`OverBudget`](tegula_machine::Error::OverBudget) where it does not fit.
 pub fn show(
     needs: &Needs,
     request: &Request,

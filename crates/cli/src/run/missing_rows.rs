@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tegula_algorithms::algorithm::{Edges, rows_size_expected};
 use tegula_engine::{Error, Graph, RUN_OVERHEAD};
-use tegula_machine::Bytes;
+use tegula_machine::{Bytes, Error as MachineError};
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsAside, RowsConfig};
 
 use super::options::RunArgs;
@@ -19,7 +19,8 @@ use crate::session::Session;
 /// without rows.
 ///
 /// # Errors
-/// [`Error::OverBudget`]; [`Failure::RowsNotAdded`] where a folder takes no more files.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget); [`Failure::RowsNotAdded`] where a
+/// folder takes no more files.
 pub fn build(
     mut graph: Graph,
     edges: Edges,
@@ -90,7 +91,7 @@ impl Build<'_> {
         session.note(&format!("The graph has no {rows} yet; they are built once."));
         match rows::build(graph, config, session.progress(), &session.cancel) {
             Ok(_) => Ok(None),
-            Err(Error::Io { source, .. }) if is_closed(source.kind()) => {
+            Err(Error::Machine(MachineError::Io { source, .. })) if is_closed(source.kind()) => {
                 let folder = std::env::temp_dir();
                 let done = built_in(&folder, config.direction);
                 session.note(&format!("The graph's directory is not writable ({source}): {done}."));
@@ -147,7 +148,9 @@ fn built_in(folder: &Path, direction: Direction) -> String {
 /// Returns the failure of building rows in a folder.
 fn not_added(error: Error, folder: &Path, help: String) -> Failure {
     match error {
-        Error::Io { source, .. } if is_closed(source.kind()) || is_full(source.kind()) => {
+        Error::Machine(MachineError::Io { source, .. })
+            if is_closed(source.kind()) || is_full(source.kind()) =>
+        {
             Failure::RowsNotAdded { folder: folder.to_owned(), source, help }
         }
         error => error.into(),

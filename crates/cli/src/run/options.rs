@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer;
-use tegula_engine::{Arrays, Checkpoints, Error, Executor, Graph, Messages, Tuning};
+use tegula_engine::{Arrays, Checkpoints, Executor, Graph, Messages, Tuning};
+use tegula_machine::Error as MachineError;
 use tegula_tables::check_parent;
 
 use super::checkpoint_folder;
@@ -189,7 +190,8 @@ impl RunArgs {
     /// answer is the edges of a graph.
     ///
     /// # Errors
-    /// [`Failure::Usage`]; [`Error::AlreadyExists`] for an existing output without `--force`.
+    /// [`Failure::Usage`]; [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) for an
+    /// existing output without `--force`.
     pub fn destination(&self, json: bool, is_graph: bool) -> Result<Option<Destination>> {
         let destination = self.any_destination(json, is_graph)?;
         if !matches!(destination, Some(Destination::GraphFile(_))) {
@@ -207,7 +209,7 @@ impl RunArgs {
         if is_graph && self.format.is_none() && !EdgeTarget::is_named_by(path) {
             check_graph_name(path)?;
             if !self.force && path.symlink_metadata().is_ok() {
-                return Err(Error::AlreadyExists { path: path.to_owned() }.into());
+                return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
             }
             let real = |path: &Path| path.canonicalize().ok();
             let read = self.graph.as_deref().and_then(real);

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, lock, unlocked};
+use tegula_store::Result;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use zerocopy::IntoBytes;
 

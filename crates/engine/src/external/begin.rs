@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, Reader, WriteBehind, check_room};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{Result, VertexId};
 
 use super::activity::NextActivity;
 use super::dispatch::Dispatch;
@@ -232,7 +231,7 @@ impl ArraysOnDisk {
         plan: &ArraysPlan,
         chosen: Option<&Path>,
     ) -> Result<()> {
-        check_room(&spill_folder(graph, chosen)?, self.file_size(plan))
+        Ok(check_room(&spill_folder(graph, chosen)?, self.file_size(plan))?)
     }
 }
 

@@ -12,9 +12,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::disk::BlockStore;
 use tegula_machine::threads::lock;
+use tegula_store::Result;
 use tegula_store::graph::{CellEntry, Graph, ListedSources};
 use tegula_store::tiles::Grid;
 use zerocopy::IntoBytes;
@@ -343,7 +343,7 @@ impl<R: Reduction> Dispatch<R> {
             write(sources, values, first);
         }
         listed.iter_mut().for_each(|word| *word.get_mut() = 0);
-        failed.map_or(Ok(sent), Err)
+        failed.map_or(Ok(sent), |error| Err(error.into()))
     }
 
     /// Puts the messages sent from a segment to a group into their places. Places of sources that

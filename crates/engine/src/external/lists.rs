@@ -6,8 +6,8 @@
 
 use std::marker::PhantomData;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, Reader, WriteBehind};
+use tegula_store::Result;
 use zerocopy::IntoBytes;
 
 use crate::program::Value;
@@ -170,7 +170,7 @@ impl<T: Value> Finished<T> {
             self.store.read_ahead(next, count_in(block + 1) * size_of::<T>());
         }
         values.resize(count_in(block), T::new_zeroed());
-        self.store.read(blocks[block], &mut [values.as_mut_bytes()])
+        Ok(self.store.read(blocks[block], &mut [values.as_mut_bytes()])?)
     }
 }
 

@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use tegula_machine::Result;
 use tegula_machine::disk::BlockStore;
 use tegula_machine::threads::{Cancel, lock};
-use tegula_store::VertexId;
+use tegula_store::{Result, VertexId};
 use zerocopy::IntoBytes;
 
 use super::dispatch::{Dispatch, Sent};

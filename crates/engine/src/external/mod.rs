@@ -31,8 +31,8 @@ pub mod wanted;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, WriteBehind};
+use tegula_store::Result;
 use tegula_store::graph::{DegreeReader, Graph, TileEntry};
 use tegula_store::tiles::Cell;
 
@@ -137,7 +137,8 @@ impl<P: Program> ExternalStep<'_, P> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
-        self.states.store().keep_version(&keeper.header(iteration, &self.execution.aggregate)?)
+        let header = keeper.header(iteration, &self.execution.aggregate)?;
+        Ok(self.states.store().keep_version(&header)?)
     }
 
     /// Returns the number of iterations begun.

@@ -4,9 +4,9 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Directory, Pool, WriteBehind};
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::tiles::VertexNumber;
 
@@ -82,7 +82,7 @@ impl<S: Value> StatesByIdPosition<S> {
     ///
     /// # Errors
     /// Failed reads, and those of `visit`.
-    pub fn for_each_chunk<E: From<tegula_machine::Error>>(
+    pub fn for_each_chunk<E: From<tegula_store::Error>>(
         &self,
         mut visit: impl FnMut(&[S]) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Pool, WriteBehind};
 use tegula_machine::threads::start;
-use tegula_machine::{Error, Result};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 
 use super::context::JobContext;
@@ -115,7 +116,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         let header = self.keeper.header(iteration, &step.execution.aggregate)?;
         let keep = {
             let (states, header) = (Arc::clone(&self.states), header.clone());
-            move || states.store().keep_version(&header)
+            move || -> Result<()> { Ok(states.store().keep_version(&header)?) }
         };
         match start("tegula-checkpoint", keep) {
             Ok(keeping) => self.keeping = Some(keeping),
@@ -129,7 +130,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
     pub fn finish(&mut self) -> Result<()> {
         let Some(keeping) = self.keeping.take() else { return Ok(()) };
         let detail = "the thread that wrote a checkpoint panicked";
-        let lost = || Error::WorkerFailed { detail: detail.to_owned() };
+        let lost = || MachineError::WorkerFailed { detail: detail.to_owned() };
         keeping.join().map_err(|_| lost())?
     }
 }

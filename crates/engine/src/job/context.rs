@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, Workers};
+use tegula_store::Result;
 
 /// Longest time that a worker spends on one job while others wait: about two parts.
 const QUANTUM: Duration = Duration::from_millis(10);

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Unit, lock};
+use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 
 use super::context::JobContext;

@@ -24,7 +24,7 @@ pub mod traversal;
 use std::ops::Range;
 use std::time::Duration;
 
-use tegula_machine::Result;
+use tegula_store::Result;
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::Tile;
 

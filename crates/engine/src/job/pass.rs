@@ -3,14 +3,13 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::ShortId;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{
     Block, BlockVisitor, EdgeWeight, Entries, InstructionSet, Origin, Strip, Tile, TileSummary,
     WINDOW_LOG2,
 };
+use tegula_store::{Result, ShortId};
 
 use super::context::JobContext;
 use super::{Advanced, Job, PartStatistics, PartWork, ScanDirection, TileDemand};

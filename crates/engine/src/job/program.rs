@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Unit, lock};
+use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 
 use super::checkpoint_writer::CheckpointWriter;
@@ -75,9 +75,11 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// options put them on disk.
 ///
 /// # Errors
-/// [`Error::OverBudget`] before anything is read, [`Error::Corrupt`] and [`Error::Io`] from
-/// reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
-/// [`Error::Cancelled`], [`Error::WorkerFailed`] if the program panics.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) before anything is read,
+/// [`Error::Corrupt`](tegula_machine::Error::Corrupt) and [`Error::Io`](tegula_machine::Error::Io)
+/// from reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
+/// [`Error::Cancelled`](tegula_machine::Error::Cancelled),
+/// [`Error::WorkerFailed`](tegula_machine::Error::WorkerFailed) if the program panics.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without
@@ -92,7 +94,7 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
 /// do not depend on this. A [`Start`] may bring known states beside the program.
 ///
 /// # Errors
-/// Those of [`run`]; [`Error::Io`] if the disk is full or fails.
+/// Those of [`run`]; [`Error::Io`](tegula_machine::Error::Io) if the disk is full or fails.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without

@@ -3,8 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader};
 
@@ -125,7 +125,7 @@ const FRONTIER_SIZE: u64 = 64 << 20;
 ///
 /// # Errors
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget),
-/// [`Error::MissingLayout`](tegula_machine::Error::MissingLayout), read errors, cancellation.
+/// [`Error::MissingLayout`](tegula_store::Error::MissingLayout), read errors, cancellation.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without

@@ -1,8 +1,8 @@
 //! The rows that a job wants to read. Jobs of a scheduler share their index and caches.
 
-use tegula_machine::Result;
 use tegula_machine::disk::Targets;
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader, Rows};
 

@@ -1,6 +1,6 @@
 //! The stages of the job of a program.
 
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 use super::PartWork;
 use crate::program::Program;
@@ -38,22 +38,22 @@ impl<P: Program, S> Stage<P, S> {
     /// Returns the program for its next step.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if it does not run.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) if it does not run.
     pub fn advancing(&mut self) -> Result<&mut S> {
         match self {
             Stage::Running(step) => Ok(step),
-            Stage::New(_) | Stage::Lost => Err(Error::Cancelled),
+            Stage::New(_) | Stage::Lost => Err(Error::cancelled()),
         }
     }
 
     /// Returns the program after its end.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if it does not run.
+    /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) if it does not run.
     pub fn into_ended(self) -> Result<S> {
         match self {
             Stage::Running(step) => Ok(*step),
-            Stage::New(_) | Stage::Lost => Err(Error::Cancelled),
+            Stage::New(_) | Stage::Lost => Err(Error::cancelled()),
         }
     }
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use tegula_machine::threads::{Cancel, lock};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::rows::{Direction, RowReader};
+use tegula_store::{Error, Result};
 
 use super::context::JobContext;
 use super::shared_rows::WantedRows;
@@ -26,8 +26,9 @@ pub const RANGE_SIZE: u32 = 1 << 14;
 /// caches of rows get the rest of the budget.
 ///
 /// # Errors
-/// Those of `work`; [`Error::MissingLayout`] if the graph has no rows; [`Error::OverBudget`] if
-/// they cannot be read within the budget; read errors; cancellation; a panic.
+/// Those of `work`; [`Error::MissingLayout`] if the graph has no rows;
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if they cannot be read within the
+/// budget; read errors; cancellation; a panic.
 pub fn run<T: Send, E: From<Error> + Send>(
     graph: &Graph,
     wanted: RowsWanted,
@@ -68,7 +69,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         };
         scheduler.work_off(&mut job, &admitted, cancel)
     })?;
-    answer.unwrap_or_else(|| Err(Error::Cancelled.into()))
+    answer.unwrap_or_else(|| Err(Error::cancelled().into()))
 }
 
 /// Divides free bytes among the caches of rows that no other job holds, by their sizes.

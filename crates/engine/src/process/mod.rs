@@ -16,7 +16,7 @@ pub mod seek;
 
 use std::time::Duration;
 
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use crate::job::TileDemand;
 use crate::job::context::JobContext;

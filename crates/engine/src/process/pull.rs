@@ -13,11 +13,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::ShortId;
 use tegula_store::rows::{Row, RowBatch, RowReader};
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::{Result, ShortId};
 
 use super::cost::{
     Correction, CostModel, PULL_EDGE, PULL_EDGE_UNPACKED, PULL_ROW, PULL_ROW_UNPACKED, RowWork,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use tegula_machine::Result;
 use tegula_machine::threads::{get_mut, lock};
+use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{Batch, Tile, WINDOW_LOG2};
 

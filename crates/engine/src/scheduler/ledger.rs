@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use tegula_machine::disk::Lease;
 use tegula_machine::threads::{Cancel, lock};
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 use tegula_store::graph::Graph;
 
@@ -242,8 +242,8 @@ impl<'g> Ledger<'g> {
     /// Waits until a job has its memory, by the first of several demands that fits.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] about the last demand, if none would fit even if the job were alone;
-    /// cancellation.
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) about the last demand, if none
+    /// would fit even if the job were alone; cancellation.
     pub fn admit(&self, ways: &[MemoryDemand<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
@@ -268,7 +268,7 @@ impl<'g> Ledger<'g> {
             self.has_room.notify_all();
             drop(members);
             is_cancelled?;
-            return admitted?.ok_or(Error::Cancelled);
+            return admitted?.ok_or(Error::cancelled());
         }
     }
 
@@ -282,7 +282,7 @@ impl<'g> Ledger<'g> {
     pub fn could_hold(&self, demand: &MemoryDemand<'_>) -> Result<()> {
         let (what, needed) = (demand.what.to_owned(), self.needed_alone(demand));
         let budget = self.memory;
-        if needed <= budget { Ok(()) } else { Err(Error::OverBudget { what, needed, budget }) }
+        if needed <= budget { Ok(()) } else { Err(Error::over_budget(what, needed, budget)) }
     }
 
     fn stream_min(&self, tiles: TilesRead) -> u64 {
@@ -328,7 +328,7 @@ impl<'g> Ledger<'g> {
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
-                    return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
+                    return if members.admitted.is_empty() { Err(error.into()) } else { Ok(None) };
                 }
             }
         }
@@ -341,7 +341,7 @@ impl<'g> Ledger<'g> {
         for new in shared {
             new.lease = Some(pool.lease(what, new.held)?);
         }
-        pool.lease(what, held)
+        Ok(pool.lease(what, held)?)
     }
 
     /// Gives the tiles the memory that the admitted jobs leave.

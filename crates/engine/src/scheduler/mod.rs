@@ -33,9 +33,9 @@ mod work;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::Result;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Workers, lock, start_in, start_workers};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 
 use crate::job::Job;

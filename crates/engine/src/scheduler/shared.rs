@@ -16,8 +16,8 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, lock};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::Direction;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, RwLock, RwLockReadGuard};
 
 use tegula_machine::threads::{Cancel, guarded, lock};
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 use crate::job::context::JobContext;
 use crate::job::{Advanced, Job};
@@ -70,7 +70,7 @@ impl Slot {
         }
         self.cancel.check()?;
         let mut job = self.job.write().unwrap_or_else(|lock| lock.into_inner());
-        let Some(job) = &mut *job else { return Err(Error::Cancelled) };
+        let Some(job) = &mut *job else { return Err(Error::cancelled()) };
         guarded(|| job.advance(context))
     }
 
@@ -109,7 +109,7 @@ impl Slot {
 
     /// Returns the result of the job, once.
     pub fn result(&self) -> Result<()> {
-        lock(&self.result).take().unwrap_or(Err(Error::Cancelled))
+        lock(&self.result).take().unwrap_or(Err(Error::cancelled()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tegula_machine::Result;
+use tegula_store::Result;
 use tegula_store::graph::{CheckedTiles, TileRead};
 
 use super::Scheduler;

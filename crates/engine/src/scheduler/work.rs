@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{guarded, lock};
+use tegula_store::Error;
 use tegula_store::graph::CheckedTiles;
 
 use super::Scheduler;
@@ -75,7 +76,9 @@ impl State {
     /// Adds a job that can advance by itself.
     pub fn make_ready(&mut self, slot: &Arc<Slot>) {
         match &self.broken {
-            Some(detail) => slot.end(Err(Error::WorkerFailed { detail: detail.clone() })),
+            Some(detail) => {
+                slot.end(Err(MachineError::WorkerFailed { detail: detail.clone() }.into()))
+            }
             None => self.ready.push_back(Arc::clone(slot)),
         }
     }
@@ -85,7 +88,7 @@ impl State {
         self.is_over = true;
         let scanning = self.scanning.drain(..).map(|job| job.slot);
         for slot in self.ready.drain(..).chain(scanning) {
-            slot.end(Err(Error::WorkerFailed { detail: detail.clone() }));
+            slot.end(Err(MachineError::WorkerFailed { detail: detail.clone() }.into()));
         }
         self.broken = Some(detail);
     }
@@ -187,7 +190,7 @@ impl Scheduler<'_> {
     pub(super) fn work(&self, own: Option<&Slot>) {
         let worked = guarded(|| {
             self.work_until_over(own);
-            Ok(())
+            Ok::<_, Error>(())
         });
         if let Err(error) = worked {
             lock(&self.state).break_off(error.to_string());
@@ -284,13 +287,9 @@ impl Scheduler<'_> {
     }
 
     /// Returns which parts a job needs; `None` if it needs none and can advance at once.
-    fn plan(
-        &self,
-        slot: &Arc<Slot>,
-        demand: TileDemand,
-    ) -> tegula_machine::Result<Option<Scanning>> {
+    fn plan(&self, slot: &Arc<Slot>, demand: TileDemand) -> tegula_store::Result<Option<Scanning>> {
         let job = slot.job();
-        let Some(job) = job.get() else { return Err(Error::Cancelled) };
+        let Some(job) = job.get() else { return Err(Error::cancelled()) };
         let tiles = self.graph.tiles();
         let needs_group = |group: usize| {
             tiles[self.parts.groups[group].tiles.clone()].iter().any(|tile| job.needs(tile))
@@ -309,7 +308,7 @@ impl Scheduler<'_> {
                     is_pending[batch].fill(is_needed);
                 }
             }
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         let pending_count = is_pending.iter().filter(|&&is_pending| is_pending).count();
         let slot = Arc::clone(slot);
@@ -360,7 +359,7 @@ impl Scheduler<'_> {
                         works.into_iter().partition(|work| work.work.is_restartable());
                     for work in lost {
                         let detail = error.to_string();
-                        work.slot.fail(Error::WorkerFailed { detail });
+                        work.slot.fail(MachineError::WorkerFailed { detail }.into());
                     }
                     return again.iter().map(|work| Arc::clone(work.slot)).collect();
                 }
@@ -417,7 +416,7 @@ impl<'w> Work<'w> {
         &mut self,
         scheduler: &Scheduler<'_>,
         tiles: &CheckedTiles,
-    ) -> tegula_machine::Result<()> {
+    ) -> tegula_store::Result<()> {
         let graph = scheduler.graph;
         for index in tiles.range() {
             // The job may have failed at another part.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tegula_machine::disk::Directory;
-use tegula_machine::{Error, Result};
 use tegula_store::graph::Graph;
+use tegula_store::{Error, Result};
 
 /// Opens the folder for arrays on disk: the chosen one, or the graph's if it is writable, or the
 /// temporary one.

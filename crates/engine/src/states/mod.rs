@@ -7,9 +7,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks};
 use tegula_machine::memory::huge;
+use tegula_store::Result;
 use zerocopy::IntoBytes;
 
 use crate::program::Value;
@@ -92,7 +92,7 @@ impl<S: Value> States<S> {
     ///
     /// # Errors
     /// Read errors, and those of `visit`.
-    pub fn for_each_chunk<E: From<tegula_machine::Error>>(
+    pub fn for_each_chunk<E: From<tegula_store::Error>>(
         &self,
         mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -157,7 +157,7 @@ impl<S: Value> StatesOnDisk<S> {
 
     /// Reads a block: its states, and the bits of its active vertices.
     pub fn read_with(&self, block: usize, states: &mut [S], active: &mut [u64]) -> Result<()> {
-        self.store.read(block, &mut [states.as_mut_bytes(), active.as_mut_bytes()])
+        Ok(self.store.read(block, &mut [states.as_mut_bytes(), active.as_mut_bytes()])?)
     }
 
     /// Writes a block.
@@ -165,7 +165,7 @@ impl<S: Value> StatesOnDisk<S> {
     /// # Errors
     /// Failed writes before.
     pub fn write(&self, block: usize, states: &[S], active: &[u64]) -> Result<()> {
-        self.store.write(block, &[states.as_bytes(), active.as_bytes()])
+        Ok(self.store.write(block, &[states.as_bytes(), active.as_bytes()])?)
     }
 
     /// Requests a block that will be read, if there is such a block.

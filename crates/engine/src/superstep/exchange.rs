@@ -6,8 +6,8 @@
 //! it would have to read each block twice. And it often reads messages again instead of generating
 //! them. So it writes the messages of a segment to their [places](Local::places) itself.
 
-use tegula_machine::Result;
 use tegula_machine::memory::huge;
+use tegula_store::Result;
 
 use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};

@@ -26,12 +26,11 @@ pub mod targets;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use tegula_machine::Result;
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2, WINDOW_SIZE};
-use tegula_store::{ShortId, VertexId};
+use tegula_store::{Result, ShortId, VertexId};
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;

@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind, check_room};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -296,6 +296,6 @@ impl<V: StateValue> UnitStates<'_, V> {
         if self.values.is_empty() {
             return Ok(());
         }
-        self.all.store.write(self.block, &[self.values.as_bytes()])
+        Ok(self.all.store.write(self.block, &[self.values.as_bytes()])?)
     }
 }

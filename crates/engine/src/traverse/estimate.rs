@@ -1,6 +1,6 @@
 //! Memory of runs along rows.
 
-use tegula_machine::Result;
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 

@@ -2,10 +2,9 @@
 
 use std::sync::Mutex;
 
-use tegula_machine::Result;
 use tegula_machine::threads::lock;
-use tegula_store::ShortId;
 use tegula_store::rows::{Direction, Row};
+use tegula_store::{Result, ShortId};
 
 use super::{Neighbourhoods, Neighbours, RowsJob, RunAhead, Traversal};
 

@@ -1,9 +1,8 @@
 //! Neighbours in either direction of the edges: the simple undirected graph beneath any graph.
 
-use tegula_machine::Result;
-use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::Direction;
+use tegula_store::{Result, ShortId};
 
 use super::{RowsJob, RunAhead, Traversal};
 

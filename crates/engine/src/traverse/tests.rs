@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use tegula_generators::{ErdosRenyi, Path as PathGraph, Rmat, edges};
 use tegula_import::{ImportConfig, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Fault, FaultPlan, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_machine::{Error, Result};
-use tegula_store::ShortId;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader};
+use tegula_store::{Error, Result, ShortId};
 use tegula_testkit::{EdgeList, Scratch};
 
 use super::*;
@@ -182,7 +182,10 @@ fn a_failed_read_ahead_is_reported_once_to_the_traversal_that_needs_it() {
         }
         // If the fault struck while the rest was read in order, nobody needed the row, and it is
         // read again.
-        assert!(matches!(failed[..], [] | [Err(Error::Io { .. })]), "read {nth}: {failed:?}");
+        assert!(
+            matches!(failed[..], [] | [Err(Error::Machine(MachineError::Io { .. }))]),
+            "read {nth}: {failed:?}"
+        );
         // The fault is gone, and so are all its effects.
         assert!(search(&rows, true).unwrap() == expected, "read {nth}");
         reported += failed.len();
@@ -225,7 +228,7 @@ fn a_cancelled_traversal_ends() {
     assert!(traversal.next_row().unwrap().is_some());
     cancel.cancel();
     let error = std::iter::repeat_with(|| traversal.next_row().map(drop)).find(Result::is_err);
-    assert!(matches!(error, Some(Err(Error::Cancelled))));
+    assert!(matches!(error, Some(Err(Error::Machine(MachineError::Cancelled)))));
 }
 
 #[test]
@@ -245,7 +248,7 @@ fn rows_are_followed_within_a_budget_or_refused() {
     assert_eq!(least.0, ample.0);
     assert!(ample.1, "where there is room all rows have it");
     match follow(needed - 1) {
-        Err(Error::OverBudget { needed: named, budget, .. }) => {
+        Err(Error::Machine(MachineError::OverBudget { needed: named, budget, .. })) => {
             assert_eq!((named, budget), (needed, needed - 1));
         }
         other => panic!("{other:?}"),

@@ -1,9 +1,8 @@
 //! Rows in the order of a traversal.
 
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
-use tegula_store::ShortId;
 use tegula_store::rows::{IndexWalk, Row, RowBatch, RowReader};
+use tegula_store::{Result, ShortId};
 
 use super::order::{ROWS_AHEAD, RunAhead};
 use crate::job::context::JobContext;

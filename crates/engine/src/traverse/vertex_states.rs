@@ -6,8 +6,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{BlockStore, Blocks, Pool, WriteBehind, check_room};
+use tegula_store::Result;
 use tegula_store::graph::Graph;
 use zerocopy::IntoBytes;
 
@@ -114,7 +114,7 @@ impl VertexStates {
     /// # Panics
     /// When there is no such unit, or it has no room for the states.
     pub fn write<V: StateValue>(&self, unit: usize, states: &[V]) -> Result<()> {
-        self.store.write(unit, &[states.as_bytes()])
+        Ok(self.store.write(unit, &[states.as_bytes()])?)
     }
 
     /// Reads the states of a unit, which must have been written, and requests the unit that another
@@ -137,7 +137,7 @@ impl VertexStates {
 
     /// Waits until all writes are on disk, and frees their memory.
     pub fn finish_writing(&self) -> Result<()> {
-        self.store.finish_writing()
+        Ok(self.store.finish_writing()?)
     }
 
     /// Returns the bytes read from disk.

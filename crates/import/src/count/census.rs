@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{Stash, lock, unlocked};
-use tegula_machine::{Error, Result};
-use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::{DenseEdge, VertexNumber};
+use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
 use crate::edge::{ArcRule, Weight, source_of, target_of};
 use crate::sort::buckets::Filled;
@@ -239,11 +238,7 @@ impl DegreeTable {
             for (&[out, into], id) in block.iter().zip(first..) {
                 if out == u32::MAX || into == u32::MAX {
                     let limit = u64::from(u32::MAX) - 1;
-                    return Err(Error::Limit {
-                        what: "the degree of a vertex",
-                        found: limit + 1,
-                        limit,
-                    });
+                    return Err(Error::limit("the degree of a vertex", limit + 1, limit));
                 }
                 if out | into != 0 {
                     summary.vertices += 1;
@@ -270,6 +265,8 @@ pub(crate) struct DegreeSummary {
 
 #[cfg(test)]
 mod tests {
+    use tegula_machine::Error as MachineError;
+
     use super::*;
     use tegula_machine::threads::{Cancel, Workers};
 
@@ -301,7 +298,7 @@ mod tests {
         let chunks: Vec<_> = edges.chunks(1000).collect();
         let add = |index: usize| {
             census.add(chunks[index], ids - 1);
-            Ok(())
+            Ok::<_, Error>(())
         };
         Workers::scope(3, |workers| workers.for_each(chunks.len(), &Cancel::default(), &add))
             .unwrap();
@@ -354,7 +351,7 @@ mod tests {
         assert!(census.finish());
         assert!(matches!(
             counters.into_table(2, ArcRule::default()).summary(),
-            Err(Error::Limit { .. })
+            Err(Error::Machine(MachineError::Limit { .. }))
         ));
     }
 

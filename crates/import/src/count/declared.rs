@@ -1,8 +1,8 @@
 //! Declared vertices, with or without an edge: all ids below a number, or listed ids.
 
-use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result, counted};
+use tegula_machine::counted;
 use tegula_store::tiles::{BATCH_LOG2_MAX, Grid};
-use tegula_store::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
+use tegula_store::{At, Diagnostic, Error, Hint, Place, Result, SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 
 use crate::input::{IdKind, VertexSet};
 use crate::settings;
@@ -63,11 +63,11 @@ pub(crate) fn check_count(vertices: Option<u64>, with_rows: bool, grid: Grid) ->
         true => ("the number of vertices of a graph with rows", SHORT_COUNT_MAX),
     };
     if let Some(found) = vertices.filter(|&vertices| vertices > limit) {
-        return Err(Error::Limit { what, found, limit });
+        return Err(Error::limit(what, found, limit));
     }
     if let Some(found) = vertices.filter(|&vertices| !grid.can_cut(vertices)) {
         let limit = u64::from(u32::MAX) << grid.segment_log2.min(grid.column_log2);
-        return Err(Error::Limit { what: "the number of vertices for this grid", found, limit });
+        return Err(Error::limit("the number of vertices for this grid", found, limit));
     }
     Ok(())
 }

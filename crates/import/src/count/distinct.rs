@@ -1,9 +1,8 @@
 //! The distinct ids of a graph whose ids are not small integers, in ascending order.
 
 use tegula_machine::threads::{Stash, Unit, map_in_order};
-use tegula_machine::{Error, Result};
-use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::tiles::Edge;
+use tegula_store::{Error, Result, VERTEX_COUNT_MAX};
 
 use crate::edge::Weight;
 use crate::import_run::ImportRun;
@@ -126,7 +125,7 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
         let needed = buckets.len(bucket) * size_of::<u64>() as u64;
         if needed > budget {
             let what = "sorting the ids".to_owned();
-            return Err(Error::OverBudget { what, needed: 3 * needed, budget });
+            return Err(Error::over_budget(what, 3 * needed, budget));
         }
         let mut ids = buckets.read(bucket)?;
         ids.sort_unstable();
@@ -155,11 +154,13 @@ pub(crate) fn check_vertex_count(found: u64) -> Result<u64> {
         return Ok(found);
     }
     let what = "the number of vertices";
-    Err(Error::Limit { what, found, limit: VERTEX_COUNT_MAX })
+    Err(Error::limit(what, found, VERTEX_COUNT_MAX))
 }
 
 #[cfg(test)]
 mod tests {
+    use tegula_machine::Error as MachineError;
+
     use super::*;
 
     #[test]
@@ -187,6 +188,9 @@ mod tests {
     #[test]
     fn too_many_vertices_are_refused() {
         assert_eq!(check_vertex_count(VERTEX_COUNT_MAX).unwrap(), VERTEX_COUNT_MAX);
-        assert!(matches!(check_vertex_count(VERTEX_COUNT_MAX + 1), Err(Error::Limit { .. })));
+        assert!(matches!(
+            check_vertex_count(VERTEX_COUNT_MAX + 1),
+            Err(Error::Machine(MachineError::Limit { .. }))
+        ));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::threads::{Stash, lock, unlocked};
-use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
+use tegula_store::{Error, Result};
 
 use super::both_ways::BothWays;
 use super::census::{Census, Counters, DegreeTable};
@@ -351,7 +351,7 @@ fn distinct_of<K: Key, W: Weight>(
                 let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
                 let needed = shares::ARCS_SORTED.whole_of(bytes);
                 let what = format!("finding the duplicates of {} edges", buckets.len(bucket));
-                return Err(Error::OverBudget { what, needed, budget: run.memory });
+                return Err(Error::over_budget(what, needed, run.memory));
             }
         }
         arcs.extend_from_slice(part);

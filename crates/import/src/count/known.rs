@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use tegula_machine::Result;
-use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::{IdType, VertexOrder};
+use tegula_store::{Result, VERTEX_COUNT_MAX};
 
 use super::census::{DegreeSummary, DegreeTable};
 use super::declared::Declared;

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use tegula_machine::disk::BlockFileWriter;
 use tegula_machine::threads::{Stash, Unit, map_in_order};
-use tegula_machine::{At, Error, Place, Result};
 use tegula_store::graph::file_names;
 use tegula_store::packed::Ascending;
 use tegula_store::tiles::VertexNumber;
+use tegula_store::{At, Error, Place, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::distinct::check_vertex_count;
@@ -153,7 +153,7 @@ impl DistinctNames {
         let make = |bucket| {
             let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
             names.sort_by_name();
-            Ok(names)
+            Ok::<_, Error>(names)
         };
         map_in_order(
             run.workers,
@@ -268,7 +268,7 @@ impl Names {
             if needed > share {
                 let what = "sorting the names of the vertices".to_owned();
                 let needed = run.memory / share * buckets.len(bucket);
-                return Err(Error::OverBudget { what, needed, budget: run.memory });
+                return Err(Error::over_budget(what, needed, run.memory));
             }
             Ok(())
         })?;

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tegula_machine::{Error, Result};
 use tegula_store::graph::{VertexOrder, file_names};
 use tegula_store::packed::{Permutation, Unordered};
 use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, TileOrder, WINDOW_LOG2};
+use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::count::census::Degrees;

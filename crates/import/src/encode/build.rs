@@ -15,8 +15,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{Stash, Unit, make_in_order};
+use tegula_store::Result;
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{
     BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber, WindowSources,

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use tegula_machine::Result;
 use tegula_machine::threads::Stash;
+use tegula_store::Result;
 use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
 use super::batch_plan::BIN_EDGES;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tegula_machine::At;
+use tegula_store::At;
 
 use super::options::IdKind;
 use super::vertex_columns::{ID_NAMES, Places, VertexColumns};

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::can_cast_types;
 use arrow_schema::DataType;
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use super::attribute_columns::{AttributeColumns, AttributeRow};
 use super::parquet_columns::{ParquetColumns, as_text};

@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 
 use super::attribute_columns::AttributeRow;
 use super::attribute_parquet::AttributeParquet;
@@ -30,7 +30,7 @@ impl AttributeTable {
     /// Opens a table and finds its columns by the names in its header. `-` is standard input.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) if the format or the columns are not those of
+    /// [`BadInput`](tegula_store::Error::BadInput) if the format or the columns are not those of
     /// such a table.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<AttributeTable> {
         let content = match VertexFile::open(path, cancel)? {
@@ -61,7 +61,7 @@ impl AttributeTable {
     /// Visits all rows in their order.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) if a row lacks its id, or if a line of text
+    /// [`BadInput`](tegula_store::Error::BadInput) if a row lacks its id, or if a line of text
     /// has another number of columns than the header.
     pub fn read(
         self,

@@ -9,8 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::memchr_iter;
+use tegula_machine::counted;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_machine::{At, Diagnostic, Error, Hint, Place, counted};
+use tegula_store::{At, Diagnostic, Error, Hint, Place};
 
 use crate::settings::SKIP_BAD_ROWS;
 

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use tegula_machine::{Diagnostic, Hint, Setting};
+use tegula_store::{Diagnostic, Hint, Setting};
 
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
@@ -341,7 +341,7 @@ fn without_id(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tegula_machine::Action;
+    use tegula_store::Action;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Diagnostic, Error, Hint, Result};
+use tegula_store::{Diagnostic, Error, Hint, Result};
 
 use super::balance::Balance;
 use super::columns::ColumnsTaken;

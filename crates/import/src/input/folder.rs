@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tegula_machine::{Action, Diagnostic, Error, Hint, Result};
-use tegula_store::graph;
+use tegula_store::{Action, Diagnostic, Error, Hint, Result, graph};
 
 use super::file_name::{Ending, Name};
 use super::options::Format;

@@ -11,7 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use super::properties;
 use super::reader::bad_file;

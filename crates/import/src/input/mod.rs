@@ -48,8 +48,9 @@ mod xml_form;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use tegula_machine::count;
 use tegula_machine::threads::{Cancel, Progress};
-use tegula_machine::{Diagnostic, Error, Hint, Result, count};
+use tegula_store::{Diagnostic, Error, Hint, Result};
 
 pub use attribute_columns::AttributeRow;
 pub use attribute_table::AttributeTable;
@@ -116,7 +117,7 @@ impl Input {
     /// files say so.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput), unless `wanted`, if only some files say so.
+    /// [`BadInput`](tegula_store::Error::BadInput), unless `wanted`, if only some files say so.
     pub(crate) fn settle(&mut self, vertices: Option<&Vertices>, wanted: bool) -> Result<()> {
         vertices.into_iter().for_each(|vertices| self.vertices.add(vertices));
         let is_told = |file: &&InputFile| file.preamble().undirected == Some(true);

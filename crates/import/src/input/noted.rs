@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use memchr::memchr_iter;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_machine::{At, Place};
+use tegula_store::{At, Place};
 
 /// Lines of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

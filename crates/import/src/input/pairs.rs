@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use tegula_machine::{At, Diagnostic, Error, Hint, Result};
+use tegula_store::{At, Diagnostic, Error, Hint, Result};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::chunk::Ends;

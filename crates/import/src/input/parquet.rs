@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::guarded_foreign;
-use tegula_machine::{At, Diagnostic, Error, Result};
+use tegula_store::{At, Diagnostic, Error, Result};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
@@ -306,7 +307,7 @@ impl Rows<'_> {
             self.bad_row(0, format!("column `{}`: {error}", self.name(column)))
         };
         let cast = guarded_foreign(|| Ok(cast_with_options(self.array(column), kind, &strict)));
-        let array = cast.map_err(|panic| bad(&panic))?.map_err(|error| bad(&error))?;
+        let array = cast.map_err(|panic: Error| bad(&panic))?.map_err(|error| bad(&error))?;
         if let Some(row) =
             (0..array.len()).find(|&row| array.null_count() > 0 && array.is_null(row))
         {
@@ -353,7 +354,7 @@ pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
 /// Turns a panic of the library into an error about the file: it panics on some damaged files.
 pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
     match error {
-        Error::WorkerFailed { detail } => {
+        Error::Machine(MachineError::WorkerFailed { detail }) => {
             bad_at(path, at, format!("not a whole Parquet file: {detail}"))
         }
         error => error,

@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Fields};
 use tegula_machine::threads::{Cancel, guarded_foreign};
-use tegula_machine::{At, Error, Result};
+use tegula_store::{At, Error, Result};
 
 use super::parquet::{failure, is_string, panicked};
 use super::reader::{bad_at, bad_file};
@@ -128,7 +128,8 @@ impl ParquetColumns {
 /// Returns a column as strings; the error says what is wrong with it.
 pub(super) fn as_text(array: &ArrayRef, name: &str) -> Result<ArrayRef, String> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    let cast = guarded_foreign(|| Ok(cast_with_options(array, &DataType::LargeUtf8, &strict)));
+    let cast =
+        guarded_foreign(|| Ok::<_, Error>(cast_with_options(array, &DataType::LargeUtf8, &strict)));
     match cast {
         Ok(cast) => cast.map_err(|error| format!("column `{name}`: {error}")),
         Err(panic) => Err(format!("column `{name}`: {panic}")),

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use tegula_machine::{Diagnostic, Hint, count, counted};
+use tegula_machine::{count, counted};
+use tegula_store::{Diagnostic, Hint};
 
 use super::balance::Unmatched;
 use crate::settings::UNDIRECTED;

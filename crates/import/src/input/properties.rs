@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 use super::reader::{bad_file, not_opened};
 

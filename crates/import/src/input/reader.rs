@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use tegula_machine::threads::{Cancel, Progress};
-use tegula_machine::{At, Diagnostic, Error, Place, Result};
+use tegula_store::{At, Diagnostic, Error, Place, Result};
 
 use super::bad_rows::BadLines;
 use super::balance::Balance;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Error, Place, Result};
+use tegula_store::{At, Error, Place, Result};
 
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl Read for Counted {
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// A pipe or a terminal, which may send nothing for any length of time. The wait ends with
-/// [`Error::Cancelled`] on cancellation.
+/// [`Error::Cancelled`](tegula_machine::Error::Cancelled) on cancellation.
 pub(super) struct Patient {
     file: File,
     cancel: Cancel,

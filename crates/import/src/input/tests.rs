@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use proptest::prelude::*;
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
-use tegula_machine::{At, Diagnostic, Error, Hint, Place, Result};
+use tegula_store::{At, Diagnostic, Error, Hint, Place, Result};
 
 use super::reader::Sizes;
 use super::{EdgeChunk, Ends, Format, IdKind, Input, InputOptions};
@@ -127,7 +128,7 @@ fn a_stream_that_breaks_off_is_reported_after_the_faults_before_it() {
                 .expect("the head is fine");
             read(&input, sizes(3, block_bytes, 64)).expect_err("the stream breaks off")
         };
-        assert!(matches!(outcome("1 "), Error::Io { action: "read", .. }));
+        assert!(matches!(outcome("1 "), Error::Machine(MachineError::Io { action: "read", .. })));
         assert!(
             matches!(outcome("1 x\n2"), Error::BadInput { place, .. } if place.at == At::Line(5001))
         );
@@ -235,7 +236,10 @@ fn the_first_failure_of_the_sink_ends_the_reading() {
             _ => Ok(()),
         };
         let result = input.read_sized(sizes(workers, 64, 8), &Silent, &Cancel::default(), &refuse);
-        assert!(matches!(result, Err(Error::Io { action: "write", .. })), "{result:?}");
+        assert!(
+            matches!(result, Err(Error::Machine(MachineError::Io { action: "write", .. }))),
+            "{result:?}"
+        );
     }
 }
 
@@ -244,7 +248,9 @@ fn a_sink_that_panics_is_an_error() {
     let input = text_input("1 2\n3 4\n", &InputOptions::default());
     let panics = |_: EdgeChunk<'_>| -> Result<()> { panic!("the sink broke") };
     let result = input.read_sized(sizes(2, 4, 1), &Silent, &Cancel::default(), &panics);
-    assert!(matches!(result, Err(Error::WorkerFailed { detail }) if detail == "the sink broke"));
+    assert!(
+        matches!(result, Err(Error::Machine(MachineError::WorkerFailed { detail })) if detail == "the sink broke")
+    );
 }
 
 #[test]
@@ -258,7 +264,7 @@ fn cancelling_stops_before_the_next_block() {
         cancel.cancel();
         Ok(())
     });
-    assert!(matches!(result, Err(Error::Cancelled)));
+    assert!(matches!(result, Err(Error::Machine(MachineError::Cancelled))));
     assert_eq!(*chunks.lock().expect("no sink panics"), 1);
 }
 
@@ -390,7 +396,7 @@ proptest! {
         let options = InputOptions { format, ids, ..InputOptions::default() };
         if let Ok(input) = Input::from_reader(Box::new(Cursor::new(bytes)), &options) {
             let result = read(&input, sizes(1, block_bytes, 3));
-            prop_assert!(!matches!(result, Err(Error::WorkerFailed { .. })), "{:?}", result);
+            prop_assert!(!matches!(result, Err(Error::Machine(MachineError::WorkerFailed { .. }))), "{:?}", result);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the columns to read in a table with a row for each vertex.
 
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use super::columns::usual;
 use super::options::IdKind;

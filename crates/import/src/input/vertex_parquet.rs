@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};

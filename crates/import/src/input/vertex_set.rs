@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Diagnostic, Error, Hint, Result, count as digits, counted};
+use tegula_machine::{count as digits, counted};
+use tegula_store::{At, Diagnostic, Error, Hint, Result};
 
 use super::options::IdKind;
 use super::reader::{bad_at, bad_file};
@@ -86,7 +87,7 @@ impl VertexSet {
     /// Visits integer ids in chunks, in no particular order; an id may come several times.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) for an id that is not an integer, or, unless
+    /// [`BadInput`](tegula_store::Error::BadInput) for an id that is not an integer, or, unless
     /// `wanted` is [`IdKind::Integer`], for a spelling such as `007`.
     pub fn for_each_id(
         &self,

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 
 use super::file::{Opened, Stored};
 use super::options::Format;
@@ -42,7 +42,7 @@ impl VertexTable {
     /// with a vertex is a row rather than a header.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) if the format or the columns are not those of
+    /// [`BadInput`](tegula_store::Error::BadInput) if the format or the columns are not those of
     /// such a table.
     ///
     /// # Panics
@@ -84,7 +84,7 @@ impl VertexTable {
     /// does not end with a line feed, but the lines before it do.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) if a row lacks its id or a required column.
+    /// [`BadInput`](tegula_store::Error::BadInput) if a row lacks its id or a required column.
     pub fn read(
         self,
         cancel: &Cancel,
@@ -111,7 +111,7 @@ impl VertexFile {
     /// Opens a file; `-` is standard input.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_machine::Error::BadInput) for a folder, or for a format that has no rows
+    /// [`BadInput`](tegula_store::Error::BadInput) for a folder, or for a format that has no rows
     /// of vertices.
     pub fn open(path: &Path, cancel: &Cancel) -> Result<VertexFile> {
         if path.is_dir() {

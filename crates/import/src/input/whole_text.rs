@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tegula_machine::{At, Error, Place, Result};
+use tegula_store::{At, Error, Place, Result};
 
 use super::stream::{Compression, Stream};
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tegula_machine::threads::{Cancel, Workers, guarded, lock, unlocked};
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 use super::bad_rows::{BadRowCounter, BadRows};
 use super::balance::Balance;
@@ -68,7 +68,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes
         // Each works until all files are read or a part has failed.
         workers.for_each(count, &Cancel::default(), &|_| {
             work(&queue, &failure, &notes, emit);
-            Ok(())
+            Ok::<_, Error>(())
         })
     })?;
     let failure = failure.into_first();

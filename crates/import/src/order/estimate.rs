@@ -10,8 +10,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use tegula_machine::Result;
 use tegula_machine::threads::{lock, map_in_order, unlocked};
+use tegula_store::Result;
 use tegula_store::graph::{OrderChoice, VertexOrder};
 use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 

@@ -11,11 +11,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
-use tegula_store::VERTEX_COUNT_MAX;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::VertexNumber;
+use tegula_store::{Result, VERTEX_COUNT_MAX};
 
 use crate::count::census::{DegreeSummary, DegreeTable, Degrees};
 use crate::edge::{Key, Weight};

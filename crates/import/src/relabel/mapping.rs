@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_machine::threads::{Progress, Stash};
-use tegula_machine::{At, Error, Place, Result};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
+use tegula_store::{At, Error, Place, Result};
 
 use crate::count::names::{NamePosition, bucket_of};
 use crate::edge::{Key, Weight};

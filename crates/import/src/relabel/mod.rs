@@ -6,8 +6,8 @@ pub(crate) mod mapping;
 use std::path::Path;
 
 use tegula_machine::threads::Unit;
-use tegula_machine::{Error, Result};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
+use tegula_store::{Error, Result};
 
 use self::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
 use crate::count::census::{Census, DegreeTable, Degrees};
@@ -191,7 +191,7 @@ impl RangeCensus {
         if needed > run.share(shares::RANGE_DEGREES) || range_log2 > 31 {
             let what = format!("counting the degrees of {count} vertices");
             let needed = shares::RANGE_DEGREES.whole_of(needed);
-            return Err(Error::OverBudget { what, needed, budget: run.memory });
+            return Err(Error::over_budget(what, needed, run.memory));
         }
         let ends = Buckets::new((count >> range_log2) as usize + 1, space);
         Ok(RangeCensus { ends, range_log2, count, undirected: run.rule.undirected })

@@ -28,7 +28,7 @@ use std::sync::{Mutex, OnceLock};
 
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::space::Space;

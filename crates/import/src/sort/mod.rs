@@ -8,8 +8,8 @@ pub(crate) mod space;
 use std::cmp::Ordering;
 use std::sync::Mutex;
 
-use tegula_machine::Result;
 use tegula_machine::threads::lock;
+use tegula_store::Result;
 
 use crate::import_run::ImportRun;
 

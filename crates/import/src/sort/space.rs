@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use tegula_machine::{Bytes, Error};
+use tegula_machine::{Bytes, Error as MachineError};
+use tegula_store::Error;
 
 /// Where buckets go, and how much memory they may take.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ const EDGE_BYTES_TOLD_MIN: u64 = 1 << 20;
 /// Adds to the error of a full disk the most bytes that edges take in temporary files.
 pub(crate) fn with_room_needed(error: Error, needed: u64) -> Error {
     match error {
-        Error::Io { action, path, source }
+        Error::Machine(MachineError::Io { action, path, source })
             if source.kind() == io::ErrorKind::StorageFull && needed >= EDGE_BYTES_TOLD_MIN =>
         {
             let needed = Bytes(needed);

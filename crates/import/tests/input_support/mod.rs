@@ -10,8 +10,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use tegula_import::input::{ColumnChoice, EdgeChunk, Ends, Input, InputOptions};
-use tegula_machine::Result;
 use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::Result;
 use tempfile::TempDir;
 
 /// Source, target and weight, as text so that all kinds of ids compare.

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::Error;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
 use tegula_machine::threads::{Cancel, Silent};
+use tegula_store::Error;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader, RowsConfig, build};
 use tegula_testkit::XorShift;

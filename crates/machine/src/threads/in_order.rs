@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::locks::{lock, unlocked};
 use super::{Cancel, Workers};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Calls `make` for each of `0..count`, `at_once` of them at a time, and `take` with the results in
 /// order.
@@ -13,20 +13,20 @@ use crate::error::Result;
 /// # Errors
 /// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
-pub fn map_in_order<T: Send>(
+pub fn map_in_order<T: Send, E: From<Error> + Send>(
     workers: &Workers,
     at_once: usize,
     count: usize,
     cancel: &Cancel,
-    make: &(dyn Fn(usize) -> Result<T> + Sync),
-    take: &mut dyn FnMut(usize, T) -> Result<()>,
-) -> Result<()> {
+    make: &(dyn Fn(usize) -> Result<T, E> + Sync),
+    take: &mut dyn FnMut(usize, T) -> Result<(), E>,
+) -> Result<(), E> {
     for first in (0..count).step_by(at_once.max(1)) {
         let group = at_once.max(1).min(count - first);
         let made: Vec<Mutex<Option<T>>> = (0..group).map(|_| Mutex::new(None)).collect();
         workers.for_each(group, cancel, &|index| {
             *lock(&made[index]) = Some(make(first + index)?);
-            Ok(())
+            Ok::<_, E>(())
         })?;
         for (index, slot) in made.into_iter().enumerate() {
             let made = unlocked(slot);
@@ -42,17 +42,17 @@ pub fn map_in_order<T: Send>(
 /// # Errors
 /// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
 /// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
-pub fn make_in_order<T: Send>(
+pub fn make_in_order<T: Send, E: From<Error> + Send>(
     workers: &Workers,
     count: usize,
     cancel: &Cancel,
-    make: &(dyn Fn(usize) -> Result<T> + Sync),
-    take: &mut (dyn FnMut(usize, T) -> Result<()> + Send),
-) -> Result<()> {
-    struct Turn<'a, T> {
+    make: &(dyn Fn(usize) -> Result<T, E> + Sync),
+    take: &mut (dyn FnMut(usize, T) -> Result<(), E> + Send),
+) -> Result<(), E> {
+    struct Turn<'a, T, E> {
         next: usize,
         early: BTreeMap<usize, T>,
-        take: &'a mut (dyn FnMut(usize, T) -> Result<()> + Send),
+        take: &'a mut (dyn FnMut(usize, T) -> Result<(), E> + Send),
     }
     let turn = Mutex::new(Turn { next: 0, early: BTreeMap::new(), take });
     workers.for_each(count, cancel, &|index| {
@@ -75,7 +75,7 @@ mod tests {
     fn results_are_taken_in_order() {
         for threads in [1, 2, 5] {
             let mut taken = Vec::new();
-            let (cancel, square) = (Cancel::default(), |index| Ok(index * index));
+            let (cancel, square) = (Cancel::default(), |index| Ok::<_, Error>(index * index));
             let mut take = |index, square| {
                 taken.push((index, square));
                 Ok(())

@@ -10,7 +10,6 @@ use std::sync::Mutex;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use super::locks::lock;
-use crate::hint::Diagnostic;
 
 /// The most workers of a process. Each thread takes up to four memory mappings, of which Linux
 /// gives a process 65,530. When all are in use, a new thread or allocation aborts the process.
@@ -44,12 +43,6 @@ impl fmt::Display for Shortage {
             None => write!(f, "not all threads were started")?,
         }
         write!(f, ": {}", self.why)
-    }
-}
-
-impl From<Shortage> for Diagnostic {
-    fn from(shortage: Shortage) -> Diagnostic {
-        shortage.to_string().into()
     }
 }
 

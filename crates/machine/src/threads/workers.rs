@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Cancel;
-use super::locks::lock;
+use super::locks::{lock, unlocked};
 use super::start::{start_in, start_workers, workers_within_limit};
 use crate::error::{Error, Result};
 
@@ -66,29 +66,33 @@ impl Workers {
     ///
     /// # Errors
     /// The first failure; [`Error::Cancelled`]; [`Error::WorkerFailed`] for a panic.
-    pub fn for_each(
+    pub fn for_each<E: From<Error> + Send>(
         &self,
         count: usize,
         cancel: &Cancel,
-        work: &(dyn Fn(usize) -> Result<()> + Sync),
-    ) -> Result<()> {
+        work: &(impl Fn(usize) -> Result<(), E> + Sync + ?Sized),
+    ) -> Result<(), E> {
+        let failure = Mutex::new(None);
+        self.run_loop(count, &|index| {
+            let done = cancel.check().map_err(E::from).and_then(|()| guarded(|| work(index)));
+            done.map_err(|error| _ = lock(&failure).get_or_insert(error)).is_ok()
+        });
+        unlocked(failure).map_or(Ok(()), Err)
+    }
+
+    /// Calls `work` with each of `0..count` until it returns false.
+    fn run_loop(&self, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
         // SAFETY: only workers that have joined use it, and `ClosingLoop` waits for them before
         // this call ends, even by a panic. A worker that has not joined by then no longer finds the
         // loop.
         let work = unsafe {
             std::mem::transmute::<
-                &(dyn Fn(usize) -> Result<()> + Sync),
-                &'static (dyn Fn(usize) -> Result<()> + Sync),
+                &(dyn Fn(usize) -> bool + Sync),
+                &'static (dyn Fn(usize) -> bool + Sync),
             >(work)
         };
-        let opened = Arc::new(Loop {
-            work,
-            count,
-            cancel: cancel.clone(),
-            next: AtomicUsize::new(0),
-            helpers: AtomicUsize::new(0),
-            failure: Mutex::new(None),
-        });
+        let opened =
+            Arc::new(Loop { work, count, next: AtomicUsize::new(0), helpers: AtomicUsize::new(0) });
         if self.count == 1 || count <= 1 {
             opened.run();
         } else {
@@ -98,7 +102,6 @@ impl Workers {
             opened.run();
             drop(closing);
         }
-        lock(&opened.failure).take().map_or(Ok(()), Err)
     }
 
     /// Joins the oldest loop that has work left. Returns false where there is none.
@@ -162,13 +165,11 @@ impl Drop for SendHome<'_> {
 
 /// An open loop.
 struct Loop {
-    work: &'static (dyn Fn(usize) -> Result<()> + Sync),
+    work: &'static (dyn Fn(usize) -> bool + Sync),
     count: usize,
-    cancel: Cancel,
     next: AtomicUsize,
     /// Workers that joined and have not left.
     helpers: AtomicUsize,
-    failure: Mutex<Option<Error>>,
 }
 
 impl Loop {
@@ -176,17 +177,15 @@ impl Loop {
         self.next.load(Ordering::Relaxed) < self.count
     }
 
-    /// Works until no number is left.
+    /// Works until no number is left, or the work fails.
     fn run(&self) {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             if index >= self.count {
                 return;
             }
-            let done = self.cancel.check().and_then(|()| guarded(|| (self.work)(index)));
-            if let Err(error) = done {
+            if !(self.work)(index) {
                 self.next.store(self.count, Ordering::Relaxed);
-                lock(&self.failure).get_or_insert(error);
                 return;
             }
         }
@@ -256,9 +255,9 @@ impl Bell {
 ///
 /// # Errors
 /// The failure of the work; [`Error::WorkerFailed`] where it panicked.
-pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn guarded<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }))
+        .unwrap_or_else(|panic| Err(Error::WorkerFailed { detail: panic_message(&*panic) }.into()))
 }
 
 thread_local! {
@@ -267,7 +266,7 @@ thread_local! {
 
 /// Like [`guarded`], for a call into a library that may panic on a damaged file. Such a panic is
 /// not a fault of this program, so the panic hook may ignore it: see [`is_in_foreign_code`].
-pub fn guarded_foreign<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn guarded_foreign<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let was_in = IS_IN_FOREIGN_CODE.replace(true);
     let done = guarded(work);
     IS_IN_FOREIGN_CODE.set(was_in);

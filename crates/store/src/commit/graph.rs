@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::hidden_name::OLD;
 use tegula_machine::disk::{IfTaken, Temporary, durable, knows_no_flags, lock, parted};
-use tegula_machine::{Error, Result};
 
 use crate::graph::contents::{self, reason_to_keep};
+use crate::{Error, Result};
 
 /// A graph directory that is being written. It is removed unless it is committed.
 pub struct UnfinishedGraph {
@@ -25,8 +26,8 @@ impl UnfinishedGraph {
     /// may be an empty folder, or hold a graph and nothing else.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`] where `output` exists and `replace` is false,
-    /// [`Error::NotReplaced`] where it holds something other than a graph.
+    /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) where `output` exists and
+    /// `replace` is false, [`Error::NotReplaced`] where it holds something other than a graph.
     pub fn create(output: &Path, replace: bool) -> Result<UnfinishedGraph> {
         check_output(output, replace)?;
         if let Some(parent) = output.parent() {
@@ -45,8 +46,9 @@ impl UnfinishedGraph {
     /// at `output` takes the hidden name and is removed.
     ///
     /// # Errors
-    /// [`Error::AlreadyExists`] where another graph took the name meanwhile, [`Error::NotReplaced`]
-    /// where something else appeared in the old graph. After an error `output` is unchanged.
+    /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) where another graph took the
+    /// name meanwhile, [`Error::NotReplaced`] where something else appeared in the old graph. After
+    /// an error `output` is unchanged.
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
         let (parent, name) = parted(&self.output)?;
@@ -84,7 +86,9 @@ impl UnfinishedGraph {
 
     fn not_created(&self, error: io::Error) -> Error {
         match error.kind() {
-            io::ErrorKind::AlreadyExists => Error::AlreadyExists { path: self.output.clone() },
+            io::ErrorKind::AlreadyExists => {
+                MachineError::AlreadyExists { path: self.output.clone() }.into()
+            }
             _ => Error::io("create", &self.output)(error),
         }
     }
@@ -141,7 +145,7 @@ fn check_output(output: &Path, replace: bool) -> Result<()> {
     let (parent, name) = parted(output)?;
     match reason_to_keep(&parent, name).map_err(Error::io("read", output))? {
         Some(found) => Err(Error::NotReplaced { path: output.to_owned(), found }),
-        None if !replace => Err(Error::AlreadyExists { path: output.to_owned() }),
+        None if !replace => Err(MachineError::AlreadyExists { path: output.to_owned() }.into()),
         None => Ok(()),
     }
 }
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(hidden_in(output.parent().unwrap()), 0);
         assert!(matches!(
             UnfinishedGraph::create(&output, false),
-            Err(Error::AlreadyExists { .. })
+            Err(Error::Machine(MachineError::AlreadyExists { .. }))
         ));
     }
 

@@ -1,10 +1,10 @@
 //! Adds rows to a graph directory: new files, then a new manifest.
 
 use tegula_machine::disk::{IfTaken, Temporary};
-use tegula_machine::{Error, Result};
 
 use crate::graph::{Graph, Manifest};
 use crate::rows::RowFiles;
+use crate::{Error, Result};
 
 /// Moves the files of rows from `folder` into the directory of `graph`, then replaces its manifest
 /// by `manifest`, which names them.

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use tegula_machine::Result;
-
 use super::file_names;
 use super::opened::Graph;
 use crate::packed::{Array, CHUNK, Unordered};
 use crate::rows::Direction;
+use crate::{Error, Result};
 
 /// The out-degrees of a graph, on disk.
 pub struct DegreeReader(Array<Unordered>);
@@ -41,7 +40,7 @@ impl Graph {
         let mut max = 0;
         self.array::<Unordered>(self.degrees_name(direction))?.for_each_chunk(|_, degrees| {
             max = degrees.iter().copied().fold(max, u32::max);
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         Ok(max)
     }

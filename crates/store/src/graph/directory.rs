@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::disk::Directory;
-use tegula_machine::{Error, Result};
 
 use super::file_names;
+use crate::{Error, Result};
 
 /// Opens a directory that should hold a graph.
 ///

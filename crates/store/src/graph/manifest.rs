@@ -7,13 +7,14 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Directory, Temporary, crc32c, durable};
-use tegula_machine::{Error, Result};
 
 use super::directory::open_directory;
 use super::file_names;
 use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
+use crate::{Error, Result};
 
 /// The format version of a graph whose rows are all in one piece.
 pub const FORMAT_VERSION: u32 = 8;
@@ -218,8 +219,9 @@ impl Manifest {
     /// Reads and checks the manifest of a graph directory.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`] where there is none, [`Error::UnsupportedVersion`] where it is older or
-    /// newer, [`Error::Corrupt`] where it is damaged.
+    /// [`Error::NotAGraph`] where there is none,
+    /// [`Error::UnsupportedVersion`](tegula_machine::Error::UnsupportedVersion) where it is older
+    /// or newer, [`Error::Corrupt`](tegula_machine::Error::Corrupt) where it is damaged.
     pub fn read(directory: &Path) -> Result<Manifest> {
         Manifest::read_in(&open_directory(directory)?)
     }
@@ -243,12 +245,13 @@ impl Manifest {
             return Err(Error::NotAGraph { path: directory.path().to_owned(), detail });
         };
         parse(&bytes).map_err(|fault| match fault {
-            Fault::Damaged(detail) => Error::Corrupt { path, part: "its text".into(), detail },
-            Fault::OtherVersion(found) => Error::UnsupportedVersion {
+            Fault::Damaged(detail) => Error::corrupt(path, "its text", detail),
+            Fault::OtherVersion(found) => MachineError::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
                 supported: FORMAT_VERSION_OF_PIECES,
-            },
+            }
+            .into(),
         })
     }
 

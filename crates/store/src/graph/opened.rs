@@ -5,8 +5,8 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Request, crc32c};
-use tegula_machine::{Error, Result};
 use zerocopy::FromBytes;
 
 use super::cells::CellEntry;
@@ -20,6 +20,7 @@ use super::table::{FileSizes, Records, Table, TileEntry};
 use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 use crate::packed::{Array, Coding};
 use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
+use crate::{Error, Result};
 
 /// A graph, opened for reading. Opening checks all lengths and counts against each other; reading a
 /// tile checks the tile.
@@ -42,9 +43,11 @@ impl Graph {
     /// page cache.
     ///
     /// # Errors
-    /// [`Error::NotAGraph`], [`Error::UnsupportedVersion`]; [`Error::Corrupt`] when a file is
-    /// missing, has another length or does not fit the others; [`Error::Replaced`] when another
-    /// graph takes the place of this one meanwhile.
+    /// [`Error::NotAGraph`],
+    /// [`Error::UnsupportedVersion`](tegula_machine::Error::UnsupportedVersion);
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) when a file is missing, has another
+    /// length or does not fit the others; [`Error::Replaced`] when another graph takes the place of
+    /// this one meanwhile.
     pub fn open(directory: &Path, reader: &Reader, caching: Caching) -> Result<Graph> {
         Graph::open_in(&Graph::open_directory(directory)?, reader, caching)
     }
@@ -62,7 +65,7 @@ impl Graph {
         let manifest = Manifest::read_in(directory)?;
         if manifest.vertices > VERTEX_COUNT_MAX {
             let (found, limit) = (manifest.vertices, VERTEX_COUNT_MAX);
-            return Err(Error::Limit { what: "vertices", found, limit });
+            return Err(Error::limit("vertices", found, limit));
         }
         let files = open_files(directory, directory, &manifest.files, reader, caching)?;
         let handle = |name: &str| files.get(name).cloned().ok_or_else(|| unnamed(directory, name));
@@ -154,12 +157,12 @@ impl Graph {
     /// Number of vertices, for arrays indexed by [short](crate::ShortId) ids.
     ///
     /// # Errors
-    /// [`Error::Limit`] when there are more vertices than short ids.
+    /// [`Error::Limit`](tegula_machine::Error::Limit) when there are more vertices than short ids.
     pub fn short_vertex_count(&self) -> Result<u32> {
         let found = self.vertex_count();
         let limit = SHORT_COUNT_MAX;
         let what = "vertices of a graph whose arrays lie in memory";
-        u32::try_from(found).map_err(|_| Error::Limit { what, found, limit })
+        u32::try_from(found).map_err(|_| Error::limit(what, found, limit))
     }
 
     /// Number of stored arcs.
@@ -288,13 +291,13 @@ impl Graph {
         }
         let path = self.directory.join(file_names::WEIGHTS);
         let detail = "its checksum differs".to_owned();
-        Err(Error::Corrupt { path, part: format!("the weights of tile {index}"), detail })
+        Err(Error::corrupt(path, format!("the weights of tile {index}"), detail))
     }
 
     /// Returns the error for a tile with invalid content.
     pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
         let path = self.directory.join(file_names::TILES);
-        Error::Corrupt { path, part: format!("tile {index}"), detail }
+        Error::corrupt(path, format!("tile {index}"), detail)
     }
 
     /// Opens an array that has one number per vertex.
@@ -309,17 +312,15 @@ impl Graph {
         let file = BlockFile::of(&self.reader, file.clone())?;
         if Some(file.summary().footer_crc) != entry.checksum {
             let (path, detail) = (file.path().to_owned(), "it belongs to another graph".to_owned());
-            return Err(Error::Corrupt { path, part: "footer".into(), detail });
+            return Err(Error::corrupt(path, "footer", detail));
         }
         Ok(file)
     }
 
     fn read_table(&self) -> Result<Table> {
         let file = self.block_file(file_names::TILE_TABLE)?;
-        let damaged = |detail: String| Error::Corrupt {
-            path: self.directory.join(file_names::TILE_TABLE),
-            part: "its records".into(),
-            detail,
+        let damaged = |detail: String| {
+            Error::corrupt(self.directory.join(file_names::TILE_TABLE), "its records", detail)
         };
         let Manifest { batches, cells, tiles, .. } = self.manifest;
         let parts =
@@ -371,7 +372,7 @@ fn open_files(
         }
         let file = reader
             .open_file_in(folder, &entry.name, caching)
-            .map_err(|error| missing_file(error, directory, &entry.name))?;
+            .map_err(|error| missing_file(error.into(), directory, &entry.name))?;
         check_length(file.path(), entry, file.len())?;
         files.insert(entry.name.clone(), file);
     }
@@ -380,7 +381,7 @@ fn open_files(
 
 fn damaged_manifest(directory: &Directory, detail: String) -> Error {
     let path = directory.join(file_names::MANIFEST);
-    Error::Corrupt { path, part: "files".into(), detail }
+    Error::corrupt(path, "files", detail)
 }
 
 fn unnamed(directory: &Directory, name: &str) -> Error {
@@ -391,15 +392,13 @@ fn unnamed(directory: &Directory, name: &str) -> Error {
 /// replaced or is damaged.
 fn missing_file(error: Error, directory: &Directory, name: &str) -> Error {
     match error {
-        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+        Error::Machine(MachineError::Io { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
             if !directory.is_in_place() {
                 return Error::replaced(directory.path());
             }
-            Error::Corrupt {
-                path: directory.path().to_owned(),
-                part: name.to_owned(),
-                detail: "the file is missing".into(),
-            }
+            Error::corrupt(directory.path(), name, "the file is missing")
         }
         other => other,
     }
@@ -410,5 +409,5 @@ fn check_length(path: &Path, entry: &FileEntry, length: u64) -> Result<()> {
         return Ok(());
     }
     let detail = format!("it has {length} bytes, not {}", entry.bytes);
-    Err(Error::Corrupt { path: path.to_owned(), part: "its length".into(), detail })
+    Err(Error::corrupt(path, "its length", detail))
 }

@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicU64;
 
 use tegula_machine::disk::{Frame, Pending, crc32c};
-use tegula_machine::{Error, Result};
 
 use super::cells::CellEntry;
 use super::file_names;
 use super::opened::Graph;
 use crate::tiles::{LISTED_AT_ONCE, SourceSet, add_listed};
+use crate::{Error, Result};
 
 /// The list of a cell's sources, in flight.
 #[must_use = "it is to be waited for"]
@@ -51,7 +51,7 @@ impl Graph {
 
     fn damaged_sources(&self, CellEntry { cell, .. }: &CellEntry, detail: String) -> Error {
         let part = format!("the sources of column {}, segment {}", cell.column, cell.segment);
-        Error::Corrupt { path: self.directory().join(file_names::SOURCES), part, detail }
+        Error::corrupt(self.directory().join(file_names::SOURCES), part, detail)
     }
 }
 

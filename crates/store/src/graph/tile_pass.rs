@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, Range};
 
-use tegula_machine::Error;
 use tegula_machine::threads::Cancel;
 
 use super::{Graph, TileEntry};
+use crate::Error;
 use crate::tiles::Tile;
 
 /// Bytes of tiles per read, unless one tile has more.
@@ -27,7 +27,7 @@ impl Graph {
         let mut runs = self.runs_of_tiles(is_wanted).into_iter();
         let mut on_their_way = VecDeque::new();
         loop {
-            cancel.check()?;
+            cancel.check().map_err(Error::from)?;
             while on_their_way.len() < PASS_READS_AHEAD
                 && let Some(run) = runs.next()
             {

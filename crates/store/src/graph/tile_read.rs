@@ -5,8 +5,8 @@ use std::ops::Range;
 use zerocopy::FromBytes;
 
 use super::opened::Graph;
+use crate::Error;
 use crate::tiles::Tile;
-use tegula_machine::Error;
 use tegula_machine::disk::{Frame, Pending, Request};
 
 /// Consecutive tiles in flight, with their weights if they are wanted and stored.
@@ -66,7 +66,8 @@ impl TileRead<'_> {
     /// Waits for the tiles and checks each of them.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when a checksum differs, or the head of a tile is invalid.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) when a checksum differs, or the head of a
+    /// tile is invalid.
     pub fn wait(self) -> Result<CheckedTiles, Error> {
         let TileRead { graph, range, tiles, weights } = self;
         let weights = weights.map(Pending::wait);

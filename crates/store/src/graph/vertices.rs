@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use tegula_machine::disk::BlockFile;
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
 
 use super::file_names;
 use super::manifest::IdType;
 use super::opened::Graph;
 use crate::ids::{OriginalId, SHORT_COUNT_MAX, VertexId};
 use crate::packed::{Array, Ascending, CHUNK, Permutation, Stretch};
+use crate::{Error, Result};
 
 /// Bytes of strings above which fewer vertices are read at a time.
 const CHUNK_TEXT: u64 = 1 << 20;

@@ -6,13 +6,13 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, Directory, crc32c, durable};
-use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, CellRecord, TileRecord};
 use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, WindowSources, is_listed};
+use crate::{Error, Result};
 
 /// Writes the tiles and tables of one graph directory.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use tegula_machine::disk::{BlockFile, BlockStream, CheckedBlock};
-use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::{CHUNK, Coding, Unordered};
+use crate::{Error, Result};
 
 /// An array on disk. Holds 8 bytes for each chunk; every use streams the file.
 pub(crate) struct Array<C: Coding> {
@@ -34,7 +34,8 @@ impl<C: Coding> Array<C> {
     /// Opens an array of `len` numbers.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the file holds another number of chunks.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the file holds another number of
+    /// chunks.
     pub fn open(file: BlockFile, len: usize) -> Result<Array<C>> {
         let ends = read_ends(&file, len)?;
         Ok(Array { file, len, ends, coding: PhantomData })
@@ -100,7 +101,8 @@ impl<C: Coding> Array<C> {
         &self,
         mut visit: impl FnMut(usize, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut pieces = Pieces::of(self.file.stream(0..self.ends.last().copied().unwrap_or(0))?);
+        let coded = self.file.stream(0..self.ends.last().copied().unwrap_or(0));
+        let mut pieces = Pieces::of(coded.map_err(Error::from)?);
         (0..self.ends.len()).try_for_each(|chunk| {
             let bytes = self.bytes_of(chunk);
             visit(chunk, pieces.next((bytes.end - bytes.start) as usize)?)
@@ -157,7 +159,7 @@ impl Array<Unordered> {
 }
 
 fn damaged(file: &BlockFile, part: &str, detail: String) -> Error {
-    Error::Corrupt { path: file.path().to_owned(), part: part.to_owned(), detail }
+    Error::corrupt(file.path(), part, detail)
 }
 
 fn read_ends(file: &BlockFile, len: usize) -> Result<Vec<u64>> {

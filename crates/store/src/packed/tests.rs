@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, BlockFile, BlockFileWriter, Caching, Pool, Reader};
-use tegula_machine::{Error, Result};
 
 use super::*;
+use crate::{Error, Result};
 
 fn encoded<C: Coding>(mut coding: C, numbers: &[C::Number]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -363,7 +364,7 @@ fn every_part_of_an_array_of_any_length_is_read() {
 }
 
 fn is_corrupt<T>(result: Result<T>) -> bool {
-    matches!(result, Err(Error::Corrupt { .. }))
+    matches!(result, Err(Error::Machine(MachineError::Corrupt { .. })))
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, durable};
-use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::{CHUNK, Coding};
+use crate::{Error, Result};
 
 /// log2 of the bytes that are checked together: about a chunk, since single chunks are looked up.
 const BLOCK_LOG2: u32 = 16;
@@ -93,6 +93,6 @@ impl<C: Coding> PackedWriter<C> {
         self.ends.push(self.len);
         let written = self.file.write_all(self.ends.as_bytes());
         written.map_err(|error| Error::io("write", self.file.path())(error))?;
-        self.file.finish()
+        Ok(self.file.finish()?)
     }
 }

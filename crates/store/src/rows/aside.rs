@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tegula_machine::Result;
 use tegula_machine::disk::Temporary;
 use tegula_machine::threads::{Cancel, Progress};
 
 use super::build::{RowsConfig, write};
+use crate::Result;
 use crate::graph::{Graph, Manifest, contents};
 
 /// Rows stored outside of the graph's directory. Dropping them deletes them.
@@ -38,7 +38,7 @@ impl Graph {
     /// they vanish with the last handle of the graph.
     ///
     /// # Errors
-    /// [`Error::Replaced`](tegula_machine::Error::Replaced) if they belong to another graph.
+    /// [`Error::Replaced`](crate::Error::Replaced) if they belong to another graph.
     pub fn add_rows(&mut self, rows: RowsAside) -> Result<()> {
         let RowsAside { folder, manifest } = rows;
         self.add_files(&folder.open_folder()?, manifest)

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use tegula_machine::disk::{BlockFile, Pinned};
 use tegula_machine::memory::huge;
-use tegula_machine::{Error, Result};
 
 use super::bits::RowBits;
 use super::copy::{CopyCode, REACH_BITS};
@@ -18,6 +17,7 @@ use super::index::{Expected, IndexWalk, RowChunk, RowIndex, RowMeasure};
 use super::references::{References, Visited};
 use crate::graph::Graph;
 use crate::ids::ShortId;
+use crate::{Error, Result};
 
 /// Estimates for [`Rows::size_expected`], rather too high: sources per chunk, and bytes per record.
 const CHUNK_VERTICES: u64 = 1 << 16;
@@ -60,7 +60,7 @@ impl Rows {
     /// Opens the rows of a graph; `None` if it has none.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the index does not fit the graph.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the index does not fit the graph.
     pub fn open(graph: &Graph, direction: Direction) -> Result<Option<Rows>> {
         let manifest = graph.manifest();
         let Some(layout) = manifest.rows_of(direction) else { return Ok(None) };
@@ -69,10 +69,8 @@ impl Rows {
         let data = graph.block_file(names.data)?;
         let weights = if manifest.weighted { Some(graph.block_file(names.weights)?) } else { None };
         let file = graph.block_file(names.index)?;
-        let damaged = |name: &str, detail: String| Error::Corrupt {
-            path: graph.directory().join(name),
-            part: "its content".to_owned(),
-            detail,
+        let damaged = |name: &str, detail: String| {
+            Error::corrupt(graph.directory().join(name), "its content", detail)
         };
         if weights.as_ref().is_some_and(|weights| weights.len() != 4 * manifest.edges) {
             let detail = format!("its length does not fit {} edges", manifest.edges);
@@ -246,7 +244,7 @@ impl Rows {
     /// visited before and keeps this one.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where the bytes are no row.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where the bytes are no row.
     #[inline(always)]
     pub(super) fn try_fold<A>(
         &self,
@@ -453,12 +451,12 @@ impl Rows {
 
     /// Returns the error for rows that do not fit the graph.
     pub(crate) fn damaged_file(&self, detail: String) -> Error {
-        Error::Corrupt { path: self.path.clone(), part: "its rows".to_owned(), detail }
+        Error::corrupt(self.path.clone(), "its rows", detail)
     }
 
     /// Returns the error for a row with invalid content.
     pub(crate) fn damaged(&self, source: ShortId, detail: String) -> Error {
         let part = format!("the row of vertex {} (in the order of the graph)", source.0);
-        Error::Corrupt { path: self.path.clone(), part, detail }
+        Error::corrupt(self.path.clone(), part, detail)
     }
 }

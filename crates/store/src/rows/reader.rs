@@ -4,7 +4,6 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tegula_machine::Result;
 use tegula_machine::disk::{PageCache, PageStatistics, Pinned, Targets};
 use tegula_machine::threads::{Cancel, Workers};
 
@@ -15,6 +14,7 @@ use super::opened::Rows;
 use super::references::References;
 use super::row::Row;
 use super::unpacked::UnpackedRows;
+use crate::Result;
 use crate::graph::Graph;
 use crate::ids::ShortId;
 
@@ -268,7 +268,7 @@ impl RowReader {
             return Ok(());
         }
         self.packed.pages.fill(cancel)?;
-        self.packed.weights.as_ref().map_or(Ok(()), |weights| weights.fill(cancel))
+        self.packed.weights.as_ref().map_or(Ok(()), |weights| Ok(weights.fill(cancel)?))
     }
 
     /// Calls [`RowReader::fill_once`] once a good part was read by random access.

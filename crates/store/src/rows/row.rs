@@ -2,12 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use tegula_machine::Result;
-
 use super::extent::RowExtent;
 use super::opened::Rows;
 use super::references::Visited;
 use super::unpacked::UnpackedRows;
+use crate::Result;
 use crate::ids::ShortId;
 
 /// The row of one vertex.

@@ -7,7 +7,6 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::memory::{huge, prefetch};
 use tegula_machine::threads::{Cancel, Workers, lock};
 
@@ -15,6 +14,7 @@ use super::extent::RowPiece;
 use super::index::RowChunk;
 use super::opened::Rows;
 use super::reader::{RowBatch, RowReader};
+use crate::Result;
 use crate::ids::ShortId;
 
 /// The neighbours of all vertices.
@@ -291,7 +291,7 @@ impl Chunk<'_> {
         .sum()
     }
 
-    fn damaged(&self, rows: &RowReader) -> tegula_machine::Error {
+    fn damaged(&self, rows: &RowReader) -> crate::Error {
         let Range { start, end } = self.sources;
         let count = self.targets.len();
         rows.rows().damaged_file(format!(

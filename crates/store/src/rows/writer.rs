@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use tegula_machine::disk::{BLOCK_LOG2, BlockFileSummary, BlockFileWriter, Directory};
-use tegula_machine::{Error, Result};
 use zerocopy::IntoBytes;
 
 use super::direction::RowFiles;
 use super::encoding::RowCode;
 use super::index::{ChunkRecord, ChunkRows, PARAMETERS_SIZE, RowMeasure};
 use crate::graph::FileEntry;
+use crate::{Error, Result};
 
 /// log2 of the bytes that are read and checked together: a page, since rows are looked up one by
 /// one.

@@ -1,6 +1,5 @@
 //! Codes strips and joins them to tiles.
 
-use tegula_machine::Result;
 use zerocopy::IntoBytes;
 
 use super::divide::StripChoice;
@@ -9,6 +8,7 @@ use super::entry_coder::EntryCoder;
 use super::strip::{STRIP_HEADER_SIZE, StripHeader, TILE_HEADER_SIZE, TileHeader};
 use super::strip_edges::{EdgeSlice, StripEdges};
 use super::summary::TileSummary;
+use crate::Result;
 
 /// A tile ready to be written.
 #[derive(Debug, Clone)]

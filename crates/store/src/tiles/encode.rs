@@ -6,8 +6,6 @@
 //! strips, its edges are moved to their strips, and the strips are [coded](super::builder). About
 //! 30 to 45 ns an edge on one core.
 
-use tegula_machine::Result;
-
 use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
 use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
@@ -15,6 +13,7 @@ use super::grid::{Origin, SLICE_LOG2, WINDOW_LOG2};
 use super::region::{LocalEdge, Piece, Region};
 use super::source_list::WindowSources;
 use super::strip_edges::StripEdges;
+use crate::Result;
 
 /// A piece with fewer edges is gathered with others of its target window.
 const THIN_PIECE_EDGES: usize = 1 << 13;

@@ -1,10 +1,9 @@
 //! Figures of the manifest about edges, computed once more from the edges.
 
-use tegula_machine::{Error, Result};
-
 use super::edge_sum::EdgeSum;
 use crate::graph::{Graph, Manifest, file_names};
 use crate::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use crate::{Error, Result};
 
 /// Figures of edges, which are added in the order of the tiles. Holds 1 MiB at most.
 #[derive(Debug, Default)]
@@ -20,7 +19,7 @@ impl Graph {
     /// Returns the error for a wrong field of the manifest.
     pub(super) fn untrue(&self, field: &str, detail: String) -> Error {
         let path = self.directory().join(file_names::MANIFEST);
-        Error::Corrupt { path, part: format!("`{field}`"), detail }
+        Error::corrupt(path, format!("`{field}`"), detail)
     }
 }
 

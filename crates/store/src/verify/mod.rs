@@ -5,11 +5,11 @@ mod edge_sum;
 mod rows;
 
 use tegula_machine::threads::{Cancel, Progress, Unit};
-use tegula_machine::{Error, Result};
 
 use crate::graph::{Graph, IdType, VertexOrder, file_names};
 use crate::rows::Rows;
 use crate::tiles::{SourceSet, Tile};
+use crate::{Error, Result};
 use edge_facts::EdgeFacts;
 use edge_sum::VertexSum;
 
@@ -49,7 +49,7 @@ impl Graph {
     /// right about them.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] for the first part that is damaged.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) for the first part that is damaged.
     pub fn verify(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<Checked> {
         let total = self.manifest().files.iter().map(|file| file.bytes).sum();
         progress.begin("verifying", Some(total), Unit::Bytes);
@@ -65,11 +65,11 @@ impl Graph {
         for (direction, _) in self.manifest().row_layouts() {
             let sum = rows::verify(self, direction, progress, cancel)?;
             if sum.is_some_and(|sum| sum != facts.sum()) {
-                return Err(Error::Corrupt {
-                    path: self.directory().join(direction.files().data),
-                    part: "its rows".into(),
-                    detail: "they hold other edges than the tiles".into(),
-                });
+                return Err(Error::corrupt(
+                    self.directory().join(direction.files().data),
+                    "its rows",
+                    "they hold other edges than the tiles",
+                ));
             }
         }
         Ok(Checked {
@@ -223,7 +223,7 @@ impl Graph {
     }
 
     fn damaged_vertices(&self, detail: String) -> Error {
-        Error::Corrupt { path: self.directory().to_owned(), part: "its vertices".into(), detail }
+        Error::corrupt(self.directory(), "its vertices", detail)
     }
 }
 

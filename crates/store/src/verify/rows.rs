@@ -1,10 +1,10 @@
 //! Reads every row and checks that rows hold the edges of the graph.
 
-use tegula_machine::Result;
 use tegula_machine::disk::Targets;
 use tegula_machine::threads::{Cancel, Progress, Unit};
 
 use super::edge_sum::EdgeSum;
+use crate::Result;
 use crate::graph::Graph;
 use crate::ids::ShortId;
 use crate::rows::{Direction, Row, RowBatch, RowExtent, RowPiece, RowReader};

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, Float64Array};
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use crate::answer::{
     self, Answer, Columns, Convergence, Facts, Figures, List, Rows, TotalOrder, greatest,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, States};
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use super::PageRank;
 use crate::answer::{Facts, Figures, Scores, Values};

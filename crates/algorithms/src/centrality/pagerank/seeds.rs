@@ -1,8 +1,7 @@
 //! The vertices to which a personalized run jumps.
 
 use tegula_import::input::{Presence, ValueColumn};
-use tegula_machine::{At, Result};
-use tegula_store::VertexId;
+use tegula_store::{At, Result, VertexId};
 
 use crate::algorithm::SideFiles;
 use crate::error::is_weight;
@@ -20,7 +19,7 @@ impl Seeds {
     /// Reads a seed from each row: its id and, if it is not 1, its weight.
     ///
     /// # Errors
-    /// As for [`Tables::read`]; also [`tegula_machine::Error::BadInput`] if no weight is above 0.
+    /// As for [`Tables::read`]; also [`tegula_store::Error::BadInput`] if no weight is above 0.
     pub fn read(
         option: &'static str,
         source: &TableSource,

@@ -47,7 +47,7 @@ const ENTRIES_PER_LOOK: u64 = 1 << 22;
 /// Counts triangles, or the edges that close them, at each vertex.
 ///
 /// # Errors
-/// [`Error::Limit`] beyond 2^31 vertices.
+/// [`Error::Limit`](tegula_machine::Error::Limit) beyond 2^31 vertices.
 pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
     let lists_size = lists_size(graph, options)?;
     let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
@@ -120,7 +120,7 @@ fn count_all(
     if u64::from(vertex_count) > Later::VERTICES_MAX {
         let what = "vertices of a graph whose triangles are counted";
         let (found, limit) = (vertex_count.into(), Later::VERTICES_MAX);
-        return Err(Error::Limit { what, found, limit }.into());
+        return Err(Error::limit(what, found, limit).into());
     }
     let mut counting = Counting {
         job,

@@ -25,7 +25,7 @@ impl Memberships {
     /// membership counts once.
     ///
     /// # Errors
-    /// [`Error::Limit`] beyond 2^32 - 1 memberships.
+    /// [`Error::Limit`](tegula_machine::Error::Limit) beyond 2^32 - 1 memberships.
     ///
     /// # Panics
     /// When a vertex or a set is out of range.
@@ -38,7 +38,7 @@ impl Memberships {
         members.dedup();
         if members.len() > u32::MAX as usize {
             let (found, limit) = (members.len() as u64, u64::from(u32::MAX));
-            return Err(Error::Limit { what: "memberships in sets", found, limit });
+            return Err(Error::limit("memberships in sets", found, limit));
         }
         assert!(members.iter().all(|member| member.set < set_count), "a set beyond {set_count}");
         let mut starts = vec![0; vertex_count as usize + 1];

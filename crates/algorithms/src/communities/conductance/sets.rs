@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
 use tegula_import::input::{Presence, ValueColumn};
-use tegula_machine::{Error, Result};
 use tegula_store::graph::Strings;
+use tegula_store::{Error, Result};
 
 use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;
@@ -156,7 +156,7 @@ impl Names {
         if self.slots[slot] == FREE {
             let count = self.strings.len() as u64;
             if count == u64::from(FREE) {
-                return Err(Error::Limit { what: "sets", found: count + 1, limit: count });
+                return Err(Error::limit("sets", count + 1, count));
             }
             self.slots[slot] = count as u32;
             self.strings.push(name);

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{self, Called, Facts, Figures, Groups, Values};

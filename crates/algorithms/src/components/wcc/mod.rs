@@ -35,7 +35,7 @@ use tegula_engine::{
     VertexNumber, overhead, visit_edges,
 };
 use tegula_import::settings;
-use tegula_machine::Action;
+use tegula_store::Action;
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, LessMemory,

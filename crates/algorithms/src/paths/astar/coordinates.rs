@@ -4,9 +4,8 @@ use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_import::input::{Presence, ValueColumn};
-use tegula_machine::{At, Error, Result};
-use tegula_store::OriginalId;
 use tegula_store::graph::OriginalIds;
+use tegula_store::{At, Error, OriginalId, Result};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Missing, Row, RowVisitor, TableSource, Tables, bad};
@@ -35,7 +34,7 @@ impl Coordinates {
         let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
         let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
         if needed > memory {
-            return Err(Error::OverBudget { what, needed, budget: memory });
+            return Err(Error::over_budget(what, needed, memory));
         }
         let places = vec![[f64::NAN; 2]; graph.vertex_count() as usize];
         let mut coordinates = Coordinates { places, reading_size: 0 };

@@ -6,7 +6,7 @@ use arrow_array::UInt32Array;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions};
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use super::Bounds;
 use crate::answer::{self, Answer, Facts, List, RowSink, Table, find_ids, id_type, write_arrays};

@@ -6,7 +6,7 @@
 
 use tegula_engine::Result;
 use tegula_engine::traverse::{Neighbourhoods, Sequential, UnitStates};
-use tegula_machine::Error;
+use tegula_store::Error;
 
 use super::message_update::{Iteration, MessageUpdate};
 use super::model::Model;

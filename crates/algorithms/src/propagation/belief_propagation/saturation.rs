@@ -23,7 +23,7 @@
 //! 0.005, and the two bounds are 0.00036 and 0.013.
 
 use tegula_engine::Graph;
-use tegula_machine::{Diagnostic, Hint, Setting, SettingValue};
+use tegula_store::{Diagnostic, Hint, Setting, SettingValue};
 
 use super::model::{Model, Potentials};
 use super::potential::probabilities;

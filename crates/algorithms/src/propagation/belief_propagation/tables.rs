@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use tegula_import::input::{Presence, ValueColumn, read_text};
-use tegula_machine::{At, Result};
-use tegula_store::VertexId;
+use tegula_store::{At, Result, VertexId};
 
 use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
@@ -19,7 +18,7 @@ const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 /// semicolons. Ignores text after `#`.
 ///
 /// # Errors
-/// [`Error::BadInput`](tegula_machine::Error::BadInput) for text that is no such matrix.
+/// [`Error::BadInput`](tegula_store::Error::BadInput) for text that is no such matrix.
 pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
     let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
     let text = read_text(path, TEXT_SIZE_MAX)?;
@@ -66,7 +65,7 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 /// Reads the priors of vertices into a model whose other parts are known.
 ///
 /// # Errors
-/// As for [`Tables::read`]; also [`Error::BadInput`](tegula_machine::Error::BadInput) for a vertex
+/// As for [`Tables::read`]; also [`Error::BadInput`](tegula_store::Error::BadInput) for a vertex
 /// without a possible state.
 pub fn read_priors(
     option: &'static str,

@@ -20,7 +20,8 @@ use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_import::input::read_text;
-use tegula_machine::{At, Error, Result, counted};
+use tegula_machine::counted;
+use tegula_store::{At, Error, Result};
 
 use super::model::{Model, Potentials, Side};
 use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
@@ -65,7 +66,8 @@ impl UaiModel {
     ///
     /// # Errors
     /// [`Error::BadInput`] for text that is no such model, or for a factor of more than two
-    /// variables; [`Error::OverBudget`] if `memory` is too small.
+    /// variables; [`Error::OverBudget`](tegula_machine::Error::OverBudget) if `memory` is too
+    /// small.
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
@@ -76,7 +78,7 @@ impl UaiModel {
         let Some(text) = read_text(path, size_max)? else {
             let what = "reading the model".to_owned();
             let needed = RUN_OVERHEAD + BYTES_PER_CHARACTER * stored.len().max(size_max + 1);
-            return Err(Error::OverBudget { what, needed, budget: memory });
+            return Err(Error::over_budget(what, needed, memory));
         };
         Parser::new(path, &text, memory).model()
     }
@@ -207,7 +209,7 @@ impl<'t> Parser<'t> {
         let needed = RUN_OVERHEAD + reading_size;
         if needed > self.memory {
             let what = "reading the model".to_owned();
-            return Err(Error::OverBudget { what, needed, budget: self.memory });
+            return Err(Error::over_budget(what, needed, self.memory));
         }
         let mut own = vec![0.0; states.len() * states_max];
         for (own, &count) in own.chunks_mut(states_max).zip(&states) {
@@ -338,6 +340,7 @@ impl<'t> Parser<'t> {
 
 #[cfg(test)]
 mod tests {
+    use tegula_machine::Error as MachineError;
     use tegula_testkit::Scratch;
 
     use super::*;
@@ -351,7 +354,9 @@ mod tests {
         let text = format!("MARKOV\n1000\n1000 {one_state}\n1\n2 1 2\n1 0.5\n");
         fs::write(&path, text).unwrap();
         let read = |memory| UaiModel::read(&path, memory);
-        let Err(Error::OverBudget { needed, .. }) = read(RUN_OVERHEAD + (1 << 20)) else {
+        let Err(Error::Machine(MachineError::OverBudget { needed, .. })) =
+            read(RUN_OVERHEAD + (1 << 20))
+        else {
             panic!("there is no room for it");
         };
         // Weights and log odds of all states, the table of the pair, and the tables for reading it.

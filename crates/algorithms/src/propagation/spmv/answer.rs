@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, States};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use crate::answer::{Facts, Figures, Scores, Values};
 use crate::error::Result;

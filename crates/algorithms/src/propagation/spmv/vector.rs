@@ -1,7 +1,7 @@
 //! Reads the vector from a table.
 
 use tegula_import::input::{Presence, ValueColumn};
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};

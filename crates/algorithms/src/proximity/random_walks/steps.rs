@@ -88,13 +88,13 @@ const VISITS_MAX: u64 = 1 << 48;
 /// Bytes held by walks from `sources` sources.
 ///
 /// # Errors
-/// [`Error::Limit`] for more walks than any memory holds.
+/// [`Error::Limit`](tegula_machine::Error::Limit) for more walks than any memory holds.
 pub(super) fn size(graph: &Graph, sources: u64, wanted: &RandomWalksOptions) -> Result<u64> {
     let walks = sources.saturating_mul(wanted.walks.get());
     let visits = walks.saturating_mul(u64::from(wanted.length) + 1);
     if visits > VISITS_MAX {
         let what = "the number of vertices of all walks";
-        return Err(Error::Limit { what, found: visits, limit: VISITS_MAX }.into());
+        return Err(Error::limit(what, visits, VISITS_MAX).into());
     }
     // The walkers that wait, that step and that are in doubt, in lists that grow by doubling.
     let walkers = walks * 6 * size_of::<Walker>() as u64;

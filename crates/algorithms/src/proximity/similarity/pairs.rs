@@ -2,7 +2,7 @@
 
 use tegula_engine::VertexId;
 use tegula_import::input::{Presence, ValueColumn};
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};

@@ -23,9 +23,9 @@ mod room;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use tegula_machine::Result;
 use tegula_machine::disk::{Caching, Directory, Reader, WriteBehind};
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan, Pool};
+use tegula_store::Error;
 use tegula_testkit::{Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -234,11 +235,12 @@ fn values_that_cannot_be_loaded_are_an_error() {
     let numbers = permutation(3000, &mut XorShift::new(8));
     let plan = LookUpPlan::new(3000, size_of::<Odd>(), LITTLE);
     let load = |numbers: Range<usize>| match numbers.contains(&2000) {
-        true => Err(Error::Io {
+        true => Err(MachineError::Io {
             action: "load",
             path: "values".into(),
             source: std::io::Error::other("they are gone"),
-        }),
+        }
+        .into()),
         false => odds(numbers),
     };
     let error = found_with(plan, &numbers, Loaded(load), (Backend::Auto, &Cancel::default()));
@@ -260,7 +262,9 @@ fn a_look_up_ends_when_it_is_cancelled() {
             odds(numbers)
         };
         match found_with(plan, &numbers, Loaded(load), (Backend::Auto, &cancel)) {
-            Err(error) => assert!(matches!(error, Error::Cancelled), "{error}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Machine(MachineError::Cancelled)), "{error}")
+            }
             Ok(found) => {
                 assert!(found == expected(&numbers));
                 ranges = at;

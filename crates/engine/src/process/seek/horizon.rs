@@ -15,10 +15,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::threads::{lock, unlocked};
-use tegula_store::ShortId;
 use tegula_store::rows::UnpackedRows;
+use tegula_store::{Result, ShortId};
 
 use super::Seek;
 use super::send::{Reach, holds_back};

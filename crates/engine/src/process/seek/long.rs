@@ -9,10 +9,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::threads::lock;
-use tegula_store::ShortId;
 use tegula_store::rows::{RowBatch, RowPiece, RowReader};
+use tegula_store::{Result, ShortId};
 
 use super::Seek;
 use super::send::{Queue, Reach, Sending, Sink};

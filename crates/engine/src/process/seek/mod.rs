@@ -23,12 +23,11 @@ mod tests;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tegula_machine::Result;
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{get_mut, lock, unlocked};
-use tegula_store::ShortId;
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
+use tegula_store::{Result, ShortId};
 
 use super::cost::{Correction, CostModel, RowWork};
 use super::{Prediction, Process, ProcessKind, Progressed};

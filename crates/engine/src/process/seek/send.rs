@@ -4,11 +4,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tegula_machine::Result;
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::Cancel;
-use tegula_store::ShortId;
 use tegula_store::rows::{BY_WEIGHT_MIN, Row, RowBatch, RowReader, UnpackedRows, coarse_weight};
+use tegula_store::{Result, ShortId};
 
 use crate::process::ROWS_PER_BATCH;
 use crate::program::{EdgeWeight, Message, Program, Reduction};

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::thread::ScopedJoinHandle;
 
+use tegula_machine::Error as MachineError;
 use tegula_testkit::Scratch;
 
 use super::*;
@@ -106,7 +107,7 @@ fn a_job_cancelled_while_it_waits_makes_way() {
             let large = scope.spawn(|| {
                 let large =
                     scheduler.ledger().admit(&[MemoryDemand::scan("large", room, false)], &other);
-                assert!(matches!(large.map(drop), Err(Error::Cancelled)));
+                assert!(matches!(large.map(drop), Err(Error::Machine(MachineError::Cancelled))));
             });
             wait_for(scheduler, 1, &large);
             let small = scope.spawn(|| {
@@ -135,7 +136,7 @@ fn a_job_that_can_never_fit_is_refused_at_once() {
         let refused =
             scheduler.ledger().admit(&[MemoryDemand::scan("too much", room + 1, false)], &cancel);
         match refused.map(drop) {
-            Err(Error::OverBudget { what, needed, budget }) => {
+            Err(Error::Machine(MachineError::OverBudget { what, needed, budget })) => {
                 assert_eq!((what.as_str(), needed, budget), ("too much", MEMORY + 1, MEMORY));
             }
             other => panic!("{other:?}"),

@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tegula_machine::Error;
+use tegula_machine::Error as MachineError;
+use tegula_store::Error;
 use tegula_store::rows::{ChunkCut, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch};
 
@@ -30,8 +31,8 @@ fn directory(scratch: &Scratch) -> std::path::PathBuf {
 #[test]
 fn after_a_failed_load_the_next_user_loads() {
     let (value, cancel) = (LoadOnce::default(), Cancel::default());
-    let failed = value.get(&cancel, || Err::<u32, _>(Error::Cancelled));
-    assert!(matches!(failed, Err(Error::Cancelled)), "{failed:?}");
+    let failed = value.get(&cancel, || Err::<u32, _>(Error::cancelled()));
+    assert!(matches!(failed, Err(Error::Machine(MachineError::Cancelled))), "{failed:?}");
     let panicking = std::panic::AssertUnwindSafe(|| {
         value.get(&cancel, || std::panic::resume_unwind(Box::new("on purpose")))
     });
@@ -54,14 +55,14 @@ fn a_user_that_waits_for_a_load_can_be_cancelled_or_load_after_its_failure() {
             let failed = value.get(&cancel, || {
                 is_loading.store(true, Ordering::SeqCst);
                 wait_for(&may_fail);
-                Err(Error::Cancelled)
+                Err(Error::cancelled())
             });
             assert!(failed.is_err(), "{failed:?}");
         });
         wait_for(&is_loading);
         other.cancel();
         let waited = value.get(&other, || unreachable!("another user loads"));
-        assert!(matches!(waited, Err(Error::Cancelled)), "{waited:?}");
+        assert!(matches!(waited, Err(Error::Machine(MachineError::Cancelled))), "{waited:?}");
         let patient = scope.spawn(|| value.get(&cancel, || Ok(3)).unwrap());
         may_fail.store(true, Ordering::SeqCst);
         assert_eq!(patient.join().unwrap(), 3);
@@ -92,7 +93,7 @@ fn a_shared_value_is_counted_once_and_freed_with_its_last_job() {
         assert_eq!(taken(), 1000 + share.least);
         let second = admit();
         assert_eq!(taken(), 2000 + share.least, "the degrees are counted once");
-        let failed = first.load::<Vec<u32>>(share.key, &cancel, |_| Err(Error::Cancelled));
+        let failed = first.load::<Vec<u32>>(share.key, &cancel, |_| Err(Error::cancelled()));
         assert!(failed.is_err());
         let degrees = second.load(share.key, &cancel, load).unwrap();
         drop(second);

@@ -3,8 +3,8 @@
 use std::iter::from_fn;
 
 use tegula_generators::{ErdosRenyi, Grid, Rmat, Star, edges};
-use tegula_machine::Result;
 use tegula_machine::threads::Cancel;
+use tegula_store::Result;
 use tegula_store::rows::RowReader;
 use tegula_testkit::{EdgeList, EnteredAndLeft, Scratch, XorShift, depth_first};
 

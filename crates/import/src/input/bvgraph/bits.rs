@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tegula_machine::{At, Error, Result};
+use tegula_store::{At, Error, Result};
 
 use super::super::reader::bad_at;
 use super::super::stream::Stream;

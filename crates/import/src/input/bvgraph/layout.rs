@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tegula_machine::{Diagnostic, Hint, Result};
+use tegula_store::{Diagnostic, Hint, Result};
 
 use super::super::options::InputOptions;
 use super::super::preamble::Preamble;

@@ -12,7 +12,7 @@ mod rows;
 
 use std::path::Path;
 
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use self::bits::Bits;
 pub(super) use self::layout::Layout;

@@ -2,7 +2,8 @@
 //! blocks, which choose neighbours from a reference (an earlier list), then intervals of
 //! consecutive ids, then residuals (Boldi, Vigna, *The WebGraph Framework I*, 2004, section 4).
 
-use tegula_machine::{Error, Result, counted};
+use tegula_machine::counted;
+use tegula_store::{Error, Result};
 
 use super::bits::Bits;
 use super::layout::Layout;
@@ -49,8 +50,8 @@ impl<'a> Rows<'a> {
     ///
     /// # Errors
     /// [`BadInput`](Error::BadInput) if the file contradicts its properties or itself;
-    /// [`OverBudget`](Error::OverBudget) if the held lists are larger than their share of the
-    /// memory.
+    /// [`OverBudget`](tegula_machine::Error::OverBudget) if the held lists are larger than their
+    /// share of the memory.
     pub fn advance(&mut self) -> Result<bool> {
         let vertex = self.vertex;
         if vertex == self.layout.vertices {
@@ -124,13 +125,11 @@ impl<'a> Rows<'a> {
                     shares::INPUT
                         .whole_of(Layout::MEMORY_SHARE * Layout::NEIGHBOUR_BYTES * neighbours)
                 };
-                return Err(Error::OverBudget {
-                    what: format!(
-                        "reading the neighbours of {vertex} and of the vertices before it"
-                    ),
-                    needed: bytes(self.room + outdegree),
-                    budget: bytes(most),
-                });
+                return Err(Error::over_budget(
+                    format!("reading the neighbours of {vertex} and of the vertices before it"),
+                    bytes(self.room + outdegree),
+                    bytes(most),
+                ));
             }
         }
         debug_assert_eq!(self.held[place].capacity(), 0, "it was taken out");

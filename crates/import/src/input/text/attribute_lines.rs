@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use super::super::attribute_columns::{AttributeColumns, AttributeRow};
 use super::super::options::Format;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
-use tegula_machine::{At, Bytes, Error, Result};
+use tegula_machine::Bytes;
+use tegula_store::{At, Error, Result};
 
 use super::super::reader::bad_at;
 use super::super::stream::Stream;

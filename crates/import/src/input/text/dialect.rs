@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use memchr::{memchr_iter, memrchr};
-use tegula_machine::{At, Diagnostic, Result};
+use tegula_store::{At, Diagnostic, Result};
 
 use super::super::columns::{Columns, ColumnsTaken};
 use super::super::options::{Delimiter, Format, IdKind, InputOptions};

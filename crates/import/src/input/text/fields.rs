@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::memchr;
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
 use crate::settings::{DELIMITER, IDS_INTEGER, IDS_STRING, SKIP_BAD_ROWS, WEIGHTED};

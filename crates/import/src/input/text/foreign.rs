@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use super::super::file_name::{Ending, Name};
 use super::super::options::{Format, InputOptions};

@@ -5,7 +5,7 @@
 //! or if numbers stand below its words. In doubt, a table is refused until the user says what the
 //! line is; any other text is read as edges, with a remark.
 
-use tegula_machine::{Diagnostic, Hint};
+use tegula_store::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
 use super::super::options::{Delimiter, Format, IdKind, InputOptions};

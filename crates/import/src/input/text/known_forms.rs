@@ -1,7 +1,8 @@
 //! Texts whose first lines give the sizes of the graph: Matrix Market, DIMACS and METIS.
 
 use memchr::memchr_iter;
-use tegula_machine::{Diagnostic, Hint, counted};
+use tegula_machine::counted;
+use tegula_store::{Diagnostic, Hint};
 
 use super::super::columns::Columns;
 use super::super::options::{Format, IdKind, InputOptions};

@@ -25,7 +25,7 @@ mod vertex_lines;
 use std::path::Path;
 
 use memchr::memchr_iter;
-use tegula_machine::{At, Diagnostic, Error, Hint, Result, Setting};
+use tegula_store::{At, Diagnostic, Error, Hint, Result, Setting};
 
 pub(super) use self::attribute_lines::AttributeLines;
 use self::blocks::Blocks;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr3};
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};

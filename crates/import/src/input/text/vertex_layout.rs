@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use super::super::options::{Delimiter, Format, IdKind};
 use super::super::reader::bad_at;

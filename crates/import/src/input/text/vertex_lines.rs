@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Result};
+use tegula_store::{At, Result};
 
 use super::super::reader::bad_at;
 use super::super::stream::Stream;

@@ -1,6 +1,6 @@
 //! Checks the numbers of nodes and edges that elements declare against those that they have.
 
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::document::Element;
 

@@ -8,8 +8,9 @@ use memchr::memchr_iter;
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{self, BytesRef, BytesStart};
+use tegula_machine::Bytes;
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Bytes, Diagnostic, Error, Result};
+use tegula_store::{At, Diagnostic, Error, Result};
 
 use super::super::reader::bad_at;
 use super::super::stream::Stream;

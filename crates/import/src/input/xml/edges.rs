@@ -1,6 +1,6 @@
 //! Reads the edges of a document.
 
-use tegula_machine::{Diagnostic, Hint, Result};
+use tegula_store::{Diagnostic, Hint, Result};
 
 use super::super::chunk::{Ends, Span};
 use super::super::options::IdKind;

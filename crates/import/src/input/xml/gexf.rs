@@ -14,7 +14,7 @@
 //!
 //! Nodes within nodes are nodes like others. Times, such as `start` and `end`, are ignored.
 
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::counts::Counts;
 use super::document::Element;

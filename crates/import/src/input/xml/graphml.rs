@@ -13,7 +13,7 @@
 //!
 //! Ports are ignored; a hyperedge is refused.
 
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::counts::Counts;
 use super::document::Element;

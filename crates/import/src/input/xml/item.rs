@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tegula_machine::Diagnostic;
+use tegula_store::Diagnostic;
 
 use super::super::xml_form::XmlForm;
 use super::counts::Counts;

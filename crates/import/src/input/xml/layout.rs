@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{At, Diagnostic, Hint, Result};
+use tegula_store::{At, Diagnostic, Hint, Result};
 
 use super::super::columns::Columns;
 use super::super::options::{IdKind, InputOptions};

@@ -12,8 +12,8 @@ use std::path::Path;
 
 use rustix::fs::{Advice, fadvise};
 use tegula_machine::threads::map_in_order;
-use tegula_machine::{Error, Result};
 use tegula_store::tiles::Edge;
+use tegula_store::{Error, Result};
 use zerocopy::IntoBytes;
 
 use crate::count::census::{DegreeSummary, DegreeTable};

@@ -25,9 +25,8 @@ mod spanning_trees;
 #[cfg(test)]
 mod tests;
 
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
-use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::tiles::VertexNumber;
 
 use crate::count::census::{DegreeSummary, DegreeTable};
@@ -74,8 +73,9 @@ pub(crate) fn is_affordable(run: &ImportRun<'_>, id_end: u64) -> bool {
 /// Returns the dense id of each id below `summary.id_end`, [`NONE`] for an id without edges.
 ///
 /// # Errors
-/// [`Error::OverBudget`] if the tables do not fit; [`Error::Limit`] if ids have more than 32 bits;
-/// errors of reading the edges and of temporary files.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if the tables do not fit;
+/// [`Error::Limit`](tegula_machine::Error::Limit) if ids have more than 32 bits; errors of reading
+/// the edges and of temporary files.
 pub(super) fn enumerate<W: Weight>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
@@ -84,13 +84,13 @@ pub(super) fn enumerate<W: Weight>(
 ) -> Result<Vec<u32>> {
     if summary.id_end > SHORT_COUNT_MAX {
         let what = "the number of vertices for the order dfs";
-        return Err(Error::Limit { what, found: summary.id_end, limit: SHORT_COUNT_MAX });
+        return Err(Error::limit(what, summary.id_end, SHORT_COUNT_MAX));
     }
     let memory = TreeMemory::of(run, summary.id_end);
     if memory.tables > memory.tables_max {
         let what = format!("the order dfs of {} ids", summary.id_end);
         let needed = shares::TREES.whole_of(memory.tables);
-        return Err(Error::OverBudget { what, needed, budget: run.memory });
+        return Err(Error::over_budget(what, needed, run.memory));
     }
     let mut lists = adjacency::lay_out(run, edges, degrees, summary, memory.lists)?;
     let forest = spanning_trees::grow(run, degrees, summary, &mut lists)?;

@@ -6,7 +6,7 @@
 //! neighbours makes deeper trees. On a graph with many triangles, offsets between neighbours then
 //! take a quarter more bits: 11.3 bits an arc on ca-HepPh, against 8.8.)
 
-use tegula_machine::Result;
+use tegula_store::Result;
 
 use super::NONE;
 use super::adjacency::Neighbours;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent, Workers};
 use tegula_store::tiles::Edge;
 
@@ -216,7 +217,7 @@ fn too_many_vertices_are_refused_with_both_numbers() {
         enumerate(run, edges, degrees, summary).unwrap_err()
     });
     match error {
-        Error::OverBudget { needed, budget, .. } => {
+        Error::Machine(MachineError::OverBudget { needed, budget, .. }) => {
             assert_eq!(budget, 1 << 20);
             let enough = dense_ids(&[[0, 99_999]], false, needed);
             assert_eq!((enough[0], enough[99_999]), (1, 0));

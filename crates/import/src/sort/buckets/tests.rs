@@ -1,6 +1,7 @@
 //! Records come back, whether they were held or spilled, and after slabs are reused.
 
 use super::*;
+use tegula_machine::Error as MachineError;
 
 fn space(held: u64) -> (tempfile::TempDir, Space) {
     let folder = tempfile::tempdir().unwrap();
@@ -125,5 +126,5 @@ fn a_folder_that_is_gone_is_an_error() {
     drop(folder);
     let log = Buckets::new(1, space);
     log.write(|writer| writer.push(0, 1u8)).unwrap();
-    assert!(matches!(log.close(), Err(Error::Io { .. })));
+    assert!(matches!(log.close(), Err(Error::Machine(MachineError::Io { .. }))));
 }

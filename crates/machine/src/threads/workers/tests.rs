@@ -53,7 +53,7 @@ fn a_loop_of_any_size_visits_every_number_once() {
                 let work = |index: usize| {
                     let _inside = inside.enter();
                     calls[index].fetch_add(1, Ordering::Relaxed);
-                    Ok(())
+                    Ok::<_, Error>(())
                 };
                 workers.for_each(count, &Cancel::default(), &work).unwrap();
                 assert_eq!(inside.left_by_all(), count);
@@ -73,7 +73,7 @@ fn a_failure_ends_the_enclosing_loops_and_no_others() {
                 workers.for_each(6, &cancel, &|index| {
                     let _inside = inside.enter();
                     assert!((outer, index) != (2, time % 6), "on purpose");
-                    Ok(())
+                    Ok::<_, Error>(())
                 })
             };
             let disturbed = || match workers.for_each(4, &cancel, &inner) {
@@ -84,7 +84,7 @@ fn a_failure_ends_the_enclosing_loops_and_no_others() {
                 scope.spawn(|| {
                     let work = |_| {
                         let _inside = undisturbed.enter();
-                        Ok(())
+                        Ok::<_, Error>(())
                     };
                     workers.for_each(50, &cancel, &work).unwrap();
                     assert_eq!(undisturbed.left_by_all(), 50);
@@ -108,7 +108,7 @@ fn a_panic_in_a_helper_reaches_the_opener_of_the_loop() {
                 let _inside = inside.enter();
                 both.wait();
                 assert!(current().id() == opener, "in a helper");
-                Ok(())
+                Ok::<_, Error>(())
             };
             match workers.for_each(2, &Cancel::default(), &work) {
                 Err(Error::WorkerFailed { detail }) => assert_eq!(detail, "in a helper"),
@@ -149,7 +149,7 @@ fn many_loops_run_at_the_same_time() {
                         let (inside, count) = (Inside::default(), (opener * time) % 17);
                         let work = |_| {
                             let _inside = inside.enter();
-                            Ok(())
+                            Ok::<_, Error>(())
                         };
                         workers.for_each(count, cancel, &work).unwrap();
                         assert_eq!(inside.left_by_all(), count);
@@ -171,13 +171,13 @@ fn the_opener_finishes_a_loop_while_all_helpers_are_busy() {
                 let done = AtomicUsize::new(0);
                 let count = |_| {
                     done.fetch_add(1, Ordering::Relaxed);
-                    Ok(())
+                    Ok::<_, Error>(())
                 };
                 workers.for_each(100, &cancel, &count)?;
                 assert_eq!(done.into_inner(), 100);
             }
             inner_is_done.wait();
-            Ok(())
+            Ok::<_, Error>(())
         };
         workers.for_each(3, &cancel, &outer).unwrap();
     });

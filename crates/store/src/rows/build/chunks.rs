@@ -6,12 +6,12 @@
 use std::ops::{ControlFlow, Range};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
 
 use crate::graph::{Graph, TileEntry};
 use crate::rows::cut::ChunkCut;
 use crate::rows::direction::Direction;
 use crate::rows::index::CHUNK_LOG2_MAX;
+use crate::{Error, Result};
 
 /// A chunk before it is built.
 #[derive(Debug, Clone)]
@@ -183,5 +183,5 @@ impl Counting<'_> {
 /// The error for tiles whose edges do not agree with the degrees.
 pub(super) fn other_degrees(graph: &Graph) -> Error {
     let detail = "there are not as many edges as its degrees say".to_owned();
-    Error::Corrupt { path: graph.directory().into(), part: "its tiles".into(), detail }
+    Error::corrupt(graph.directory(), "its tiles", detail)
 }

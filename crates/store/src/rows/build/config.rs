@@ -1,8 +1,7 @@
 //! The options of building rows.
 
-use tegula_machine::Result;
-
 use super::size::{group_size, held_size};
+use crate::Result;
 use crate::graph::Graph;
 use crate::rows::cut::ChunkCut;
 use crate::rows::direction::Direction;

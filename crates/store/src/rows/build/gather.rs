@@ -3,7 +3,6 @@
 use std::ops::{ControlFlow, Range};
 
 use tegula_machine::threads::Cancel;
-use tegula_machine::{Error, Result};
 
 use super::chunks::{PlannedChunk, arc, other_degrees};
 use super::groups::Ends;
@@ -14,6 +13,7 @@ use crate::rows::encoding::{RowEncoder, RowEncoding};
 use crate::rows::index::{ChunkRows, RowMeasure};
 use crate::rows::writer::EncodedChunk;
 use crate::tiles::{EdgeWeight, Tile};
+use crate::{Error, Result};
 
 /// The edges of a group of chunks, row by row.
 pub(super) struct Group<W> {

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use tegula_machine::{Error, Result};
-
 use super::chunks::PlannedChunk;
 use super::config::{RowsConfig, task};
 use super::size::{FRAMES_SIZE, group_size};
 use crate::graph::{Graph, TileEntry};
 use crate::rows::direction::Direction;
 use crate::tiles::EdgeWeight;
+use crate::{Error, Result};
 
 /// Groups per worker where memory suffices: enough that no worker waits long for the others.
 const GROUPS_PER_WORKER: u64 = 4;
@@ -24,7 +23,7 @@ pub(super) struct Groups {
 /// Groups the chunks. Other data take `held` bytes.
 ///
 /// # Errors
-/// [`Error::OverBudget`] where memory does not hold a chunk.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where memory does not hold a chunk.
 pub(super) fn plan_groups<W: EdgeWeight>(
     chunks: &[PlannedChunk],
     degrees: &[u32],
@@ -40,7 +39,7 @@ pub(super) fn plan_groups<W: EdgeWeight>(
     if largest > memory {
         let task = task(config.direction);
         let what = format!("{task}, with up to {row_max} edges of a row in memory,");
-        return Err(Error::OverBudget { what, needed: held + largest, budget: config.memory });
+        return Err(Error::over_budget(what, held + largest, config.memory));
     }
     let workers = (config.threads.max(1) as u64).min(memory / largest);
     let share = memory / workers;

@@ -17,15 +17,16 @@ mod size;
 
 use std::io;
 
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{self, Temporary};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
-use tegula_machine::{Error, Result};
 
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter, WrittenRows};
 use crate::commit::commit_rows;
 use crate::graph::{Graph, Manifest, RowLayout, contents, file_names};
 use crate::tiles::EdgeWeight;
+use crate::{Error, Result};
 use chunks::plan_chunks;
 pub use config::RowsConfig;
 use config::task;
@@ -38,9 +39,9 @@ use size::{FRAMES_SIZE, held_size};
 /// its place.
 ///
 /// # Errors
-/// [`Error::OverBudget`] where the memory does not hold a chunk, or a piece of a row.
-/// [`Error::Replaced`] where another graph has taken the place of this one, and this one is gone.
-/// After an error the graph is unchanged.
+/// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where the memory does not hold a chunk,
+/// or a piece of a row. [`Error::Replaced`] where another graph has taken the place of this one,
+/// and this one is gone. After an error the graph is unchanged.
 pub fn build(
     graph: &Graph,
     config: &RowsConfig,
@@ -49,7 +50,7 @@ pub fn build(
 ) -> Result<Manifest> {
     let directory = graph.opened_directory();
     add(graph, config, progress, cancel).map_err(|error| match error {
-        Error::Io { source, .. }
+        Error::Machine(MachineError::Io { source, .. })
             if source.kind() == io::ErrorKind::NotFound && !directory.is_in_place() =>
         {
             Error::replaced(directory.path())

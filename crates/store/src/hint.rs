@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use tegula_machine::threads::Shortage;
+
 /// Something the user should know, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -29,6 +31,12 @@ impl From<String> for Diagnostic {
 impl From<&str> for Diagnostic {
     fn from(message: &str) -> Diagnostic {
         message.to_owned().into()
+    }
+}
+
+impl From<Shortage> for Diagnostic {
+    fn from(shortage: Shortage) -> Diagnostic {
+        shortage.to_string().into()
     }
 }
 
