@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::Path;
 
+// It has what instrumented code calls.
+use libfuzzer_sys as _;
 use serde_json::json;
 use tegula_fuzz::checkpoint;
 use tegula_fuzz::graph::{KINDS, OF_ROWS, OF_TILES, OF_VERTICES, chosen};

@@ -12,12 +12,10 @@ use tegula_fuzz::{answer, put};
 use belief_propagation::uai::UaiModel;
 
 #[allow(dead_code, reason = "algorithms use the rest")]
+#[path = "../../crates/algorithms/src/propagation/belief_propagation"]
 mod belief_propagation {
-    #[path = "../../../crates/algorithms/src/propagation/belief_propagation/model.rs"]
     pub mod model;
-    #[path = "../../../crates/algorithms/src/propagation/belief_propagation/potential.rs"]
     pub mod potential;
-    #[path = "../../../crates/algorithms/src/propagation/belief_propagation/uai.rs"]
     pub mod uai;
 }
 
