@@ -30,7 +30,7 @@ impl Source {
         Ok(Source { path: path.to_owned(), text: text.to_owned(), tokens, test_lines })
     }
 
-    /// Returns the folder of the crate in `crates/`, or `xtask`.
+    /// Returns the folder of the crate in `crates/`, or `fuzz` or `xtask`.
     pub fn crate_name(&self) -> &str {
         let path = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         path.split('/').next().unwrap_or(path)
@@ -38,11 +38,11 @@ impl Source {
 
     /// Whether the whole file serves tests or measurements only.
     pub fn is_test_file(&self) -> bool {
-        self.crate_name() == "testkit" || self.is_only_for_tests()
+        ["fuzz", "testkit"].contains(&self.crate_name()) || self.is_only_for_tests()
     }
 
-    /// Whether the file is compiled for tests or measurements only. Files of `testkit` are not:
-    /// that is a crate.
+    /// Whether the file is compiled for tests or measurements only. Files of `fuzz` and
+    /// `testkit` are not: those are crates.
     pub fn is_only_for_tests(&self) -> bool {
         let file = self.path.rsplit('/').next().unwrap_or(&self.path);
         self.is_in_folder("tests")
@@ -69,7 +69,7 @@ impl Source {
 /// Reads all source files of the workspace, sorted by path.
 pub fn read_all(root: &Path) -> Result<Vec<Source>, Box<dyn std::error::Error>> {
     let mut paths = Vec::new();
-    for folder in ["crates", "xtask"] {
+    for folder in ["crates", "fuzz", "xtask"] {
         collect(&root.join(folder), &mut paths)?;
     }
     paths.sort();

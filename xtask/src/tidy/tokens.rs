@@ -82,6 +82,12 @@ impl Tokens {
         self.0.get(index).map_or("", |token| &token.text)
     }
 
+    /// Returns the text of a token, or the literal that it is.
+    fn word(&self, index: usize) -> &str {
+        let Token { text, literal, .. } = &self.0[index];
+        if text.is_empty() { literal } else { text }
+    }
+
     /// Returns the line of a token.
     pub fn line(&self, index: usize) -> usize {
         self.0.get(index).map_or(0, |token| token.line)
@@ -143,7 +149,7 @@ impl Tokens {
                             break;
                         }
                         at = open - 1;
-                        attributes.push((open + 1..close).map(|i| self.text(i)).collect());
+                        attributes.push((open + 1..close).map(|i| self.word(i)).collect());
                     }
                 }
                 _ => break,
@@ -192,6 +198,9 @@ mod tests {
         let tokens = Tokens::parse("x; #[cfg(test)] #[inline] pub(crate) const fn f() {}").unwrap();
         let start = tokens.functions()[0].start;
         assert_eq!(tokens.attributes(start), [vec!["inline"], vec!["cfg", "(", "test", ")"]]);
+        let tokens = Tokens::parse("#[ignore = \"long\"] fn f() {}").unwrap();
+        let start = tokens.functions()[0].start;
+        assert_eq!(tokens.attributes(start), [vec!["ignore", "=", "\"long\""]]);
     }
 
     #[test]

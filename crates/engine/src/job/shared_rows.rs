@@ -7,23 +7,7 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader, Rows};
 
 use super::traversal::missing_rows;
-use crate::scheduler::{Admitted, LoadOnce, Scheduler, Share, SharedKey};
-
-/// Sizes that only the index of rows tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowSizes {
-    /// Bytes of a batch, with rows of any length.
-    pub batch: u64,
-    /// Bytes of a batch, with long rows piece by piece.
-    pub piece_batch: u64,
-    /// Bytes of all rows as plain lists.
-    pub unpacked: u64,
-}
-
-/// The sizes of the rows of a graph, once they are known: by direction, and without and with
-/// weights.
-#[derive(Default)]
-pub struct KnownRowSizes([[LoadOnce<RowSizes>; 2]; 2]);
+use crate::scheduler::{Admitted, RowSizes, Scheduler, Share, SharedKey};
 
 /// Rows of one direction, before the memory for them is granted.
 pub struct WantedRows {
@@ -55,10 +39,8 @@ impl WantedRows {
             return Ok(None);
         }
         let has_weights = has_weights && graph.is_weighted();
-        let KnownRowSizes(known) = scheduler.row_sizes();
-        let known = &known[usize::from(direction == Direction::Reverse)][usize::from(has_weights)];
         let mut opened = None;
-        let sizes = known.get(cancel, || {
+        let sizes = scheduler.row_sizes().of(direction, has_weights).get(cancel, || {
             let rows = open(graph, direction)?;
             let sizes = RowSizes {
                 batch: rows.batch_size(has_weights),

@@ -40,11 +40,11 @@ use tegula_store::graph::Graph;
 
 use crate::job::Job;
 use crate::job::context::OtherJobs;
-use crate::job::shared_rows::KnownRowSizes;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
 pub use ledger::{Admitted, Ledger, MemoryDemand, Taken};
-pub use shared::{LoadOnce, Share, SharedKey};
+use shared::KnownRowSizes;
+pub use shared::{RowSizes, Share, SharedKey};
 use slot::Slot;
 use work::State;
 

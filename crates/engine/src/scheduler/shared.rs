@@ -135,6 +135,29 @@ impl<T: Clone> LoadOnce<T> {
     }
 }
 
+/// Sizes that only the index of rows tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowSizes {
+    /// Bytes of a batch, with rows of any length.
+    pub batch: u64,
+    /// Bytes of a batch, with long rows piece by piece.
+    pub piece_batch: u64,
+    /// Bytes of all rows as plain lists.
+    pub unpacked: u64,
+}
+
+/// The sizes of the rows of a graph, once they are known: by direction, and without and with
+/// weights.
+#[derive(Default)]
+pub struct KnownRowSizes([[LoadOnce<RowSizes>; 2]; 2]);
+
+impl KnownRowSizes {
+    /// Returns the sizes of the rows of a direction.
+    pub fn of(&self, direction: Direction, has_weights: bool) -> &LoadOnce<RowSizes> {
+        &self.0[usize::from(direction == Direction::Reverse)][usize::from(has_weights)]
+    }
+}
+
 /// Ends a load when dropped, even by a panic.
 struct Loading<'l, T>(&'l LoadOnce<T>);
 

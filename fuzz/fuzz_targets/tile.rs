@@ -1,0 +1,7 @@
+//! Tiles.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| tegula_fuzz::tile::decode(data));
