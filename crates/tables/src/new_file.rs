@@ -26,7 +26,7 @@ impl NewFile {
     /// Begins a file. With `replace` it takes the place of an existing file at the end.
     ///
     /// # Errors
-    /// [`Error::Machine`] where `path` names a device, a pipe or a folder. Open a device or a pipe
+    /// [`Error::Store`] where `path` names a device, a pipe or a folder. Open a device or a pipe
     /// and write to it as a [`Stream`].
     pub fn create(path: &Path, replace: bool) -> Result<NewFile> {
         // A link stays, and the file that it leads to is replaced.

@@ -77,8 +77,8 @@ pub fn has_weights<P: Program>(graph: &Graph) -> bool {
 /// # Errors
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) before anything is read,
 /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) and [`Error::Io`](tegula_machine::Error::Io)
-/// from reading, [`Error::MissingLayout`] if rows are needed and the graph has none,
-/// [`Error::Cancelled`](tegula_machine::Error::Cancelled),
+/// from reading, [`Error::MissingLayout`](tegula_store::Error::MissingLayout) if rows are needed and
+/// the graph has none, [`Error::Cancelled`](tegula_machine::Error::Cancelled),
 /// [`Error::WorkerFailed`](tegula_machine::Error::WorkerFailed) if the program panics.
 ///
 /// # Panics

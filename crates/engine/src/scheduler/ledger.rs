@@ -328,7 +328,7 @@ impl<'g> Ledger<'g> {
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
-                    return if members.admitted.is_empty() { Err(error.into()) } else { Ok(None) };
+                    return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
                 }
             }
         }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// order.
 ///
 /// # Errors
-/// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
-/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// The first failure of `make` or `take`; [`Error::Cancelled`];
+/// [`Error::WorkerFailed`] after a panic.
 pub fn map_in_order<T: Send, E: From<Error> + Send>(
     workers: &Workers,
     at_once: usize,
@@ -40,8 +40,8 @@ pub fn map_in_order<T: Send, E: From<Error> + Send>(
 /// its turn. Any of the workers may run `take`.
 ///
 /// # Errors
-/// The first failure of `make` or `take`; [`Error::Cancelled`](crate::Error::Cancelled);
-/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// The first failure of `make` or `take`; [`Error::Cancelled`];
+/// [`Error::WorkerFailed`] after a panic.
 pub fn make_in_order<T: Send, E: From<Error> + Send>(
     workers: &Workers,
     count: usize,

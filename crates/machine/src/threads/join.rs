@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 /// Does two pieces of work, in parallel where there are two workers.
 ///
 /// # Errors
-/// The first failure of the work; [`Error::Cancelled`](crate::Error::Cancelled);
-/// [`Error::WorkerFailed`](crate::Error::WorkerFailed) after a panic.
+/// The first failure of the work; [`Error::Cancelled`];
+/// [`Error::WorkerFailed`] after a panic.
 pub fn join<A: Send, B: Send, E: From<Error> + Send>(
     workers: &Workers,
     cancel: &Cancel,
