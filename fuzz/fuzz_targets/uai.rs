@@ -35,7 +35,7 @@ mod error {
 mod side_table {
     use std::path::Path;
 
-    use tegula_machine::{At, Diagnostic, Error, Place};
+    use tegula_store::{At, Diagnostic, Error, Place};
 
     pub fn bad(path: &Path, at: At, detail: impl Into<Diagnostic>) -> Error {
         Error::bad_input(Place { file: path.to_owned(), at }, detail)

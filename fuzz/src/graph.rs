@@ -15,11 +15,11 @@ use tegula_machine::disk::{
     Backend, BlockFileWriter, Caching, OutputFile, Pool, Reader, Targets, crc32c,
 };
 use tegula_machine::threads::{Cancel, Silent, Workers};
-use tegula_machine::{Error, Result};
 use tegula_store::ShortId;
 use tegula_store::graph::{Graph, TileEntry, VertexOrder};
 use tegula_store::rows::{ChunkCut, Direction, RowBatch, RowEncoding, RowReader};
 use tegula_store::tiles::Grid;
+use tegula_store::{Error, Result};
 
 use crate::scratch::folder;
 use crate::{answer, choice, put};

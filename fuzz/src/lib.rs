@@ -15,7 +15,7 @@ pub mod tile;
 pub use memory::ALLOCATION_MAX;
 pub use scratch::put;
 
-use tegula_machine::{Error, Result};
+use tegula_store::{Error, Result};
 
 /// Takes what a reader returned; `None` for a refusal, whose message must be printable.
 ///

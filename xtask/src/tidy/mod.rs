@@ -7,17 +7,17 @@
 mod arrows;
 mod calls;
 mod circles;
+mod command_line_words;
 mod comments;
 mod documents;
 mod exceptions;
 mod finding;
 mod imports;
 mod lengths;
-mod prose;
+mod plain_english;
 mod source;
 mod tests_that_fail;
 mod tokens;
-mod words;
 
 use std::path::Path;
 
@@ -37,8 +37,8 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
         findings.extend(lengths::check(source));
         findings.extend(calls::check(source));
         findings.extend(comments::check(source));
-        findings.extend(words::check(source));
-        findings.extend(prose::check(source));
+        findings.extend(command_line_words::check(source));
+        findings.extend(plain_english::check(source));
         findings.extend(tests_that_fail::check(source, &helpers));
     }
     let mut findings = exceptions::apply(exceptions::KNOWN, findings);
