@@ -244,7 +244,8 @@ pub fn import_any(data: &[u8]) {
     read(&graph);
 }
 
-/// The edges of a graph with alike rows, loops, repeated edges and a hub.
+/// The edges of a graph with alike rows, loops, repeated edges and a hub. Where the grid is small,
+/// the graph has several cells.
 fn edges(kind: &Kind) -> String {
     let mut text = String::new();
     let mut add = |source: u32, target: u32| {
@@ -254,12 +255,14 @@ fn edges(kind: &Kind) -> String {
         let [source, target] = [source * scale, target * scale];
         text += &format!("{prefix}{source}\t{prefix}{target}{weight}\n");
     };
-    for source in 0..70 {
+    let vertices = if kind.grid == SMALL_GRID { 70 } else { 30 };
+    for source in 0..vertices {
         let first = source / 20 * 20;
-        let alike = (0..5).map(|index| (first + 7 * index) % 70);
-        alike.chain([source, (source * source + 1) % 70]).for_each(|target| add(source, target));
+        let alike = (0..5).map(|index| (first + 7 * index) % vertices);
+        let own = [source, (source * source + 1) % vertices];
+        alike.chain(own).for_each(|target| add(source, target));
     }
-    (0..40).for_each(|target| add(3, target));
+    (0..30).for_each(|target| add(3, target));
     text
 }
 

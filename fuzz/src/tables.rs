@@ -1,11 +1,13 @@
 //! Readers of tables with a row for each vertex.
 
+use std::panic;
 use std::path::Path;
+use std::sync::Once;
 
 use tegula_import::input::{
     AttributeTable, IdKind, Presence, ValueColumn, VertexColumns, VertexTable,
 };
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, is_in_foreign_code};
 
 use crate::{answer, choice, edges, put};
 
@@ -49,12 +51,26 @@ pub fn attributes_of_text(data: &[u8]) {
 /// Reads a Parquet file as edges and as both kinds of tables.
 pub fn parquet(data: &[u8]) {
     let Some((choice, bytes)) = choice(data) else { return };
+    forgive_foreign_panics();
     let path = put("table.parquet", bytes);
     match choice & 3 {
         0 => attributes(&path),
         1 => vertices(&path, choice >> 2),
         _ => edges::of_parquet(&path, choice & 1 == 1),
     }
+}
+
+/// Keeps panics of the Parquet library from ending the process: readers make errors of them.
+fn forgive_foreign_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let otherwise = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !is_in_foreign_code() {
+                otherwise(panic);
+            }
+        }));
+    });
 }
 
 /// Reads a table of vertices, whose columns `choice` chooses.

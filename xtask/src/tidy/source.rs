@@ -109,6 +109,7 @@ mod tests {
         assert!(of("crates/store/tests/read.rs").is_test_file());
         assert!(of("crates/store/src/tiles/tests.rs").is_test_file());
         assert!(of("crates/testkit/src/lib.rs").is_test_file());
+        assert!(of("fuzz/src/lib.rs").is_test_file());
         assert!(!of("crates/store/src/latest.rs").is_test_file());
     }
 }
