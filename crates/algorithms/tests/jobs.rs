@@ -48,14 +48,15 @@ fn options<'a>(threads: usize) -> RunOptions<'a> {
     }
 }
 
-/// Propagates the smallest id for `iterations` iterations; `at` is called before each.
-struct Labels<F> {
+/// Propagates the smallest id for `iterations` iterations; `at` is called before each. It is boxed,
+/// so that the engine is compiled for one program, not for one for each call of [`labels`].
+struct Labels<'f> {
     iterations: u64,
     size: u64,
-    at: F,
+    at: Box<dyn Fn(u64) + Send + Sync + 'f>,
 }
 
-impl<F: Fn(u64) + Send + Sync> Program for Labels<F> {
+impl Program for Labels<'_> {
     type State = u32;
     type Reduction = Min<u32>;
     type Weight = ();
@@ -87,7 +88,7 @@ fn labels(
     (iterations, size): (u64, u64),
     options: &RunOptions<'_>,
 ) -> tegula_engine::Result<Vec<u32>> {
-    let program = Labels { iterations, size, at };
+    let program = Labels { iterations, size, at: Box::new(at) };
     let options = RunOptions { executor: Executor::Scan, ..options.clone() };
     tegula_engine::run(graph, program, &options).map(|outcome| outcome.states)
 }
@@ -229,7 +230,7 @@ fn tiles_are_read_once_for_all_jobs_that_need_them() {
     let read_alone = graph.reader().statistics().bytes_read;
     assert!(read_alone > 20 * graph.tile_bytes() * 9 / 10, "{read_alone}: nothing is kept");
     // The least memory for three holds no tile either, until two of the jobs have left.
-    let needed = estimate::<Labels<fn(u64)>>(&graph, 2);
+    let needed = estimate::<Labels<'_>>(&graph, 2);
     let each = least - needed.overhead_bytes - needed.stream_bytes_min;
     let memory = least + 2 * each;
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();

@@ -70,12 +70,12 @@ fn scans<'a>(threads: usize, part_edges: u64) -> RunOptions<'a> {
 }
 
 /// Propagates the smallest id in every iteration; `at` is called before each.
-struct Endless<F> {
+struct Endless<'f> {
     iterations: u64,
-    at: F,
+    at: Box<dyn Fn(u64) + Send + Sync + 'f>,
 }
 
-impl<F: Fn(u64) + Send + Sync> Program for Endless<F> {
+impl Program for Endless<'_> {
     type State = u32;
     type Reduction = Min<u32>;
     type Weight = ();
@@ -131,7 +131,7 @@ fn check_beside_page_rank(
                         begun.send(()).unwrap();
                     }
                 };
-                let at = Endless { iterations: 10, at };
+                let at = Endless { iterations: 10, at: Box::new(at) };
                 tegula_engine::run(graph, at, options).unwrap();
             });
             has_begun.recv().unwrap();
