@@ -75,6 +75,7 @@ fn eigenvectors_match_double_precision() {
 }
 
 #[test]
+#[ignore = "long"]
 fn hubs_and_authorities_match_the_oracle() {
     on_small_graphs(|name, arcs, graph| {
         for iterations in [1, 7] {
@@ -92,6 +93,7 @@ fn hubs_and_authorities_match_the_oracle() {
 }
 
 #[test]
+#[ignore = "long"]
 fn closeness_and_harmonic_match_a_search_from_each_vertex() {
     on_small_graphs(|name, arcs, graph| {
         let found = numbers(graph, "closeness", json!({}), &threads(2));
@@ -102,6 +104,7 @@ fn closeness_and_harmonic_match_a_search_from_each_vertex() {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_diameter_is_the_greatest_distance() {
     on_small_graphs(|name, arcs, graph| {
         // With several largest components, any of them may be taken.
@@ -128,6 +131,7 @@ fn the_diameter_is_the_greatest_distance() {
 }
 
 #[test]
+#[ignore = "long"]
 fn k_hop_finds_the_vertices_within_k_hops_of_a_source() {
     on_small_graphs(|name, arcs, graph| {
         let vertices = arcs.vertices();
@@ -152,6 +156,7 @@ fn k_hop_finds_the_vertices_within_k_hops_of_a_source() {
 }
 
 #[test]
+#[ignore = "long"]
 fn betweenness_matches_paths_between_all_pairs() {
     on_small_graphs(|name, arcs, graph| {
         let pairs = distances::betweenness(arcs);

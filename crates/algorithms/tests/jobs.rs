@@ -139,6 +139,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
 }
 
 #[test]
+#[ignore = "long"]
 fn jobs_give_their_answers_even_if_others_fail() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
@@ -203,6 +204,7 @@ fn jobs_give_their_answers_even_if_others_fail() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_job_that_can_never_fit_is_refused_and_harms_no_other() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
@@ -251,6 +253,7 @@ fn tiles_are_read_once_for_all_jobs_that_need_them() {
 }
 
 #[test]
+#[ignore = "long"]
 fn later_jobs_find_room() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch);
@@ -279,6 +282,7 @@ fn later_jobs_find_room() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_job_may_be_cancelled_at_the_end_of_a_part() {
     struct Cancels<'c>(&'c Cancel, AtomicBool);
 

@@ -24,6 +24,7 @@ use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact}
 use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc};
 
 #[test]
+#[ignore = "long"]
 fn triangles_and_coefficients_match_those_computed_from_sets() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "triangles", json!({}), &threads(2));
@@ -34,6 +35,7 @@ fn triangles_and_coefficients_match_those_computed_from_sets() {
 }
 
 #[test]
+#[ignore = "long"]
 fn labels_match_those_set_one_vertex_at_a_time() {
     on_small_graphs(|name, arcs, graph| {
         for iterations in [0, 1, 2, 10] {
@@ -45,6 +47,7 @@ fn labels_match_those_set_one_vertex_at_a_time() {
 }
 
 #[test]
+#[ignore = "long"]
 fn cores_match_those_of_peeling_one_vertex_at_a_time() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "kcore", json!({}), &threads(2));
@@ -53,6 +56,7 @@ fn cores_match_those_of_peeling_one_vertex_at_a_time() {
 }
 
 #[test]
+#[ignore = "long"]
 fn strong_components_match_two_searches_from_each_vertex() {
     on_small_graphs(|name, arcs, graph| {
         let found = counts(graph, "scc", json!({}), &threads(2));

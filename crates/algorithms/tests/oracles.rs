@@ -83,6 +83,7 @@ fn pagerank_is_within_1e_5_of_double_precision() {
 }
 
 #[test]
+#[ignore = "long"]
 fn personalized_pagerank_is_within_1e_5_of_double_precision() {
     on_small_graphs(|edges, graph| {
         let vertices = edges.vertices();
@@ -180,6 +181,7 @@ fn sources(edges: &EdgeList) -> Vec<u64> {
 }
 
 #[test]
+#[ignore = "long"]
 fn bfs_finds_shortest_paths_from_every_kind_of_source_by_every_executor() {
     for undirected in [false, true] {
         on_small_graphs_with_rows(undirected, |edges, graph| {
@@ -200,6 +202,7 @@ fn bfs_finds_shortest_paths_from_every_kind_of_source_by_every_executor() {
 }
 
 #[test]
+#[ignore = "long"]
 fn sssp_finds_the_distances_of_the_oracle_to_the_bit_by_every_executor_and_delta() {
     for undirected in [false, true] {
         on_small_graphs_with_rows(undirected, |edges, graph| {
@@ -259,6 +262,7 @@ fn union_find_finds_the_components() {
 }
 
 #[test]
+#[ignore = "long"]
 fn propagation_finds_the_components_of_undirected_graphs_by_every_executor() {
     on_small_graphs_with_rows(true, |edges, graph| {
         let united = wcc::run(graph, WccOptions::default(), &threads(2)).unwrap();

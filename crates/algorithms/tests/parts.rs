@@ -141,6 +141,7 @@ fn check_beside_page_rank(
 }
 
 #[test]
+#[ignore = "long"]
 fn a_batch_of_many_parts() {
     // Four hubs, one in each of the first windows; each leaf sends to two of them. A slice of the
     // leaves has just enough edges to be a tile of its own in each window.

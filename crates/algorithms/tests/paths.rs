@@ -86,6 +86,7 @@ fn path(
 }
 
 #[test]
+#[ignore = "long"]
 fn dijkstra_gives_the_bits_of_delta_stepping_and_of_the_oracle() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(3) {
@@ -135,6 +136,7 @@ fn a_vertex_may_come_nearer_at_every_step() {
 }
 
 #[test]
+#[ignore = "long"]
 fn paths_match_the_oracle_in_every_order_with_and_without_coordinates() {
     let scratch = Scratch::new();
     for (name, edges) in small_graphs(5) {
@@ -370,6 +372,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..Default::default() })]
 
     #[test]
+    #[ignore = "long"]
     fn every_way_to_run_gives_the_same(
         edges in graphs(1..=150, 1..=4),
         seed: u64,

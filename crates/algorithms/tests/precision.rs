@@ -59,6 +59,7 @@ fn assert_close(found: f32, expected: f64) {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_middle_of_a_star_of_three_million_converges_to_its_rank() {
     const LEAVES: u32 = 3_000_000;
     let scratch = Scratch::new();
@@ -171,6 +172,7 @@ fn a_hub_of_ten_million_edges_from_unlike_vertices_is_precise() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_hub_whose_edges_are_thin_in_all_tiles_is_precise() {
     // One of 64 edges leads to the hub, all others to random vertices, so the hub's sum is added
     // edge by edge.

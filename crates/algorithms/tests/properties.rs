@@ -223,6 +223,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
 
     #[test]
+    #[ignore = "long"]
     fn every_way_to_run_gives_the_answers_of_the_oracles(case in graphs()) {
         for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
             let scratch = Scratch::new();

@@ -172,6 +172,7 @@ fn least_to_seek(directory: &Path, threads: usize) -> u64 {
 }
 
 #[test]
+#[ignore = "long"]
 fn bits_do_not_depend_on_the_executor_and_the_encoding_of_rows() {
     let scratch = Scratch::new();
     for (undirected, weighted) in [(false, true), (true, false), (true, true)] {
@@ -382,6 +383,7 @@ fn answers(
 }
 
 #[test]
+#[ignore = "long"]
 fn every_algorithm_gives_the_same_bits_in_every_way() {
     let scratch = Scratch::new();
     let graph = EdgeList::new(edges(&Rmat::new(11, 8, 5).unwrap())).weighted(2);

@@ -136,6 +136,7 @@ fn far(batch: &RecordBatch, has_weights: bool) -> Vec<Option<f64>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
+    #[ignore = "long"]
     fn every_distance_is_the_smallest_and_every_parent_leads_back(case in cases()) {
         let scratch = Scratch::new();
         let config = ImportConfig { grid: GRIDS[case.grid], ..with_rows(case.order, false) };

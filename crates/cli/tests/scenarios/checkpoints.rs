@@ -28,6 +28,7 @@ fn ways(run: &str) -> [String; 2] {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_run_that_is_killed_at_any_moment_resumes_to_the_same_bytes() {
     let shop = shop();
     let mut random = XorShift::new(3);
