@@ -42,6 +42,7 @@ fn options(name: &str) -> &'static str {
 }
 
 #[test]
+#[ignore = "long"]
 fn components_of_a_directed_graph_say_how_they_need_less_memory() {
     let shop = Shop::new();
     shop.tegula("generate erdos-renyi --vertices 4000000 --edges 4000000 -o g.bin32").done();
@@ -92,6 +93,7 @@ fn rounds_are_no_more_than_the_options_allow() {
 }
 
 #[test]
+#[ignore = "long"]
 fn the_peak_of_every_algorithm_is_as_estimated() {
     let shop = Shop::new();
     fs::write(shop.path("sets.txt"), "1 one\n2 one\n3 two\n").unwrap();

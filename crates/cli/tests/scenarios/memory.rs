@@ -72,6 +72,7 @@ fn raw_pairs_are_imported_within_the_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn text_is_imported_within_the_budget() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 -o g.el").done();
@@ -88,6 +89,7 @@ fn names_are_imported_within_the_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn sparse_ids_are_imported_within_the_budget() {
     let shop = Shop::new();
     // An odd factor keeps ids distinct and spreads them over all 64 bits.
@@ -99,6 +101,7 @@ fn sparse_ids_are_imported_within_the_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn rows_are_imported_within_the_budget() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
@@ -166,6 +169,7 @@ fn assert_runs(shop: &Shop, source: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn runs_from_the_disk_keep_every_budget_that_they_accept() {
     let shop = Shop::new();
     // At this scale, the arrays are large beside the process itself.
@@ -182,6 +186,7 @@ fn runs_from_the_disk_keep_every_budget_that_they_accept() {
 const EIGHTHS: [u64; 3] = [0, 3, 7];
 
 #[test]
+#[ignore = "long"]
 fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
     let shop = Shop::new();
     shop.tegula("generate erdos-renyi --vertices 3000000 --edges 3000000 -o g.bin32").done();
@@ -225,6 +230,7 @@ fn runs_with_arrays_on_disk_keep_every_budget_and_find_the_same() {
 }
 
 #[test]
+#[ignore = "long"]
 fn runs_along_rows_keep_every_budget_that_they_accept() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
@@ -280,6 +286,7 @@ fn assert_keep_least_budgets(scale: u32, algorithms: &[&str]) {
 }
 
 #[test]
+#[ignore = "long"]
 fn runs_by_neighbours_keep_the_least_budget() {
     assert_keep_least_budgets(
         17,
@@ -311,6 +318,7 @@ fn runs_by_neighbours_keep_the_least_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn exports_and_subgraphs_keep_the_least_budget() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 19 --weighted -o g.wel").done();
@@ -341,6 +349,7 @@ fn exports_and_subgraphs_keep_the_least_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn rows_that_a_run_builds_first_are_part_of_its_estimate() {
     let shop = Shop::new();
     // The hub's row is longer than the parts in which it is built and read.
@@ -366,6 +375,7 @@ fn rows_that_a_run_builds_first_are_part_of_its_estimate() {
 }
 
 #[test]
+#[ignore = "long"]
 fn names_in_tables_are_within_the_budget() {
     let shop = Shop::new();
     write_edges(&shop, "g.tsv", 19, |out, (source, target)| {

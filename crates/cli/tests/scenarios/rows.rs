@@ -358,6 +358,7 @@ fn several_runs_that_need_rows_at_once_build_them_once() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_build_killed_at_any_moment_leaves_the_graph_and_the_next_one_completes() {
     let shop = without_rows(16);
     let plain = shop.files("g.tegula");

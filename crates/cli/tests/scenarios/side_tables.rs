@@ -168,6 +168,7 @@ fn compressed(line: &str, count: usize) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_small_file_of_many_rows_is_refused_by_the_budget() {
     let shop = Shop::new();
     shop.import(&EdgeList::new(vec![(1, 2), (2, 3)]), "--layouts tiles,rows");
