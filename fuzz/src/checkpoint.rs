@@ -108,6 +108,6 @@ pub fn resume(data: &[u8]) {
     let Some(Some((store, _))) = answer(resumed) else { return };
     let mut bytes = [0; 64];
     for block in 0..BLOCKS.count {
-        answer(store.read(block, &mut [&mut bytes]));
+        answer(store.read(block, &mut [&mut bytes]).map_err(Into::into));
     }
 }

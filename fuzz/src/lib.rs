@@ -15,6 +15,7 @@ pub mod tile;
 pub use memory::ALLOCATION_MAX;
 pub use scratch::put;
 
+use tegula_machine::Error as MachineError;
 use tegula_store::{Error, Result};
 
 /// Takes what a reader returned; `None` for a refusal, whose message must be printable.
@@ -24,7 +25,9 @@ use tegula_store::{Error, Result};
 pub fn answer<T>(result: Result<T>) -> Option<T> {
     match result {
         Ok(answer) => Some(answer),
-        Err(Error::WorkerFailed { detail }) => panic!("a worker failed: {detail}"),
+        Err(Error::Machine(MachineError::WorkerFailed { detail })) => {
+            panic!("a worker failed: {detail}")
+        }
         Err(error) => {
             assert!(!error.to_string().is_empty(), "{error:?}");
             None
