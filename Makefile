@@ -19,10 +19,10 @@ dist: ## Build tegula to be installed or handed on: target/dist/tegula, without 
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
-test: ## Run the tests that are quick (15 minutes on two cores, of which most is building)
+test: ## Run the tests that are quick; most of the time is building
 	$(TEST)
 
-test-long: ## Run the tests that are long: large grids, every budget, many kills (25 minutes)
+test-long: ## Run the tests that are long: large grids, every budget, many kills
 	$(TEST) --lib --bins --tests -- --ignored
 
 # clippy and rustdoc share the metadata of the dependencies.

@@ -27,15 +27,6 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// The formats of any table. The others hold edges only.
-    pub const OF_ANY_TABLE: [TableFormat; 5] = [
-        TableFormat::Csv,
-        TableFormat::Tsv,
-        TableFormat::Parquet,
-        TableFormat::Arrow,
-        TableFormat::Npy,
-    ];
-
     /// Returns the name by which every face offers it.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,11 +51,6 @@ impl TableFormat {
             TableFormat::EdgeList => "Lines of edges, separated by blanks",
             TableFormat::Pairs64 => "Edges as pairs of 64-bit integers",
         }
-    }
-
-    /// Returns the format of any table that has this name.
-    pub fn of_name(name: &str) -> Option<TableFormat> {
-        TableFormat::OF_ANY_TABLE.into_iter().find(|format| format.name() == name)
     }
 
     /// Returns the format for an ending, without its dot.
@@ -112,21 +98,6 @@ impl TableFormat {
             TableFormat::Csv | TableFormat::Tsv => true,
             TableFormat::Parquet | TableFormat::Arrow => true,
             TableFormat::Npy | TableFormat::EdgeList | TableFormat::Pairs64 => false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_of_any_table_are_found_by_their_names() {
-        for format in TableFormat::OF_ANY_TABLE {
-            assert_eq!(TableFormat::of_name(format.name()), Some(format));
-        }
-        for name in [TableFormat::EdgeList.name(), TableFormat::Pairs64.name(), "CSV", ""] {
-            assert_eq!(TableFormat::of_name(name), None, "{name}");
         }
     }
 }

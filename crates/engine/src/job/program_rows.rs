@@ -210,7 +210,7 @@ fn admit_with<'s, 'g, 'r, P: Program>(
     assert!(all.iter().flatten().all(fits), "the rows were opened without weights");
     let demand = match program.directions().can_scan(graph) {
         true => MemoryDemand::scan("the run", held, has_weights),
-        false => MemoryDemand::rows("the run", held, |_| 0),
+        false => MemoryDemand::rows("the run", held),
     };
     let demand = demand.with_share(degrees);
     let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
@@ -382,7 +382,7 @@ impl Candidates {
     fn demand_of<'n>(&self, least: u64) -> MemoryDemand<'n> {
         match self.can_scan {
             true => MemoryDemand::both("the run along rows", least, self.has_weights, |_| 0),
-            false => MemoryDemand::rows("the run along rows", least, |_| 0),
+            false => MemoryDemand::rows("the run along rows", least),
         }
     }
 

@@ -43,7 +43,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let size_min = |&direction| RowReader::size_min(graph, direction, has_weights);
         let least = held + layouts.iter().map(size_min).sum::<u64>();
         if directions.missing(graph).next().is_none() {
-            let demand = MemoryDemand::rows("the run along rows", least, |_| 0);
+            let demand = MemoryDemand::rows("the run along rows", least);
             scheduler.ledger().could_hold(&demand)?;
         }
         let cancel = &options.cancel;
@@ -54,7 +54,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let rows: Vec<WantedRows> = layouts.iter().map(find).collect::<Result<_>>()?;
         let batches = rows.iter().map(|rows| rows.sizes.batch).sum();
         let held = held + long_rows_of(batches, scheduler.threads());
-        let demand = MemoryDemand::rows("the run along rows", held, |_| 0)
+        let demand = MemoryDemand::rows("the run along rows", held)
             .sharing(rows.iter().map(WantedRows::share), |free, held| caches(&rows, free, held));
         let admitted = scheduler.ledger().admit(&[demand], cancel)?;
         let targets = &scheduler.speed().targets;

@@ -66,17 +66,13 @@ impl<'n> MemoryDemand<'n> {
         MemoryDemand::of(what, held, TilesRead::of(has_weights), |_| 0)
     }
 
-    /// Makes the demand of a job that only follows rows. Of the bytes that are free beside the
-    /// `held` ones, it takes as many as `takes_of` returns.
-    pub fn rows(
-        what: &'static str,
-        held: u64,
-        takes_of: impl Fn(u64) -> u64 + 'n,
-    ) -> MemoryDemand<'n> {
-        MemoryDemand::of(what, held, TilesRead::None, takes_of)
+    /// Makes the demand of a job that only follows rows and itself holds `held` bytes.
+    pub fn rows(what: &'static str, held: u64) -> MemoryDemand<'n> {
+        MemoryDemand::of(what, held, TilesRead::None, |_| 0)
     }
 
-    /// Makes the demand of a job that scans and follows rows.
+    /// Makes the demand of a job that scans and follows rows. Of the bytes that are free beside the
+    /// `held` ones, it takes as many as `takes_of` returns.
     pub fn both(
         what: &'static str,
         held: u64,

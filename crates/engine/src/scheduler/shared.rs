@@ -91,12 +91,13 @@ impl SharedValue {
 
 /// A value that the first of its users loads while the others wait.
 pub struct LoadOnce<T> {
-    stage: Mutex<Stage<T>>,
+    stage: Mutex<LoadStage<T>>,
     /// Notified when a load has ended.
     ended: Condvar,
 }
 
-enum Stage<T> {
+/// How far a load is.
+enum LoadStage<T> {
     Empty,
     Loading,
     Loaded(T),
@@ -104,7 +105,7 @@ enum Stage<T> {
 
 impl<T> Default for LoadOnce<T> {
     fn default() -> LoadOnce<T> {
-        LoadOnce { stage: Mutex::new(Stage::Empty), ended: Condvar::new() }
+        LoadOnce { stage: Mutex::new(LoadStage::Empty), ended: Condvar::new() }
     }
 }
 
@@ -118,20 +119,33 @@ impl<T: Clone> LoadOnce<T> {
         let mut stage = lock(&self.stage);
         loop {
             match &*stage {
-                Stage::Loaded(value) => return Ok(value.clone()),
-                Stage::Empty => break,
-                Stage::Loading => cancel.check()?,
+                LoadStage::Loaded(value) => return Ok(value.clone()),
+                LoadStage::Empty => break,
+                LoadStage::Loading => cancel.check()?,
             }
             let waited = self.ended.wait_timeout(stage, LOOK);
             stage = waited.unwrap_or_else(|lock| lock.into_inner()).0;
         }
-        *stage = Stage::Loading;
+        *stage = LoadStage::Loading;
         drop(stage);
         let loading = Loading(self);
         let value = load()?;
-        *lock(&self.stage) = Stage::Loaded(value.clone());
+        *lock(&self.stage) = LoadStage::Loaded(value.clone());
         drop(loading);
         Ok(value)
+    }
+}
+
+/// Ends a load when dropped, even by a panic.
+struct Loading<'l, T>(&'l LoadOnce<T>);
+
+impl<T> Drop for Loading<'_, T> {
+    fn drop(&mut self) {
+        let mut stage = lock(&self.0.stage);
+        if matches!(*stage, LoadStage::Loading) {
+            *stage = LoadStage::Empty;
+        }
+        self.0.ended.notify_all();
     }
 }
 
@@ -155,19 +169,6 @@ impl KnownRowSizes {
     /// Returns the sizes of the rows of a direction.
     pub fn of(&self, direction: Direction, has_weights: bool) -> &LoadOnce<RowSizes> {
         &self.0[usize::from(direction == Direction::Reverse)][usize::from(has_weights)]
-    }
-}
-
-/// Ends a load when dropped, even by a panic.
-struct Loading<'l, T>(&'l LoadOnce<T>);
-
-impl<T> Drop for Loading<'_, T> {
-    fn drop(&mut self) {
-        let mut stage = lock(&self.0.stage);
-        if matches!(*stage, Stage::Loading) {
-            *stage = Stage::Empty;
-        }
-        self.0.ended.notify_all();
     }
 }
 

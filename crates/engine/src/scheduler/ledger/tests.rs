@@ -212,7 +212,7 @@ fn tiles_make_room_for_a_job_that_arrives_and_come_back_when_it_leaves() {
             match iteration {
                 // This job leaves only what a scan needs.
                 3 => {
-                    let demand = MemoryDemand::rows("other", left, |_| 0);
+                    let demand = MemoryDemand::rows("other", left);
                     *lock(&other) = Some(scheduler.ledger().admit(&[demand], &cancel).unwrap());
                 }
                 6 => drop(lock(&other).take()),

@@ -79,7 +79,7 @@ fn a_shared_value_is_counted_once_and_freed_with_its_last_job() {
         let (pool, cancel) = (graph.reader().pool(), Cancel::default());
         let share = Share::out_degrees(&graph);
         let admit = || {
-            let demand = MemoryDemand::rows("a job", 1000, |_| 0).with_share(Some(share));
+            let demand = MemoryDemand::rows("a job", 1000).with_share(Some(share));
             scheduler.ledger().admit(&[demand], &cancel).unwrap()
         };
         let loads = Cell::new(0);
