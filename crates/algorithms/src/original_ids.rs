@@ -1,5 +1,7 @@
 //! Original ids of vertices, and their places in ascending order.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use tegula_engine::{Cancel, Estimate, Graph, ShortId, VertexId};
 use tegula_store::OriginalId;
@@ -63,27 +65,24 @@ impl From<ShortIdPosition> for IdPosition {
     }
 }
 
-/// The id position of each dense id. Where the two differ, ids must be short.
+/// The id position of each dense id, in one copy for all who use it at the same time. Where the two
+/// differ, ids must be short.
 #[derive(Debug)]
 pub struct IdPositions(
     /// `None` where id positions and dense ids are the same numbers.
-    Option<Vec<u32>>,
+    Option<Arc<[u32]>>,
 );
 
 impl IdPositions {
-    /// Reads all id positions, which take [`size`](IdPositions::size) bytes.
+    /// Reads all id positions, which take [`size`](IdPositions::size) bytes, unless somebody else
+    /// uses them already.
     pub fn read(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<IdPositions> {
         Ok(IdPositions(graph.original_ids()?.id_positions(cancel)?))
     }
 
     /// Returns the bytes that the id positions take.
     pub fn size(graph: &Graph) -> tegula_engine::Result<u64> {
-        Ok(graph.original_ids()?.ranks_size())
-    }
-
-    /// Returns the id positions of all `vertex_count` vertices by dense id.
-    pub fn into_vec(self, vertex_count: u32) -> Vec<u32> {
-        self.0.unwrap_or_else(|| (0..vertex_count).collect())
+        Ok(graph.original_ids()?.id_positions_size())
     }
 
     /// Returns the id position of a vertex.
@@ -124,7 +123,7 @@ pub(crate) fn has_order(graph: &Graph) -> bool {
 /// Returns the estimate of a run that streams the order of the vertices after it has freed the
 /// tiles.
 pub(crate) fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
-    let order = graph.original_ids()?.for_each_rank_size();
+    let order = graph.original_ids()?.for_each_id_position_size();
     let stream_bytes_min = estimate.stream_bytes_min.max(order);
     Ok(Estimate { stream_bytes_min, ..estimate })
 }

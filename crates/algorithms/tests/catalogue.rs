@@ -3,6 +3,8 @@
 mod support;
 
 use std::collections::HashSet;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
@@ -13,7 +15,7 @@ use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate
 use tegula_algorithms::answer::RowSink;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, Error, catalogue, find};
-use tegula_engine::{Graph, RunOptions, Speed, open_graph};
+use tegula_engine::{Graph, RunOptions, Scheduler, Speed, open_graph};
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
@@ -172,6 +174,42 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         assert!(summary.facts().into_iter().count() > 0, "{name}");
         let rows = TOP.min(row_count);
         assert_eq!(summary.list().rows.len(), rows, "{name}: {:?}", summary.list());
+    }
+}
+
+#[test]
+fn every_algorithm_runs_within_its_reserve_while_another_job_waits() {
+    let scratch = Scratch::new();
+    let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
+    for entry in CATALOGUE {
+        let name = entry.name;
+        let graph = if name == "topological-order" { &acyclic } else { &graph };
+        let request = entry.request(options_of(entry, &samples)).unwrap();
+        let ample = threads(2);
+        let prepared = request.prepare(graph, &ample, &LocalPaths).unwrap();
+        let needs_rows = !matches!(request.edges, Edges::None | Edges::Tiles { .. });
+        let needs = Needs::of(&prepared, graph, ample.threads, needs_rows).unwrap();
+        let (memory, estimate) = (needs.needed(), &needs.estimate);
+        let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
+        let options = RunOptions { memory, ..threads(2) };
+        Scheduler::scope(&graph, &options.resources(), |scheduler| {
+            let reserve = scheduler.reserve(estimate, &ample.cancel).unwrap();
+            let (is_written, comes) = (AtomicBool::new(false), Barrier::new(2));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    comes.wait();
+                    let _other = scheduler.reserve(estimate, &ample.cancel).unwrap();
+                    assert!(is_written.load(Ordering::SeqCst), "{name}: there is room for one");
+                });
+                comes.wait();
+                let (scheduler, reserve) = (Some(scheduler), reserve);
+                let options = RunOptions { scheduler, reserve: Some(&reserve), ..options.clone() };
+                let found = prepared.run(&graph, &options);
+                let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+                found.answer.write_rows(&graph, &mut Kept::default(), &ample.cancel).unwrap();
+                is_written.store(true, Ordering::SeqCst);
+            });
+        });
     }
 }
 

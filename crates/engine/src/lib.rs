@@ -55,7 +55,7 @@ pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use scheduler::{Resources, Scheduler};
+pub use scheduler::{Reserve, Resources, Scheduler};
 pub use start::Start;
 pub use states::States;
 pub use statistics::RunStatistics;

@@ -11,7 +11,7 @@ use tegula_store::rows::RowReader;
 use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
 use crate::parts::PART_EDGES_TARGET;
-use crate::scheduler::{Resources, Scheduler};
+use crate::scheduler::{Reserve, Resources, Scheduler};
 
 /// How a run may use the machine.
 #[derive(Clone)]
@@ -37,6 +37,8 @@ pub struct RunOptions<'a> {
     /// The scheduler on which the run is a job beside others. It then decides memory, threads,
     /// speed and the size of parts.
     pub scheduler: Option<&'a Scheduler<'a>>,
+    /// Memory of the scheduler that is reserved for this run and for those before and after it.
+    pub reserve: Option<&'a Reserve<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,
     /// The folder for arrays on disk. Without it, the directory of the graph takes them, or the
@@ -170,6 +172,7 @@ impl Default for RunOptions<'_> {
             cancel: Cancel::default(),
             progress: &Silent,
             scheduler: None,
+            reserve: None,
             arrays: Arrays::default(),
             spill_directory: None,
             checkpoints: None,

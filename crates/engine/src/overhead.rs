@@ -4,13 +4,16 @@ use tegula_machine::disk::Lease;
 use tegula_store::Result;
 use tegula_store::graph::Graph;
 
-/// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
-pub const RUN_OVERHEAD: u64 = 30 << 20;
+/// Bytes of code in memory, with the pages that the system reads around it. With debug assertions
+/// there is more code.
+const CODE: u64 = if cfg!(debug_assertions) { 23 << 20 } else { 18 << 20 };
 
 /// Bytes of the overhead that only the writing of a result needs. A run that gives its arrays back
-/// before it writes may use these bytes until then. The rest is for code, which takes 15 MiB with
-/// debug assertions.
+/// before it writes may use these bytes until then.
 pub const RESULT_OVERHEAD: u64 = 12 << 20;
+
+/// Memory of a run apart from vertex arrays and frames: code, tables, stacks, a chunk of ids.
+pub const RUN_OVERHEAD: u64 = CODE + RESULT_OVERHEAD;
 
 /// Bytes of the overhead for frames that hold no tiles: blocks of ids and degrees, and rows
 /// for which their cache has no room.

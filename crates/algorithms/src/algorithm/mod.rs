@@ -29,7 +29,7 @@ pub use interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, Options, SideFiles,
     Weights,
 };
-pub use needs::{Layout, Needs, rows_size_expected};
+pub use needs::{Needs, StreamedLayout, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};
 pub(crate) use work::degree_sum;

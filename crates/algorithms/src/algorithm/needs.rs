@@ -27,7 +27,7 @@ pub struct Needs {
     /// The memory that it needs.
     pub estimate: Estimate,
     /// The layout that is streamed, and held if there is room.
-    pub layout: Layout,
+    pub layout: StreamedLayout,
     /// Bytes for building the rows, where the graph gets them first.
     pub build_bytes: Option<u64>,
     /// Why the arrays over the vertices lie in memory, where they cannot lie on disk.
@@ -60,7 +60,7 @@ struct Writing {
 
 /// A way to lay out the edges of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum StreamedLayout {
     /// No edges are read.
     None,
     /// By target, in tiles.
@@ -121,18 +121,23 @@ struct Streamed {
 
 impl Streamed {
     /// Adds the bytes of what is streamed to an estimate. Returns the layout that is streamed.
-    fn add_to(&self, estimate: &mut Estimate, graph: &Graph, threads: usize) -> Result<Layout> {
+    fn add_to(
+        &self,
+        estimate: &mut Estimate,
+        graph: &Graph,
+        threads: usize,
+    ) -> Result<StreamedLayout> {
         let Streamed { edges, has_weights, .. } = *self;
         let layout = match edges {
-            Edges::None => Layout::None,
-            Edges::Tiles { .. } => Layout::Tiles,
-            Edges::Either { .. } if !self.must_seek => Layout::Tiles,
-            Edges::Rows(_) | Edges::Either { .. } => Layout::Rows,
+            Edges::None => StreamedLayout::None,
+            Edges::Tiles { .. } => StreamedLayout::Tiles,
+            Edges::Either { .. } if !self.must_seek => StreamedLayout::Tiles,
+            Edges::Rows(_) | Edges::Either { .. } => StreamedLayout::Rows,
         };
         estimate.layout_bytes += match layout {
-            Layout::None => 0,
-            Layout::Tiles => weights_size(graph, has_weights),
-            Layout::Rows => self.built * data_size_expected(graph, has_weights),
+            StreamedLayout::None => 0,
+            StreamedLayout::Tiles => weights_size(graph, has_weights),
+            StreamedLayout::Rows => self.built * data_size_expected(graph, has_weights),
         };
         if !self.needs_rows {
             return Ok(layout);
@@ -147,7 +152,7 @@ impl Streamed {
             }
         };
         if let Edges::Either { rows_size, .. } = edges
-            && layout == Layout::Tiles
+            && layout == StreamedLayout::Tiles
         {
             estimate.vertex_bytes += rows_size(graph, threads);
         }

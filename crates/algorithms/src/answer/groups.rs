@@ -10,7 +10,7 @@ use tegula_engine::{Cancel, Graph, Value, VertexNumber};
 use tegula_store::Diagnostic;
 
 use super::figures::{Figures, Named};
-use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Rows, Summary, Values};
+use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Summary, TableRows, Values};
 use crate::error::Result;
 use crate::original_ids::{IdPosition, Name};
 
@@ -70,7 +70,12 @@ impl<N: VertexNumber + Value, F: Figures> Columns for Groups<N, F> {
         GroupSize::for_memory(self.memory)
     }
 
-    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        graph: &Graph,
+        rows: &TableRows<'_>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let names = self.names.at(rows)?;
         let id_position_of = |&id_position: &N| IdPosition(id_position.into());
         Ok(vec![self.names.ids_at(rows, &names, id_position_of, graph, cancel)?])

@@ -33,6 +33,6 @@ pub use table::{Columns, Table, write_arrays, write_in_batches};
 pub use tegula_machine::{count, counted};
 pub use tegula_tables::{RowSink, decimal};
 pub use top::{TotalOrder, greatest};
-pub use values::{Rows, Values};
+pub use values::{TableRows, Values};
 pub use vertex_ids::VertexIds;
 pub use words::{number, rounded};

@@ -10,7 +10,9 @@ use tegula_engine::{Cancel, Graph, Value};
 use tegula_store::Diagnostic;
 
 use super::figures::{Figures, Named};
-use super::{Answer, Columns, Facts, List, Rows, Summary, TotalOrder, Values, decimal, greatest};
+use super::{
+    Answer, Columns, Facts, List, Summary, TableRows, TotalOrder, Values, decimal, greatest,
+};
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -95,7 +97,12 @@ impl<V: Score, F: Figures> Columns for Scores<V, F> {
         vec![Field::new(self.column, V::TYPE, false)]
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         Ok(vec![V::column(self.values.at(rows)?)])
     }
 }
@@ -103,7 +110,7 @@ impl<V: Score, F: Figures> Columns for Scores<V, F> {
 impl<V: Score, F: Figures> Answer for Scores<V, F> {
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>> {
         let key = |value: V| Some(value.key());
-        let keys = |rows: &Rows<'_>| Ok(self.values.at(rows)?.into_iter().map(key).collect());
+        let keys = |rows: &TableRows<'_>| Ok(self.values.at(rows)?.into_iter().map(key).collect());
         let scored = |(vertex, key)| Scored { vertex, score: Named(self.column, V::of_key(key)) };
         let top = greatest(graph, top, keys, cancel)?.into_iter().map(scored).collect();
         Ok(Box::new(Greatest { column: self.column, figures: self.figures.clone(), top }))

@@ -10,7 +10,7 @@ use tegula_store::graph::{Graph, IdChunk};
 use tegula_store::{Error, VertexId};
 use tegula_tables::RowSink;
 
-use super::{BATCH_ROWS, GroupSize, Rows, id_array, id_type};
+use super::{BATCH_ROWS, GroupSize, TableRows, id_array, id_type};
 use crate::error::Result;
 
 /// A result as a table.
@@ -95,7 +95,8 @@ pub trait Columns {
     }
 
     /// Returns the columns for these vertices.
-    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>>;
+    fn arrays(&self, graph: &Graph, rows: &TableRows<'_>, cancel: &Cancel)
+    -> Result<Vec<ArrayRef>>;
 }
 
 /// Rows whose ids were read and whose values are not yet asked for.
@@ -117,7 +118,7 @@ impl Group {
         out: &mut dyn RowSink,
         cancel: &Cancel,
     ) -> Result<()> {
-        let rows = Rows { first: self.first, vertices: &self.vertices };
+        let rows = TableRows { first: self.first, vertices: &self.vertices };
         let arrays = columns.arrays(graph, &rows, cancel)?;
         let mut start = 0;
         for ids in self.ids.drain(..) {

@@ -7,7 +7,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, IdChunk};
 
-use super::Rows;
+use super::TableRows;
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -43,7 +43,7 @@ impl<K: Ord> Eq for Ranked<K> {}
 pub fn greatest<K: Ord + Copy>(
     graph: &Graph,
     count: usize,
-    keys: impl Fn(&Rows<'_>) -> Result<Vec<Option<K>>>,
+    keys: impl Fn(&TableRows<'_>) -> Result<Vec<Option<K>>>,
     cancel: &Cancel,
 ) -> Result<Vec<(Name, K)>> {
     let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
@@ -52,7 +52,7 @@ pub fn greatest<K: Ord + Copy>(
     }
     let mut first = 0;
     let mut offer = |ids: &IdChunk, vertices: &[VertexId]| -> Result<()> {
-        for (index, key) in keys(&Rows { first, vertices })?.into_iter().enumerate() {
+        for (index, key) in keys(&TableRows { first, vertices })?.into_iter().enumerate() {
             let Some(key) = key else { continue };
             // Ids ascend: an equal key that comes later never displaces an earlier one.
             if heap.len() == count && heap.peek().is_some_and(|least| key <= least.0.key) {

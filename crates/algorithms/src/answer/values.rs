@@ -14,14 +14,14 @@ use crate::original_ids::IdPosition;
 
 /// Vertices with consecutive id positions.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'v> {
+pub struct TableRows<'v> {
     /// The id position of the first one.
     pub first: usize,
     /// The vertices.
     pub vertices: &'v [VertexId],
 }
 
-impl Rows<'_> {
+impl TableRows<'_> {
     fn id_positions(&self) -> Range<usize> {
         self.first..self.first + self.vertices.len()
     }
@@ -47,7 +47,7 @@ impl<V: Value> Values<V> {
     }
 
     /// Returns the values of some rows.
-    pub fn at(&self, rows: &Rows<'_>) -> Result<Vec<V>> {
+    pub fn at(&self, rows: &TableRows<'_>) -> Result<Vec<V>> {
         match &self.values {
             OrderedStates::ByDenseId(values) => {
                 Ok(rows.vertices.iter().map(|vertex| values[vertex.index()]).collect())
@@ -83,7 +83,7 @@ impl<V: Value> Values<V> {
     /// ids for each remaining group of rows.
     pub fn ids_at(
         &self,
-        rows: &Rows<'_>,
+        rows: &TableRows<'_>,
         named: &[V],
         id_position_of: impl Fn(&V) -> IdPosition,
         graph: &Graph,
@@ -147,7 +147,7 @@ impl<V: Value> Values<V> {
 /// each remaining group. A group is as large as `rows`.
 fn sorting_moves_less<V: Value>(
     values: &StatesByIdPosition<V>,
-    rows: &Rows<'_>,
+    rows: &TableRows<'_>,
     graph: &Graph,
 ) -> bool {
     let passes = (values.len() - rows.first).div_ceil(rows.vertices.len()) as u64;

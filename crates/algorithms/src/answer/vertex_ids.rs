@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Field};
 use tegula_engine::{Cancel, Graph};
 
 use super::table::Columns;
-use super::values::Rows;
+use super::values::TableRows;
 use crate::error::Result;
 
 /// A row for every vertex, with only its id.
@@ -16,7 +16,12 @@ impl Columns for VertexIds {
         Vec::new()
     }
 
-    fn arrays(&self, _graph: &Graph, _rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        _rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         Ok(Vec::new())
     }
 }

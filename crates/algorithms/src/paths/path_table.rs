@@ -10,7 +10,7 @@ use tegula_engine::{Arrays, Cancel, Estimate, Graph, RunOptions, Value, VertexId
 
 use crate::algorithm::Column;
 use crate::answer::{
-    self, Answer, Facts, GroupSize, List, RowSink, Rows, Table, Values, find_ids, id_type,
+    self, Answer, Facts, GroupSize, List, RowSink, Table, TableRows, Values, find_ids, id_type,
     write_in_batches,
 };
 use crate::error::Result;
@@ -94,7 +94,7 @@ impl Parents {
     pub fn array<S: Step + Value>(
         &self,
         all: &Values<S>,
-        here: (&Rows<'_>, &[S]),
+        here: (&TableRows<'_>, &[S]),
         graph: &Graph,
         cancel: &Cancel,
     ) -> Result<ArrayRef> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tegula_algorithms::algorithm::{Layout, Needs, Request};
+use tegula_algorithms::algorithm::{Needs, Request, StreamedLayout};
 use tegula_engine::{Error, Graph};
 use tegula_machine::Bytes;
 use tegula_store::Hint;
@@ -104,14 +104,14 @@ fn to_json(
 
 /// Whether iterations after the first read the layout again.
 fn layout_is_read_again(needs: &Needs, memory: u64) -> bool {
-    needs.layout == Layout::Tiles && !needs.holds_layout(memory)
+    needs.layout == StreamedLayout::Tiles && !needs.holds_layout(memory)
 }
 
-fn layout_name(layout: Layout) -> &'static str {
+fn layout_name(layout: StreamedLayout) -> &'static str {
     match layout {
-        Layout::None => "none",
-        Layout::Tiles => "tiles",
-        Layout::Rows => "rows",
+        StreamedLayout::None => "none",
+        StreamedLayout::Tiles => "tiles",
+        StreamedLayout::Rows => "rows",
     }
 }
 
@@ -124,7 +124,7 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>
     if let Some(why) = needs.why_in_memory {
         facts.add("all in memory, since", why);
     }
-    if needs.layout != Layout::None {
+    if needs.layout != StreamedLayout::None {
         let streaming = format!("streaming of {layout}, at least");
         facts.add(streaming, report::bytes(estimate.stream_bytes_min));
     }
@@ -144,9 +144,9 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>
         let (held, files) = (report::bytes(plan.bytes), report::bytes(arrays.file_size(plan)));
         facts.add("arrays within the budget", format!("{held} in memory, {files} in files"));
     }
-    let is_expected = needs.build_bytes.is_some() && needs.layout == Layout::Rows;
+    let is_expected = needs.build_bytes.is_some() && needs.layout == StreamedLayout::Rows;
     let about = if is_expected { ", about" } else { "" };
-    if needs.layout != Layout::None {
+    if needs.layout != StreamedLayout::None {
         facts.add(format!("all {layout}{about}"), report::bytes(estimate.layout_bytes));
     }
     if needs.needed() <= memory && layout_is_read_again(needs, memory) {
@@ -186,7 +186,7 @@ pub fn plan(needs: &Needs, memory: u64) -> String {
 /// Says how a run uses a budget that is large enough.
 fn how_it_fits(needs: &Needs, memory: u64) -> String {
     let layout = layout_name(needs.layout);
-    if needs.layout == Layout::None {
+    if needs.layout == StreamedLayout::None {
         return "fits".to_owned();
     }
     if needs.holds_layout(memory) {
@@ -199,7 +199,9 @@ fn how_it_fits(needs: &Needs, memory: u64) -> String {
         );
     }
     match needs.layout {
-        Layout::Rows => "fits; rows are read as they come up".to_owned(),
-        Layout::None | Layout::Tiles => "fits; tiles are read in every iteration".to_owned(),
+        StreamedLayout::Rows => "fits; rows are read as they come up".to_owned(),
+        StreamedLayout::None | StreamedLayout::Tiles => {
+            "fits; tiles are read in every iteration".to_owned()
+        }
     }
 }

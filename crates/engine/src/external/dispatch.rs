@@ -47,7 +47,7 @@ pub enum Sent {
 
 /// The layout of sent messages in their blocks.
 #[derive(Debug, Clone, Copy)]
-struct Layout {
+struct MessageLayout {
     count: usize,
     /// Messages in a full block.
     block: usize,
@@ -55,21 +55,21 @@ struct Layout {
     has_sources: bool,
 }
 
-impl Layout {
+impl MessageLayout {
     /// Makes the layout of messages without their sources.
-    fn listed(count: usize, block_messages: usize) -> Layout {
-        Layout { count, block: block_messages, has_sources: false }
+    fn listed(count: usize, block_messages: usize) -> MessageLayout {
+        MessageLayout { count, block: block_messages, has_sources: false }
     }
 
     /// Makes the layout of messages of `size` bytes with their sources.
-    fn pairs(count: usize, block_messages: usize, size: usize) -> Layout {
+    fn pairs(count: usize, block_messages: usize, size: usize) -> MessageLayout {
         let block = block_messages * size / (size + SOURCE_SIZE);
-        Layout { count, block, has_sources: true }
+        MessageLayout { count, block, has_sources: true }
     }
 
     /// Returns whether these pairs take fewer bytes than listed messages of `size` bytes, and fit
     /// in `blocks` blocks. The end of each block may have no room for another pair.
-    fn is_better_than(&self, listed: &Layout, size: usize, blocks: usize) -> bool {
+    fn is_better_than(&self, listed: &MessageLayout, size: usize, blocks: usize) -> bool {
         self.count * (size + SOURCE_SIZE) < listed.count * size && self.blocks() <= blocks
     }
 
@@ -193,12 +193,12 @@ impl<R: Reduction> Dispatch<R> {
     }
 
     /// Returns the layout of sent messages; `None` if none was sent.
-    fn layout(&self, sent: Sent) -> Option<Layout> {
+    fn layout(&self, sent: Sent) -> Option<MessageLayout> {
         let size = size_of::<R::Message>();
         match sent {
             Sent::All | Sent::None => None,
-            Sent::Listed(count) => Some(Layout::listed(count, self.block_messages)),
-            Sent::Pairs(count) => Some(Layout::pairs(count, self.block_messages, size)),
+            Sent::Listed(count) => Some(MessageLayout::listed(count, self.block_messages)),
+            Sent::Pairs(count) => Some(MessageLayout::pairs(count, self.block_messages, size)),
         }
     }
 
@@ -298,8 +298,8 @@ impl<R: Reduction> Dispatch<R> {
             }),
         }
         let size = size_of::<R::Message>();
-        let all = Layout::listed(count, self.block_messages);
-        let pairs = Layout::pairs(saying, self.block_messages, size);
+        let all = MessageLayout::listed(count, self.block_messages);
+        let pairs = MessageLayout::pairs(saying, self.block_messages, size);
         let sent = match saying {
             // If the reduction is inexact, the number of processed tiles decides when short sums
             // are rounded, even with no message.
@@ -380,7 +380,11 @@ impl<R: Reduction> Dispatch<R> {
         for index in 0..blocks {
             let end = if index + 1 < blocks { first_source(index + 1) } else { start + rest.len() };
             let (own, behind) = rest.split_at_mut(end - start);
-            places.push(Mutex::new(Place { start, count: layout.count_in(index), messages: own }));
+            places.push(Mutex::new(BlockPlaces {
+                start,
+                count: layout.count_in(index),
+                messages: own,
+            }));
             (rest, start) = (behind, end);
         }
         context.for_each(blocks, &|index| {
@@ -396,7 +400,7 @@ impl<R: Reduction> Dispatch<R> {
         })
     }
 
-    fn place_listed(&self, block: usize, place: &mut Place<'_, R>) -> Result<()> {
+    fn place_listed(&self, block: usize, place: &mut BlockPlaces<'_, R>) -> Result<()> {
         let mut values = vec![R::IDENTITY; place.count];
         self.store.read(block, &mut [values.as_mut_bytes()])?;
         let mut values = values.into_iter();
@@ -409,7 +413,7 @@ impl<R: Reduction> Dispatch<R> {
         Ok(())
     }
 
-    fn place_pairs(&self, block: usize, place: &mut Place<'_, R>) -> Result<()> {
+    fn place_pairs(&self, block: usize, place: &mut BlockPlaces<'_, R>) -> Result<()> {
         let (mut sources, mut values) = (vec![0u32; place.count], vec![R::IDENTITY; place.count]);
         self.store.read(block, &mut [sources.as_mut_bytes(), values.as_mut_bytes()])?;
         place.messages.fill(R::IDENTITY);
@@ -428,7 +432,7 @@ impl<R: Reduction> Dispatch<R> {
     }
 
     /// Requests the block at a position among those from `first` on.
-    fn read_block_ahead(&self, first: usize, index: usize, layout: &Layout) {
+    fn read_block_ahead(&self, first: usize, index: usize, layout: &MessageLayout) {
         let source = if layout.has_sources { SOURCE_SIZE } else { 0 };
         let len = layout.count_in(index) * (size_of::<R::Message>() + source);
         self.store.read_ahead(first + index, len);
@@ -436,7 +440,7 @@ impl<R: Reduction> Dispatch<R> {
 }
 
 /// The places for the messages of a block.
-struct Place<'m, R: Reduction> {
+struct BlockPlaces<'m, R: Reduction> {
     /// The first source, counted from the first one of the segment.
     start: usize,
     /// The number of messages in the block.
@@ -469,10 +473,10 @@ mod tests {
     #[test]
     fn pairs_are_sent_only_if_they_fit_in_the_blocks_of_listed_messages() {
         for (size, fewer_but_too_wide) in [(1, 25), (4, 0), (8, 21), (16, 6)] {
-            let listed = Layout::listed(2048, 64);
+            let listed = MessageLayout::listed(2048, 64);
             let mut refused = 0;
             for count in 0..=listed.count {
-                let pairs = Layout::pairs(count, 64, size);
+                let pairs = MessageLayout::pairs(count, 64, size);
                 let has_room = pairs.blocks() <= listed.blocks();
                 let is_better = pairs.is_better_than(&listed, size, listed.blocks());
                 assert!(!is_better || has_room, "{count} of {size} bytes");

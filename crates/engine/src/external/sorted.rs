@@ -11,7 +11,8 @@ use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::tiles::VertexNumber;
 
 use super::look_up::{
-    self, FirstPlaces, Loaded, LookUpRequest, Numbers, Place, for_each_chunk_of, look_up, plan_of,
+    self, FirstPlaces, Loaded, LookUpRequest, Numbers, SortingPlace, for_each_chunk_of, look_up,
+    plan_of,
 };
 use crate::options::RunOptions;
 use crate::program::Value;
@@ -160,7 +161,7 @@ impl<S: Value> StatesOnDisk<S> {
         let plan = plan_of(graph, size_of::<V::Value>(), self.store().held_bytes());
         let mut writer = StatesWriter::like(self, graph)?;
         let (reader, caching) = (graph.reader(), graph.caching());
-        let place = Place { folder: self.store().folder(), reader, caching };
+        let place = SortingPlace { folder: self.store().folder(), reader, caching };
         look_up(plan, numbers, values, place, cancel, &mut |found| writer.write(found))?;
         writer.finish_by_id_position()
     }

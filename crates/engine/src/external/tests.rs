@@ -190,7 +190,8 @@ where
                         bytes,
                     };
                     let demand = MemoryDemand::scan("the run", plan.bytes, false);
-                    let admitted = scheduler.ledger().admit(&[demand], &options.cancel).unwrap();
+                    let admitted =
+                        scheduler.ledger().admit(&[demand], None, &options.cancel).unwrap();
                     let parts = scheduler.parts();
                     for (messages, sends) in [
                         (Messages::Auto, false),

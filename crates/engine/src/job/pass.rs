@@ -52,7 +52,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     options.with_scheduler(graph, |scheduler| {
         let has_weights = V::Weight::IS_WEIGHTED && graph.is_weighted();
         let demand = MemoryDemand::scan("the run", visitor_size, has_weights);
-        let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
+        let admitted = scheduler.ledger().admit(&[demand], options.reserve, &options.cancel)?;
         let mut job = Pass {
             graph,
             visitor,

@@ -183,7 +183,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         })
         .collect();
     ways.extend(external.as_ref().map(|external| external.demand(has_weights)));
-    let admitted = scheduler.ledger().admit(&ways, &options.cancel)?;
+    let admitted = scheduler.ledger().admit(&ways, options.reserve, &options.cancel)?;
     drop(ways);
     let mut rows = ProgramRows::new(graph, directions);
     let Some(&count) = counts.get(admitted.choice) else {
@@ -213,7 +213,7 @@ fn admit_with<'s, 'g, 'r, P: Program>(
         false => MemoryDemand::rows("the run", held),
     };
     let demand = demand.with_share(degrees);
-    let admitted = scheduler.ledger().admit(&[demand], &options.cancel)?;
+    let admitted = scheduler.ledger().admit(&[demand], options.reserve, &options.cancel)?;
     let degrees = load_degrees::<P>(graph, &admitted, &options.cancel)?;
     Ok(Admission { degrees, rows: shared, plan: None, admitted })
 }

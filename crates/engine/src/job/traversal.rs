@@ -17,13 +17,13 @@ use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::{MemoryDemand, Taken};
 use crate::statistics::RunStatistics;
-use crate::traverse::{RowsWanted, RunAhead, Traversal, long_rows_of};
+use crate::traverse::{Held, RowsWanted, RunAhead, Traversal, long_rows_of};
 
 /// Vertices in a range that one worker visits at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
 
-/// Runs `work` as a job that can read the rows of a graph. `work` itself holds `held` bytes. The
-/// caches of rows get the rest of the budget.
+/// Runs `work` as a job that can read the rows of a graph. `work` itself holds `held`. The caches of
+/// rows get the rest of the budget.
 ///
 /// # Errors
 /// Those of `work`; [`Error::MissingLayout`] if the graph has no rows;
@@ -32,16 +32,16 @@ pub const RANGE_SIZE: u32 = 1 << 14;
 pub fn run<T: Send, E: From<Error> + Send>(
     graph: &Graph,
     wanted: RowsWanted,
-    held: u64,
+    held: impl Into<Held>,
     options: &RunOptions<'_>,
     work: impl FnOnce(&RowsJob<'_>) -> Result<T, E> + Send,
 ) -> Result<T, E> {
-    let mut answer = None;
+    let (mut answer, held) = (None, held.into());
     options.with_scheduler(graph, |scheduler| {
         let RowsWanted { directions, has_weights } = wanted;
         let layouts = directions.layouts(graph);
         let size_min = |&direction| RowReader::size_min(graph, direction, has_weights);
-        let least = held + layouts.iter().map(size_min).sum::<u64>();
+        let least = held.bytes() + layouts.iter().map(size_min).sum::<u64>();
         if directions.missing(graph).next().is_none() {
             let demand = MemoryDemand::rows("the run along rows", least);
             scheduler.ledger().could_hold(&demand)?;
@@ -53,13 +53,15 @@ pub fn run<T: Send, E: From<Error> + Send>(
         };
         let rows: Vec<WantedRows> = layouts.iter().map(find).collect::<Result<_>>()?;
         let batches = rows.iter().map(|rows| rows.sizes.batch).sum();
-        let held = held + long_rows_of(batches, scheduler.threads());
-        let demand = MemoryDemand::rows("the run along rows", held)
-            .sharing(rows.iter().map(WantedRows::share), |free, held| caches(&rows, free, held));
-        let admitted = scheduler.ledger().admit(&[demand], cancel)?;
+        let own = held.own + long_rows_of(batches, scheduler.threads());
+        let demand = MemoryDemand::rows("the run along rows", own)
+            .sharing(rows.iter().map(WantedRows::share), |free, held| caches(&rows, free, held))
+            .with_share(held.share());
+        let admitted = scheduler.ledger().admit(&[demand], options.reserve, cancel)?;
         let targets = &scheduler.speed().targets;
         let readers = rows.into_iter().map(|rows| rows.load(graph, &admitted, targets, cancel));
         let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
+        let _id_positions = held.load_id_positions(graph, &admitted, cancel)?;
         let mut job = Following {
             rows: &readers,
             layouts,

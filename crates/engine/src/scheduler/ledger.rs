@@ -1,119 +1,23 @@
 //! Memory for jobs: which ones are admitted, wait or are refused.
 
+mod members;
+
 use std::any::Any;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use tegula_machine::disk::Lease;
 use tegula_machine::threads::{Cancel, lock};
+use tegula_store::graph::Graph;
 use tegula_store::{Error, Result};
 
-use tegula_store::graph::Graph;
-
-use super::shared::{LOOK, Share, SharedKey, SharedValue};
+use self::members::{Members, Role, Shared};
+use super::demand::{MemoryDemand, TilesRead};
+use super::shared::{LOOK, SharedKey, SharedValue};
+use crate::estimate::Estimate;
 use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
 use crate::tile_source::{TileMemory, TileSource};
-
-/// The memory that a job needs.
-pub struct MemoryDemand<'n> {
-    /// What needs it, for the error message.
-    what: &'static str,
-    /// Least bytes that the job holds until it leaves.
-    held: u64,
-    /// What it shares with other jobs.
-    shares: Vec<Share>,
-    takes_of: TakesOf<'n>,
-    tiles: TilesRead,
-}
-
-/// Returns what a job takes of free bytes beyond the least ones. For each of its shares that is
-/// held already, it gets the bytes beyond the least ones.
-type TakesOf<'n> = Box<dyn Fn(u64, &[Option<u64>]) -> Taken + 'n>;
-
-/// Bytes beyond the least ones.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// For the job alone.
-    pub own: u64,
-    /// For each of its shares, in their order. Where the share is held already, or there is no
-    /// number, these are 0.
-    pub shares: Vec<u64>,
-}
-
-/// Which tiles a job reads. The greatest of several jobs decides what is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum TilesRead {
-    /// It follows rows alone.
-    #[default]
-    None,
-    /// It needs no weights.
-    Unweighted,
-    /// It needs weights.
-    Weighted,
-}
-
-impl TilesRead {
-    fn of(has_weights: bool) -> TilesRead {
-        if has_weights { TilesRead::Weighted } else { TilesRead::Unweighted }
-    }
-}
-
-impl<'n> MemoryDemand<'n> {
-    /// Makes the demand of a job that scans and itself holds `held` bytes.
-    pub fn scan(what: &'static str, held: u64, has_weights: bool) -> MemoryDemand<'n> {
-        MemoryDemand::of(what, held, TilesRead::of(has_weights), |_| 0)
-    }
-
-    /// Makes the demand of a job that only follows rows and itself holds `held` bytes.
-    pub fn rows(what: &'static str, held: u64) -> MemoryDemand<'n> {
-        MemoryDemand::of(what, held, TilesRead::None, |_| 0)
-    }
-
-    /// Makes the demand of a job that scans and follows rows. Of the bytes that are free beside the
-    /// `held` ones, it takes as many as `takes_of` returns.
-    pub fn both(
-        what: &'static str,
-        held: u64,
-        has_weights: bool,
-        takes_of: impl Fn(u64) -> u64 + 'n,
-    ) -> MemoryDemand<'n> {
-        MemoryDemand::of(what, held, TilesRead::of(has_weights), takes_of)
-    }
-
-    fn of(
-        what: &'static str,
-        held: u64,
-        tiles: TilesRead,
-        takes_of: impl Fn(u64) -> u64 + 'n,
-    ) -> MemoryDemand<'n> {
-        let takes_of = move |free: u64, _: &[Option<u64>]| {
-            let own = takes_of(free).min(free);
-            Taken { own, shares: Vec::new() }
-        };
-        MemoryDemand { what, held, shares: Vec::new(), takes_of: Box::new(takes_of), tiles }
-    }
-
-    /// Adds shares that come before all others. `takes_of` replaces what the job takes of free
-    /// bytes: it also gets, for each share that is held already, its bytes beyond the least ones.
-    #[must_use]
-    pub fn sharing(
-        mut self,
-        shares: impl IntoIterator<Item = Share>,
-        takes_of: impl Fn(u64, &[Option<u64>]) -> Taken + 'n,
-    ) -> MemoryDemand<'n> {
-        self.shares.splice(..0, shares);
-        MemoryDemand { takes_of: Box::new(takes_of), ..self }
-    }
-
-    /// Adds a share behind the others, of no more than the least bytes.
-    #[must_use]
-    pub fn with_share(mut self, share: Option<Share>) -> MemoryDemand<'n> {
-        self.shares.extend(share);
-        self
-    }
-}
 
 /// Leases memory to jobs: refuses them, makes them wait, and makes tiles give way.
 pub struct Ledger<'g> {
@@ -124,37 +28,12 @@ pub struct Ledger<'g> {
     memory: u64,
     threads: usize,
     members: Mutex<Members>,
-    /// The number of admitted jobs.
+    /// The number of admitted runs.
     count: AtomicUsize,
     /// Notified when a job has left or its frames have come back, so that another may find room.
     has_room: Condvar,
     /// Memory for code, tables and stacks. If even this has no room, every job is refused.
     _overhead: Option<Lease>,
-}
-
-/// The admitted and the waiting jobs.
-#[derive(Default)]
-struct Members {
-    admitted: Vec<Member>,
-    shared: Vec<Shared>,
-    /// In the order of arrival.
-    waiting: VecDeque<u64>,
-    next_number: u64,
-}
-
-struct Member {
-    number: u64,
-    held: u64,
-    tiles: TilesRead,
-}
-
-/// A value that admitted jobs share.
-struct Shared {
-    value: SharedValue,
-    held: u64,
-    /// The number of jobs that use it.
-    users: usize,
-    lease: Option<Lease>,
 }
 
 /// An admitted job. Its memory is leased as long as this lives.
@@ -168,6 +47,12 @@ pub struct Admitted<'l, 'g> {
     pub choice: usize,
     /// Bytes beyond the held ones, without those of shared values.
     pub taken: u64,
+}
+
+/// Memory that no other job gets. The runs that use it may come one after the other; what the last
+/// one has held stays for its result. The memory is free again when this is dropped.
+pub struct Reserve<'l> {
+    admitted: Admitted<'l, 'l>,
 }
 
 impl Admitted<'_, '_> {
@@ -214,7 +99,7 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// Returns the number of admitted jobs.
+    /// Returns the number of admitted runs.
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
@@ -235,12 +120,45 @@ impl<'g> Ledger<'g> {
         self.memory
     }
 
-    /// Waits until a job has its memory, by the first of several demands that fits.
+    /// Waits until a run has its memory, by the first of several demands that fits. A run within a
+    /// reserve does not wait behind others. While others wait, it gets no more than is reserved.
     ///
     /// # Errors
     /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) about the last demand, if none
     /// would fit even if the job were alone; cancellation.
-    pub fn admit(&self, ways: &[MemoryDemand<'_>], cancel: &Cancel) -> Result<Admitted<'_, 'g>> {
+    pub fn admit(
+        &self,
+        ways: &[MemoryDemand<'_>],
+        within: Option<&Reserve<'_>>,
+        cancel: &Cancel,
+    ) -> Result<Admitted<'_, 'g>> {
+        let within = within.map(|reserve| reserve.admitted.number);
+        self.admit_as(Role::Run { within }, ways, cancel)
+    }
+
+    /// Waits until the memory of an estimate can be reserved.
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if it would not fit even if no job
+    /// were there; cancellation.
+    pub fn reserve(&self, estimate: &Estimate, cancel: &Cancel) -> Result<Reserve<'_>> {
+        let is_enough = |tiles: &TilesRead| self.stream_min(*tiles) <= estimate.stream_bytes_min;
+        let tiles = [TilesRead::Weighted, TilesRead::Unweighted].into_iter().find(is_enough);
+        let tiles = tiles.unwrap_or_default();
+        let shared = estimate.overhead_bytes + self.stream_min(tiles);
+        let demand = MemoryDemand::fixed("the job", estimate.needed() - shared, tiles);
+        let mut admitted = self.admit_as(Role::Reserve { kept: 0 }, &[demand], cancel)?;
+        // Its runs lease what they use.
+        admitted.lease = None;
+        Ok(Reserve { admitted })
+    }
+
+    fn admit_as(
+        &self,
+        role: Role,
+        ways: &[MemoryDemand<'_>],
+        cancel: &Cancel,
+    ) -> Result<Admitted<'_, 'g>> {
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
         {
@@ -249,11 +167,14 @@ impl<'g> Ledger<'g> {
         let mut members = lock(&self.members);
         let number = members.next_number;
         members.next_number += 1;
-        members.waiting.push_back(number);
+        let waits_in_line = !matches!(role, Role::Run { within: Some(_) });
+        if waits_in_line {
+            members.waiting.push_back(number);
+        }
         loop {
-            let is_first = members.waiting.front() == Some(&number);
+            let is_next = !waits_in_line || members.waiting.front() == Some(&number);
             let admitted =
-                if is_first { self.try_admit(ways, number, &mut members) } else { Ok(None) };
+                if is_next { self.try_admit(ways, number, role, &mut members) } else { Ok(None) };
             let is_cancelled = cancel.check();
             if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
                 let waited = self.has_room.wait_timeout(members, LOOK);
@@ -290,22 +211,38 @@ impl<'g> Ledger<'g> {
         }
     }
 
+    /// Returns the bytes that are free for a demand beyond its least ones; `None` if there is no
+    /// room for these.
+    fn free_for(&self, demand: &MemoryDemand<'_>, role: Role, members: &Members) -> Option<u64> {
+        let tiles = members.tiles().max(demand.tiles);
+        let least = demand.held + members.missing(&demand.shares);
+        let beside = overhead(self.graph) + self.stream_min(tiles);
+        let Role::Run { within: Some(reserve) } = role else {
+            return self.memory.checked_sub(beside + members.held() + least);
+        };
+        let reserved = members.held_by_reserve(reserve);
+        let others = members.held() - reserved;
+        let end = match members.waiting.is_empty() {
+            true => self.memory,
+            false => self.memory.min(beside + others + reserved),
+        };
+        end.checked_sub(beside + others + members.used_beside_next(reserve) + least)
+    }
+
     /// Admits a job if there is room now.
     fn try_admit(
         &self,
         ways: &[MemoryDemand<'_>],
         number: u64,
+        role: Role,
         members: &mut Members,
     ) -> Result<Option<Admitted<'_, 'g>>> {
         for (choice, demand) in ways.iter().enumerate() {
-            let tiles = members.tiles().max(demand.tiles);
-            let taken = overhead(self.graph) + members.held() + self.stream_min(tiles);
-            let least = demand.held + members.missing(&demand.shares);
-            let Some(free) = self.memory.checked_sub(taken + least) else { continue };
+            let Some(free) = self.free_for(demand, role, members) else { continue };
             let taken = (demand.takes_of)(free, &members.extras(&demand.shares));
             debug_assert!(taken.own + taken.shares.iter().sum::<u64>() <= free, "{taken:?}");
             let before = members.shared.len();
-            let shared = members.enter(number, demand, &taken);
+            let shared = members.enter(number, role, demand, &taken);
             // Tiles without room go first.
             self.share_out(members);
             match self.lease_new(
@@ -318,13 +255,12 @@ impl<'g> Ledger<'g> {
                     return Ok(Some(Admitted { ledger, number, lease, shared, choice, taken }));
                 }
                 Err(error) => {
-                    let keys: Vec<SharedKey> = shared.iter().map(|value| value.key).collect();
                     drop(shared);
-                    members.leave(number, &keys);
+                    members.leave(number);
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
-                    return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
+                    return if members.run_count() == 0 { Err(error) } else { Ok(None) };
                 }
             }
         }
@@ -342,7 +278,7 @@ impl<'g> Ledger<'g> {
 
     /// Gives the tiles the memory that the admitted jobs leave.
     fn share_out(&self, members: &Members) {
-        self.count.store(members.admitted.len(), Ordering::Relaxed);
+        self.count.store(members.run_count(), Ordering::Relaxed);
         // If nobody scans, tiles left from earlier scans must make room, too.
         let has_weights = members.tiles() != TilesRead::Unweighted;
         let held = overhead(self.graph) + members.held();
@@ -352,69 +288,11 @@ impl<'g> Ledger<'g> {
     }
 }
 
-impl Members {
-    fn held(&self) -> u64 {
-        let shared: u64 = self.shared.iter().map(|shared| shared.held).sum();
-        self.admitted.iter().map(|member| member.held).sum::<u64>() + shared
-    }
-
-    fn find(&self, key: SharedKey) -> Option<&Shared> {
-        self.shared.iter().find(|shared| shared.value.key == key)
-    }
-
-    /// Returns the least bytes of the shares that are not held yet.
-    fn missing(&self, shares: &[Share]) -> u64 {
-        let missing = shares.iter().filter(|share| self.find(share.key).is_none());
-        missing.map(|share| share.least).sum()
-    }
-
-    /// Returns the bytes beyond the least ones of each share that is held already.
-    fn extras(&self, shares: &[Share]) -> Vec<Option<u64>> {
-        shares.iter().map(|share| Some(self.find(share.key)?.value.extra)).collect()
-    }
-
-    /// Counts a job, and the shares of its demand that are not held yet. Returns its shared values.
-    fn enter(&mut self, number: u64, demand: &MemoryDemand<'_>, taken: &Taken) -> Vec<SharedValue> {
-        let (held, tiles) = (demand.held + taken.own, demand.tiles);
-        self.admitted.push(Member { number, held, tiles });
-        let extras = taken.shares.iter().copied().chain(std::iter::repeat(0));
-        let shares = demand.shares.iter().zip(extras);
-        shares.map(|(share, extra)| self.join(share, extra)).collect()
-    }
-
-    /// Counts a user of a shared value.
-    fn join(&mut self, share: &Share, extra: u64) -> SharedValue {
-        let place = self.shared.iter().position(|shared| shared.value.key == share.key);
-        let place = place.unwrap_or_else(|| {
-            let value = SharedValue::new(share.key, extra);
-            self.shared.push(Shared { value, held: share.least + extra, users: 0, lease: None });
-            self.shared.len() - 1
-        });
-        let shared = &mut self.shared[place];
-        shared.users += 1;
-        shared.value.clone()
-    }
-
-    /// Counts a job no longer, and frees the shared values that no other job uses.
-    fn leave(&mut self, number: u64, keys: &[SharedKey]) {
-        self.admitted.retain(|member| member.number != number);
-        for shared in &mut self.shared {
-            shared.users -= keys.iter().filter(|&&key| key == shared.value.key).count();
-        }
-        self.shared.retain(|shared| shared.users > 0);
-    }
-
-    /// Returns the tiles that are read for all jobs together.
-    fn tiles(&self) -> TilesRead {
-        self.admitted.iter().map(|member| member.tiles).max().unwrap_or_default()
-    }
-}
-
 impl Drop for Admitted<'_, '_> {
     fn drop(&mut self) {
         let mut members = lock(&self.ledger.members);
-        let keys: Vec<SharedKey> = self.shared.drain(..).map(|value| value.key).collect();
-        members.leave(self.number, &keys);
+        self.shared.clear();
+        members.leave(self.number);
         self.lease = None;
         self.ledger.share_out(&members);
         self.ledger.has_room.notify_all();

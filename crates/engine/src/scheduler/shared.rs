@@ -36,6 +36,8 @@ pub enum SharedKey {
     },
     /// The out-degrees by dense id.
     OutDegrees,
+    /// The id positions by dense id.
+    IdPositions,
 }
 
 /// A shared value that a job demands.
@@ -51,6 +53,11 @@ impl Share {
     /// The out-degrees of a graph: 4 bytes a vertex.
     pub fn out_degrees(graph: &Graph) -> Share {
         Share { key: SharedKey::OutDegrees, least: 4 * graph.vertex_count() }
+    }
+
+    /// The id positions of a graph, which take `least` bytes.
+    pub fn id_positions(least: u64) -> Share {
+        Share { key: SharedKey::IdPositions, least }
     }
 }
 

@@ -4,7 +4,7 @@ use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 
-use super::RowsWanted;
+use super::{Held, RowsWanted};
 use crate::estimate::Estimate;
 use crate::overhead::overhead;
 
@@ -14,14 +14,14 @@ const BATCH_SIZE: u64 = 2 << 20;
 /// estimate does not know the longest row.
 const LONG_ROWS_COVERED: u64 = 12 << 20;
 
-/// Estimates a run along rows that itself holds `held` bytes.
-pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: u64) -> Estimate {
+/// Estimates a run along rows that itself holds `held`.
+pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: impl Into<Held>) -> Estimate {
     let layouts = wanted.directions.layouts(graph);
     let caches_min = RowReader::CACHE_SIZE_MIN * layouts.len() as u64;
     let all = |&direction| RowReader::cache_size_max(graph, direction, wanted.has_weights);
     let index = |&direction| RowReader::index_size(graph, direction, wanted.has_weights);
     Estimate {
-        vertex_bytes: held + layouts.iter().map(index).sum::<u64>(),
+        vertex_bytes: held.into().bytes() + layouts.iter().map(index).sum::<u64>(),
         stream_bytes_min: caches_min,
         layout_bytes: layouts.iter().map(all).sum::<u64>().saturating_sub(caches_min),
         overhead_bytes: overhead(graph),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Request, crc32c};
@@ -17,6 +18,7 @@ use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
 use super::table::{FileSizes, Records, Table, TileEntry};
+use super::vertices::{SharedIdPositions, no_id_positions};
 use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 use crate::packed::{Array, Coding};
 use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
@@ -36,6 +38,7 @@ pub struct Graph {
     weights: Option<FileHandle>,
     sources: Option<FileHandle>,
     table: Table,
+    id_positions: Arc<SharedIdPositions>,
 }
 
 impl Graph {
@@ -82,6 +85,7 @@ impl Graph {
             weights,
             sources,
             table: Table::default(),
+            id_positions: no_id_positions(),
         };
         graph.check_names()?;
         for file in &graph.manifest.files {
@@ -142,6 +146,11 @@ impl Graph {
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// The id positions, where they are in use.
+    pub(super) fn shared_id_positions(&self) -> &Arc<SharedIdPositions> {
+        &self.id_positions
     }
 
     /// Number of vertices.

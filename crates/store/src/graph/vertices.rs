@@ -6,9 +6,10 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, Weak};
 
 use tegula_machine::disk::BlockFile;
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, lock};
 
 use super::file_names;
 use super::manifest::IdType;
@@ -27,6 +28,15 @@ pub struct OriginalIds {
     vertex_count: usize,
     ids: Ids,
     order: Option<Array<Permutation>>,
+    shared: Arc<SharedIdPositions>,
+}
+
+/// The id positions of a graph as long as somebody uses them.
+pub(super) type SharedIdPositions = Mutex<Weak<[u32]>>;
+
+/// Returns that nobody uses id positions.
+pub(super) fn no_id_positions() -> Arc<SharedIdPositions> {
+    Arc::new(Mutex::new(Weak::<[u32; 0]>::new()))
 }
 
 enum Ids {
@@ -178,7 +188,8 @@ impl OriginalIds {
             Some(_) => Some(graph.array(file_names::ORDER)?),
             None => None,
         };
-        Ok(OriginalIds { vertex_count, ids, order })
+        let shared = Arc::clone(graph.shared_id_positions());
+        Ok(OriginalIds { vertex_count, ids, order, shared })
     }
 
     /// Whether the id position of every vertex is its dense id.
@@ -249,34 +260,53 @@ impl OriginalIds {
     }
 
     /// Returns the id position of each dense id, in 4 bytes a vertex; `None` where id positions and
-    /// dense ids are equal. For graphs with [short](crate::ShortId) ids.
+    /// dense ids are equal. For graphs with [short](crate::ShortId) ids. All who use them at the
+    /// same time have one copy.
     ///
     /// # Panics
     /// When there are more than [`SHORT_COUNT_MAX`] vertices and id positions differ from dense
     /// ids.
-    pub fn id_positions(&self, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
+    pub fn id_positions(&self, cancel: &Cancel) -> Result<Option<Arc<[u32]>>> {
         if self.order.is_none() {
             return Ok(None);
         }
+        // A second caller waits here while the first one reads.
+        let mut shared = lock(&self.shared);
+        if let Some(id_positions) = shared.upgrade() {
+            return Ok(Some(id_positions));
+        }
+        let mut id_positions: Arc<[u32]> = (0..self.vertex_count).map(|_| 0).collect();
+        if let Some(id_positions) = Arc::get_mut(&mut id_positions) {
+            self.write_id_positions(id_positions, cancel)?;
+        }
+        *shared = Arc::downgrade(&id_positions);
+        Ok(Some(id_positions))
+    }
+
+    /// Writes the id position of each dense id into an array with a number for each vertex. For
+    /// graphs with [short](crate::ShortId) ids.
+    ///
+    /// # Panics
+    /// When there are more than [`SHORT_COUNT_MAX`] vertices, or the array has another length.
+    pub fn write_id_positions(&self, id_positions: &mut [u32], cancel: &Cancel) -> Result<()> {
         assert!(self.vertex_count as u64 <= SHORT_COUNT_MAX, "id positions of 32 bits");
-        let mut id_positions = vec![0; self.vertex_count];
+        assert_eq!(id_positions.len(), self.vertex_count, "a number for each vertex");
         self.for_each_id_position(|first, vertices| {
             cancel.check()?;
             (first as u32..)
                 .zip(vertices)
                 .for_each(|(id_position, vertex)| id_positions[vertex.index()] = id_position);
-            Ok::<(), Error>(())
-        })?;
-        Ok(Some(id_positions))
+            Ok(())
+        })
     }
 
     /// Bytes of the result of [`id_positions`](Self::id_positions).
-    pub fn ranks_size(&self) -> u64 {
+    pub fn id_positions_size(&self) -> u64 {
         self.order.as_ref().map_or(0, |_| 4 * self.vertex_count as u64)
     }
 
     /// Bytes of buffers in [`for_each_id_position`](Self::for_each_id_position).
-    pub fn for_each_rank_size(&self) -> u64 {
+    pub fn for_each_id_position_size(&self) -> u64 {
         self.order.as_ref().map_or(0, Array::stream_size)
     }
 

@@ -60,7 +60,7 @@ fn ids_in_groups(graph: &Graph, values: &Values<u32>, group: usize) -> (Vec<Opti
     let vertices = vec![VertexId(0); group];
     let mut ids = Vec::new();
     for first in (0..COUNT).step_by(group) {
-        let rows = Rows { first, vertices: &vertices[..group.min(COUNT - first)] };
+        let rows = TableRows { first, vertices: &vertices[..group.min(COUNT - first)] };
         let named = values.at(&rows).unwrap();
         let column =
             values.ids_at(&rows, &named, id_position_of, graph, &Cancel::default()).unwrap();
@@ -103,7 +103,7 @@ fn groups_on_disk_are_named_as_those_in_memory() {
         let graph = path(&scratch, order);
         // By dense id, the smallest vertex of each class modulo 7.
         let roots: Vec<u32> = (0..COUNT as u32).map(|vertex| vertex % 7).collect();
-        let rows = Rows { first: 0, vertices: &dense_ids(&graph) };
+        let rows = TableRows { first: 0, vertices: &dense_ids(&graph) };
         let cancel = &Cancel::default();
         let named = |roots: States<u32>| {
             super::super::by_smallest(&graph, roots, cancel).unwrap().at(&rows).unwrap()

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph};
 
-use crate::answer::{self, Answer, Columns, Facts, List, Rows, greatest};
+use crate::answer::{self, Answer, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -41,7 +41,7 @@ pub struct Entry {
 }
 
 impl Degrees {
-    fn of(&self, rows: &Rows<'_>) -> impl Iterator<Item = (u32, u32)> {
+    fn of(&self, rows: &TableRows<'_>) -> impl Iterator<Item = (u32, u32)> {
         rows.vertices.iter().map(|vertex| (self.into[vertex.index()], self.out[vertex.index()]))
     }
 }
@@ -51,7 +51,12 @@ impl Columns for Degrees {
         ["in_degree", "out_degree"].map(|name| Field::new(name, DataType::UInt32, false)).into()
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let (into, out): (Vec<u32>, Vec<u32>) = self.of(rows).unzip();
         Ok(vec![Arc::new(UInt32Array::from(into)), Arc::new(UInt32Array::from(out))])
     }
@@ -65,7 +70,7 @@ impl Answer for Degrees {
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let key = |(into, out): (u32, u32)| Some((u64::from(into) + u64::from(out), into, out));
-        let keys = |rows: &Rows<'_>| Ok(self.of(rows).map(key).collect());
+        let keys = |rows: &TableRows<'_>| Ok(self.of(rows).map(key).collect());
         let entry = |(vertex, (_, in_degree, out_degree))| Entry { vertex, in_degree, out_degree };
         let top = greatest(graph, top, keys, cancel)?.into_iter().map(entry).collect();
         let sum: u64 = self.out.iter().copied().map(u64::from).sum();

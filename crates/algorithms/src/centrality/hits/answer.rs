@@ -9,7 +9,7 @@ use tegula_engine::{Cancel, Graph};
 use tegula_store::Diagnostic;
 
 use crate::answer::{
-    self, Answer, Columns, Convergence, Facts, Figures, List, Rows, TotalOrder, greatest,
+    self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, greatest,
 };
 use crate::error::Result;
 use crate::original_ids::Name;
@@ -51,7 +51,12 @@ impl Columns for HubsAndAuthorities {
         ["hub", "authority"].map(|name| Field::new(name, DataType::Float64, false)).into()
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let column = |values: &[f64]| -> ArrayRef {
             let values = rows.vertices.iter().map(|vertex| values[vertex.index()]);
             Arc::new(values.collect::<Float64Array>())
@@ -69,7 +74,7 @@ impl Answer for HubsAndAuthorities {
     ) -> Result<Box<dyn answer::Summary>> {
         let greatest_of = |values: &[f64]| {
             let key = |index: usize| Some(TotalOrder(values[index]));
-            let keys = |rows: &Rows<'_>| {
+            let keys = |rows: &TableRows<'_>| {
                 Ok(rows.vertices.iter().map(|vertex| key(vertex.index())).collect())
             };
             greatest(graph, top, keys, cancel)

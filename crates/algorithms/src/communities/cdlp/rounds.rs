@@ -9,7 +9,6 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use super::CdlpOptions;
 use crate::error::Result;
-use crate::original_ids::IdPositions;
 use crate::tally::Tally;
 
 /// The labels that were found.
@@ -50,9 +49,9 @@ fn propagate(
     job: &RowsJob<'_>,
     options: &RunOptions<'_>,
 ) -> Result<Labels> {
-    let count = graph.short_vertex_count()?;
-    let id_positions = IdPositions::read(graph, &options.cancel)?;
-    let mut labels = id_positions.into_vec(count);
+    // At first, the label of a vertex is its id position.
+    let mut labels = vec![0; graph.short_vertex_count()? as usize];
+    graph.original_ids()?.write_id_positions(&mut labels, &options.cancel)?;
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
     let mut times = IterationTimes::default();

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
+use tegula_engine::traverse::{self, Held, Neighbourhoods, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::LabelPropagationOptions;
@@ -50,10 +50,11 @@ pub fn run(
 }
 
 /// Returns the bytes that a run holds beside the rows: labels before and after, and id positions.
-pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
+pub(super) fn size(graph: &Graph, threads: usize) -> Result<Held> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends) + Tally::size(ends);
-    Ok(8 * graph.vertex_count() + IdPositions::size(graph)? + threads as u64 * worker)
+    let own = 8 * graph.vertex_count() + threads as u64 * worker;
+    Ok(Held::with_id_positions(graph, own)?)
 }
 
 fn propagate(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, BestFirst, Filter, RowsJob, RowsWanted, Sequential, VertexSet, estimate_rows,
+    self, BestFirst, Filter, Held, RowsJob, RowsWanted, Sequential, VertexSet, estimate_rows,
 };
 use tegula_engine::{
     Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
@@ -118,13 +118,13 @@ pub fn estimate(graph: &Graph, has_coordinates: bool) -> Result<Estimate> {
 
 /// Bytes held beside the rows: coordinates, labels, the set of open vertices, the queue, and id
 /// positions.
-fn size(graph: &Graph, has_coordinates: bool) -> Result<u64> {
+fn size(graph: &Graph, has_coordinates: bool) -> Result<Held> {
     let count = graph.vertex_count();
     let coordinates = if has_coordinates { size_of::<[f64; 2]>() } else { 0 };
     let each = (coordinates + size_of::<Label>()) as u64;
     let queue = BestFirst::<Key>::size(count);
-    let id_positions = IdPositions::size(graph)?;
-    Ok(each * count + VertexSet::size(count) + queue + id_positions)
+    let own = each * count + VertexSet::size(count) + queue;
+    Ok(Held::with_id_positions(graph, own)?)
 }
 
 /// The length of a straight line. Square roots are the same on every machine.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions, States};
 
 use super::{Parent, Reached};
-use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values};
+use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, TableRows, Values};
 use crate::error::Result;
 use crate::paths::path_table::Parents;
 
@@ -54,7 +54,12 @@ impl<P: Parent> Columns for Levels<P> {
         self.parents.as_ref().map_or(GroupSize::LEAST, Parents::group_size)
     }
 
-    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        graph: &Graph,
+        rows: &TableRows<'_>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let reached = self.reached.at(rows)?;
         let distances: UInt32Array = reached.iter().map(Reached::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tegula_engine::{Cancel, Graph, RunOptions, States, Value, VertexId};
 
 use super::distances::Distances;
-use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, Rows, Values, greatest};
+use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, TableRows, Values, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 use crate::paths::path_table::{Parents, Step};
@@ -80,7 +80,12 @@ impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
         self.parents.as_ref().map_or(GroupSize::LEAST, Parents::group_size)
     }
 
-    fn arrays(&self, graph: &Graph, rows: &Rows<'_>, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        graph: &Graph,
+        rows: &TableRows<'_>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let steps = self.steps.at(rows)?;
         let distances: Float64Array = steps.iter().map(Step::distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
@@ -107,7 +112,7 @@ impl<S: Step<Distance = f64> + Value> Answer for FoundDistances<S> {
         })?;
         // Floats of at least 0 have the order of their bits.
         let bits = |step: &S| step.distance().map(f64::to_bits);
-        let keys = |rows: &Rows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
+        let keys = |rows: &TableRows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
         let farthest = greatest(graph, top, keys, cancel)?;
         let farthest = farthest
             .into_iter()

@@ -11,7 +11,7 @@ use tegula_store::Diagnostic;
 use super::potential::probabilities;
 use super::saturation::Saturation;
 use crate::answer::{
-    self, Answer, Columns, Convergence, Facts, Figures, List, Rows, TotalOrder, greatest,
+    self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, greatest,
 };
 use crate::error::Result;
 use crate::original_ids::Name;
@@ -69,7 +69,12 @@ impl Columns for Answered {
             .collect()
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let mut columns = vec![Vec::with_capacity(rows.vertices.len()); self.states];
         let mut beliefs = Vec::new();
         for vertex in rows.vertices {
@@ -99,7 +104,7 @@ impl Answer for Answered {
             Some((TotalOrder(*belief), state))
         };
         let likeliest = std::cell::RefCell::new(&mut likeliest);
-        let keys = |rows: &Rows<'_>| {
+        let keys = |rows: &TableRows<'_>| {
             let mut likeliest = likeliest.borrow_mut();
             Ok(rows.vertices.iter().map(|vertex| likeliest(vertex.index())).collect())
         };

@@ -26,7 +26,7 @@ mod search;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
+use tegula_engine::traverse::{Directions, Held, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{
@@ -104,12 +104,13 @@ impl SimilarityOptions {
         self.top.unwrap_or(TOP_DEFAULT)
     }
 
-    /// Bytes held beside the rows and the files.
-    fn size(&self, graph: &Graph, files: &Files, threads: usize) -> Result<u64> {
+    /// Returns what a run holds beside the rows.
+    fn size(&self, graph: &Graph, files: &Files, threads: usize) -> Result<Held> {
         let vertices = graph.vertex_count();
         let of_each = (self.top() as u64).min(vertices);
         let found = files.pairs.pairs.len() as u64 + of_each * files.sources.vertices.len() as u64;
-        search::size(graph, found, threads)
+        let held = search::size(graph, found, threads)?;
+        Ok(Held { own: held.own + 2 * files.size(), ..held })
     }
 }
 
@@ -156,7 +157,7 @@ impl Algorithm for SimilarityOptions {
     }
 
     fn estimate(&self, graph: &Graph, files: &Files, threads: usize) -> Result<Estimate> {
-        let held = self.size(graph, files, threads)? + 2 * files.size();
+        let held = self.size(graph, files, threads)?;
         let estimate = estimate_rows(graph, RowsWanted::NEIGHBOURS, held);
         let reading = files.pairs.reading_size.max(files.sources.reading_size);
         Ok(side_table::with_reading(with_order_streamed(estimate, graph)?, reading))
@@ -181,7 +182,7 @@ impl Algorithm for SimilarityOptions {
     }
 
     fn run(&self, graph: &Graph, files: Files, options: &RunOptions<'_>) -> Result<Found> {
-        let held = self.size(graph, &files, options.threads)? + 2 * files.size();
+        let held = self.size(graph, &files, options.threads)?;
         let (found, statistics) = match &self.pairs {
             Some(_) => of_pairs(graph, &files.pairs.pairs, self.measure, held, options)?,
             None => {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
+    self, Held, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
 };
 use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
 use tegula_machine::threads::{Stash, lock, unlocked};
@@ -30,13 +30,13 @@ pub struct SimilarPair {
 /// Number of pairs that a worker takes at a time.
 const PAIRS_AT_A_TIME: usize = 1024;
 
-/// Computes the similarity of each pair, in the order of `pairs`. The run holds `held` bytes beside
-/// the rows.
+/// Computes the similarity of each pair, in the order of `pairs`. The run holds `held` beside the
+/// rows.
 pub fn of_pairs(
     graph: &Graph,
     pairs: &[[VertexId; 2]],
     measure: Measure,
-    held: u64,
+    held: Held,
     options: &RunOptions<'_>,
 ) -> Result<(Vec<SimilarPair>, RunStatistics)> {
     run(graph, measure, held, options, |search| {
@@ -70,11 +70,11 @@ pub fn most_similar(
     sources: &[VertexId],
     top: usize,
     measure: Measure,
-    held: u64,
+    held: Held,
     options: &RunOptions<'_>,
 ) -> Result<(Vec<SimilarPair>, RunStatistics)> {
-    let id_positions = IdPositions::read(graph, &options.cancel)?;
     run(graph, measure, held, options, |search| {
+        let id_positions = IdPositions::read(graph, &options.cancel)?;
         let found: Vec<Mutex<Vec<SimilarPair>>> =
             sources.iter().map(|_| Mutex::default()).collect();
         let spare = Stash::default();
@@ -93,20 +93,21 @@ pub fn most_similar(
     })
 }
 
-/// Bytes that a run which finds `found` pairs holds beside the rows.
-pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<u64> {
+/// Returns what a run that finds `found` pairs holds beside the rows and its files.
+pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<Held> {
     let (vertices, edges_max) = (graph.vertex_count(), traverse::edges_of_a_vertex_max(graph)?);
     // The worth in common, the vertices that have any, and the neighbours of two vertices at a
     // time.
     let worker = (8 + 8 + 4) * vertices + 3 * Neighbourhoods::<Sequential>::size(edges_max);
-    Ok(4 * vertices + IdPositions::size(graph)? + threads as u64 * worker + 24 * found)
+    let own = 4 * vertices + threads as u64 * worker + 24 * found;
+    Ok(Held::with_id_positions(graph, own)?)
 }
 
 /// Counts the neighbours of all vertices, then calls `find`.
 fn run<T: Send>(
     graph: &Graph,
     measure: Measure,
-    held: u64,
+    held: Held,
     options: &RunOptions<'_>,
     find: impl FnOnce(&Search<'_>) -> Result<T> + Send,
 ) -> Result<(T, RunStatistics)> {

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph, VertexId};
 
-use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, Rows, greatest};
+use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -28,7 +28,12 @@ impl Columns for Members {
         vec![Field::new("in_set", DataType::Boolean, false)]
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let members = rows.vertices.iter().map(|vertex| Some(self.0[vertex.index()]));
         Ok(vec![Arc::new(members.collect::<BooleanArray>())])
     }
@@ -47,7 +52,7 @@ impl Answer for Members {
             size += chunk.iter().filter(|&&is_in| is_in).count() as u64;
         }
         let is_in = |vertex: &VertexId| self.0[vertex.index()].then_some(());
-        let keys = |rows: &Rows<'_>| Ok(rows.vertices.iter().map(is_in).collect());
+        let keys = |rows: &TableRows<'_>| Ok(rows.vertices.iter().map(is_in).collect());
         let first = greatest(graph, top, keys, cancel)?;
         Ok(Box::new(Summary { size, top: first.into_iter().map(|(name, ())| name).collect() }))
     }

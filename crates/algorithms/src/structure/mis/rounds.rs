@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential, estimate_rows};
+use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{
     Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit,
 };
@@ -91,8 +91,8 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
 }
 
 /// Bytes held beside the rows; the result reuses the memory of the states.
-fn size(graph: &Graph) -> Result<u64> {
-    Ok(2 * graph.vertex_count() + IdPositions::size(graph)?)
+fn size(graph: &Graph) -> Result<Held> {
+    Ok(Held::with_id_positions(graph, 2 * graph.vertex_count())?)
 }
 
 impl Rounds<'_> {

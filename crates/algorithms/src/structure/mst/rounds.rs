@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential, estimate_rows};
+use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{
     Cancel, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, huge,
 };
@@ -111,8 +111,8 @@ pub fn estimate(graph: &Graph) -> Result<Estimate> {
     Ok(estimate_rows(graph, RowsWanted::forward(graph.is_weighted()), size(graph)?))
 }
 
-fn size(graph: &Graph) -> Result<u64> {
-    Ok(28 * graph.vertex_count() + IdPositions::size(graph)?)
+fn size(graph: &Graph) -> Result<Held> {
+    Ok(Held::with_id_positions(graph, 28 * graph.vertex_count())?)
 }
 
 /// A forest that grows.

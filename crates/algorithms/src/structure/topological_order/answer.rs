@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use tegula_engine::{Cancel, Graph};
 
-use crate::answer::{self, Answer, Columns, Facts, List, Rows, greatest};
+use crate::answer::{self, Answer, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
 use crate::original_ids::Name;
 
@@ -37,7 +37,7 @@ pub struct Placed {
 }
 
 impl Positions {
-    fn of(&self, rows: &Rows<'_>) -> impl Iterator<Item = u32> {
+    fn of(&self, rows: &TableRows<'_>) -> impl Iterator<Item = u32> {
         rows.vertices.iter().map(|vertex| self.positions[vertex.index()])
     }
 }
@@ -47,7 +47,12 @@ impl Columns for Positions {
         vec![Field::new("position", DataType::UInt32, false)]
     }
 
-    fn arrays(&self, _graph: &Graph, rows: &Rows<'_>, _cancel: &Cancel) -> Result<Vec<ArrayRef>> {
+    fn arrays(
+        &self,
+        _graph: &Graph,
+        rows: &TableRows<'_>,
+        _cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
         let positions: Vec<u32> = self.of(rows).collect();
         Ok(vec![Arc::new(UInt32Array::from(positions))])
     }
@@ -62,7 +67,7 @@ impl Answer for Positions {
     ) -> Result<Box<dyn answer::Summary>> {
         // The summary lists the beginning of the order, so the least positions win.
         let key = |position: u32| Some(Reverse(position));
-        let keys = |rows: &Rows<'_>| Ok(self.of(rows).map(key).collect());
+        let keys = |rows: &TableRows<'_>| Ok(self.of(rows).map(key).collect());
         let placed = |(vertex, Reverse(position))| Placed { vertex, position };
         let top = greatest(graph, top, keys, cancel)?.into_iter().map(placed).collect();
         Ok(Box::new(Summary { longest_path: self.longest_path, top }))

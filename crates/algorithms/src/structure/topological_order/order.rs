@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Filter, RowsJob, RowsWanted, Sequential};
+use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
@@ -39,8 +39,8 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<TopologicalOrder> 
 
 /// Bytes held beside the rows: positions, numbers of in-edges left, two frontiers, and id
 /// positions.
-pub(super) fn size(graph: &Graph) -> Result<u64> {
-    Ok(16 * graph.vertex_count() + IdPositions::size(graph)?)
+pub(super) fn size(graph: &Graph) -> Result<Held> {
+    Ok(Held::with_id_positions(graph, 16 * graph.vertex_count())?)
 }
 
 fn put_in_order(

@@ -179,7 +179,7 @@ impl<N: VertexNumber + Value> Values for FirstPlaces<N> {
 
 /// Where numbers are sorted, if necessary.
 #[derive(Clone, Copy)]
-pub struct Place<'p> {
+pub struct SortingPlace<'p> {
     /// The folder for files.
     pub folder: &'p Directory,
     /// The reader of the disk, whose pool has the memory.
@@ -198,7 +198,7 @@ pub fn look_up<V: Values>(
     plan: LookUpPlan,
     numbers: &dyn Numbers,
     values: V,
-    Place { folder, reader, caching }: Place<'_>,
+    SortingPlace { folder, reader, caching }: SortingPlace<'_>,
     cancel: &Cancel,
     out: &mut dyn FnMut(&[V::Value]) -> Result<()>,
 ) -> Result<()> {

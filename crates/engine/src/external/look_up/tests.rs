@@ -60,7 +60,7 @@ fn found_with<V: Values>(
     let folder = &Directory::open(scratch.path()).unwrap();
     let reader = &Reader::open(backend, Pool::new(AMPLE))?;
     let mut found = Vec::new();
-    let place = Place { folder, reader, caching: Caching::PageCache };
+    let place = SortingPlace { folder, reader, caching: Caching::PageCache };
     let numbers = Given(numbers.to_vec());
     let result = look_up(plan, &numbers, values, place, cancel, &mut |values| {
         found.extend_from_slice(values);

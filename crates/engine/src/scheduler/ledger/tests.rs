@@ -4,13 +4,14 @@ use std::sync::Mutex;
 use std::thread::ScopedJoinHandle;
 
 use tegula_machine::Error as MachineError;
-use tegula_testkit::Scratch;
+use tegula_testkit::{Scratch, XorShift};
 
 use super::*;
 use crate::graph_for_tests::random_graph;
 use crate::options::{RunOptions, Tuning};
 use crate::program::{Activity, Min, Next, Program};
 use crate::scheduler::Scheduler;
+use crate::scheduler::shared::Share;
 use crate::superstep::Superstep;
 use crate::{Executor, VertexId, run};
 
@@ -51,12 +52,15 @@ fn a_job_that_fits_alone_waits_until_there_is_room() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
-        let first =
-            scheduler.ledger().admit(&[MemoryDemand::scan("first", room / 2 + 1, false)], &cancel);
+        let first = scheduler.ledger().admit(
+            &[MemoryDemand::scan("first", room / 2 + 1, false)],
+            None,
+            &cancel,
+        );
         std::thread::scope(|scope| {
             let second = scope.spawn(|| {
                 let demand = MemoryDemand::scan("second", room / 2, false);
-                let _second = scheduler.ledger().admit(&[demand], &cancel).unwrap();
+                let _second = scheduler.ledger().admit(&[demand], None, &cancel).unwrap();
                 lock(&happened).push("the second gets in");
             });
             wait_for(scheduler, 1, &second);
@@ -74,12 +78,12 @@ fn jobs_are_admitted_in_the_order_of_arrival() {
         let happened = Mutex::new(Vec::new());
         let first = scheduler
             .ledger()
-            .admit(&[MemoryDemand::scan("first", room / 2, false)], &cancel)
+            .admit(&[MemoryDemand::scan("first", room / 2, false)], None, &cancel)
             .unwrap();
         let come = |name: &'static str, held: u64| {
             let _admitted = scheduler
                 .ledger()
-                .admit(&[MemoryDemand::scan(name, held, false)], &cancel)
+                .admit(&[MemoryDemand::scan(name, held, false)], None, &cancel)
                 .unwrap();
             lock(&happened).push(name);
         };
@@ -101,12 +105,15 @@ fn a_job_cancelled_while_it_waits_makes_way() {
         let (room, cancel, other) = (room(scheduler), Cancel::default(), Cancel::default());
         let first = scheduler
             .ledger()
-            .admit(&[MemoryDemand::scan("first", room / 2, false)], &cancel)
+            .admit(&[MemoryDemand::scan("first", room / 2, false)], None, &cancel)
             .unwrap();
         std::thread::scope(|scope| {
             let large = scope.spawn(|| {
-                let large =
-                    scheduler.ledger().admit(&[MemoryDemand::scan("large", room, false)], &other);
+                let large = scheduler.ledger().admit(
+                    &[MemoryDemand::scan("large", room, false)],
+                    None,
+                    &other,
+                );
                 assert!(matches!(large.map(drop), Err(Error::Machine(MachineError::Cancelled))));
             });
             wait_for(scheduler, 1, &large);
@@ -114,7 +121,7 @@ fn a_job_cancelled_while_it_waits_makes_way() {
                 drop(
                     scheduler
                         .ledger()
-                        .admit(&[MemoryDemand::scan("small", room / 4, false)], &cancel)
+                        .admit(&[MemoryDemand::scan("small", room / 4, false)], None, &cancel)
                         .unwrap(),
                 );
             });
@@ -131,10 +138,15 @@ fn a_job_cancelled_while_it_waits_makes_way() {
 fn a_job_that_can_never_fit_is_refused_at_once() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
-        let all =
-            scheduler.ledger().admit(&[MemoryDemand::scan("all", room, false)], &cancel).unwrap();
-        let refused =
-            scheduler.ledger().admit(&[MemoryDemand::scan("too much", room + 1, false)], &cancel);
+        let all = scheduler
+            .ledger()
+            .admit(&[MemoryDemand::scan("all", room, false)], None, &cancel)
+            .unwrap();
+        let refused = scheduler.ledger().admit(
+            &[MemoryDemand::scan("too much", room + 1, false)],
+            None,
+            &cancel,
+        );
         match refused.map(drop) {
             Err(Error::Machine(MachineError::OverBudget { what, needed, budget })) => {
                 assert_eq!((what.as_str(), needed, budget), ("too much", MEMORY + 1, MEMORY));
@@ -158,12 +170,121 @@ fn a_job_is_admitted_by_the_first_demand_that_fits_now() {
                 MemoryDemand::scan("poor", half / 2, false),
             ]
         };
-        let rich = scheduler.ledger().admit(&ways(), &cancel).unwrap();
+        let rich = scheduler.ledger().admit(&ways(), None, &cancel).unwrap();
         assert_eq!((rich.choice, rich.taken), (1, (room - half) / 2));
-        let poor = scheduler.ledger().admit(&ways(), &cancel).unwrap();
+        let poor = scheduler.ledger().admit(&ways(), None, &cancel).unwrap();
         assert_eq!((poor.choice, poor.taken), (2, 0));
         drop(rich);
         drop(poor);
+    });
+}
+
+/// Returns the estimate of a job that needs `own` bytes beside what all jobs share.
+fn estimate_of(own: u64, scheduler: &Scheduler<'_>) -> Estimate {
+    Estimate {
+        vertex_bytes: own,
+        stream_bytes_min: scheduler.ledger.stream_min(TilesRead::Unweighted),
+        layout_bytes: 0,
+        overhead_bytes: overhead(scheduler.graph),
+        on_disk: None,
+    }
+}
+
+#[test]
+fn a_reserve_holds_its_memory_between_runs_until_it_is_dropped() {
+    with_scheduler(|scheduler, _| {
+        let (room, cancel) = (room(scheduler), Cancel::default());
+        let happened = Mutex::new(Vec::new());
+        let half = room / 2;
+        let reserve = scheduler.reserve(&estimate_of(half, scheduler), &cancel).unwrap();
+        let run = |reserve: &Reserve<'_>, held| {
+            let demand = MemoryDemand::scan("a run", held, false);
+            drop(scheduler.ledger().admit(&[demand], Some(reserve), &cancel).unwrap());
+        };
+        std::thread::scope(|scope| {
+            run(&reserve, half);
+            let other = scope.spawn(|| {
+                let demand = MemoryDemand::scan("other", half + 1, false);
+                let _other = scheduler.ledger().admit(&[demand], None, &cancel).unwrap();
+                lock(&happened).push("the other gets in");
+            });
+            wait_for(scheduler, 1, &other);
+            // It came later, but its memory is reserved: waiting would block both.
+            run(&reserve, half / 2);
+            wait_for(scheduler, 1, &other);
+            lock(&happened).push("the reserve is dropped");
+            drop(reserve);
+        });
+        assert_eq!(*lock(&happened), ["the reserve is dropped", "the other gets in"]);
+    });
+}
+
+#[test]
+fn a_run_takes_more_than_is_reserved_while_nobody_waits_and_its_result_stays() {
+    with_scheduler(|scheduler, _| {
+        let (room, cancel) = (room(scheduler), Cancel::default());
+        let reserve = scheduler.reserve(&estimate_of(room / 4, scheduler), &cancel).unwrap();
+        let ways = || {
+            let all = MemoryDemand::both("all", room / 2, false, |free| free);
+            [all, MemoryDemand::scan("least", room / 4, false)]
+        };
+        let run = |reserve: &Reserve<'_>| {
+            scheduler.ledger().admit(&ways(), Some(reserve), &cancel).unwrap()
+        };
+        let held = || lock(&scheduler.ledger.members).held();
+        let rich = run(&reserve);
+        assert_eq!((rich.choice, rich.taken, held()), (0, room - room / 2, room));
+        drop(rich);
+        assert_eq!(held(), room / 2, "its least bytes may be the result");
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let demand = MemoryDemand::scan("other", room / 2 + 1, false);
+                let _other = scheduler.ledger().admit(&[demand], None, &cancel).unwrap();
+            });
+            wait_for(scheduler, 1, &other);
+            let poor = run(&reserve);
+            assert_eq!((poor.choice, poor.taken), (0, 0), "the next run may replace the result");
+            drop(poor);
+            drop(reserve);
+        });
+    });
+}
+
+#[test]
+fn jobs_within_reserves_never_block_each_other_and_keep_the_memory() {
+    with_scheduler(|scheduler, _| {
+        let (room, cancel) = (room(scheduler), &Cancel::default());
+        let share = Share { key: SharedKey::OutDegrees, least: room / 16 };
+        let check = &|| {
+            let members = lock(&scheduler.ledger.members);
+            let used: u64 = members.admitted.iter().map(|member| member.used()).sum();
+            let shared: u64 = members.shared.iter().map(|shared| shared.held).sum();
+            assert!(used + shared <= room, "{used} and {shared} bytes of {room}");
+        };
+        std::thread::scope(|scope| {
+            for seed in 1..=8 {
+                scope.spawn(move || {
+                    let mut random = XorShift::new(seed);
+                    for _ in 0..20 {
+                        let own = share.least + random.below(room / 2);
+                        let estimate = estimate_of(own, scheduler);
+                        let reserve = scheduler.reserve(&estimate, cancel).unwrap();
+                        for _ in 0..random.below(4) {
+                            let least = own - share.least;
+                            let rich =
+                                MemoryDemand::both("rich", least * 2, false, |free| free / 2);
+                            let poor = MemoryDemand::scan("poor", least, false);
+                            let ways = [rich, poor].map(|way| way.with_share(Some(share)));
+                            let ledger = scheduler.ledger();
+                            let _run = ledger.admit(&ways, Some(&reserve), cancel).unwrap();
+                            check();
+                            std::thread::yield_now();
+                        }
+                        check();
+                    }
+                });
+            }
+        });
     });
 }
 
@@ -213,7 +334,8 @@ fn tiles_make_room_for_a_job_that_arrives_and_come_back_when_it_leaves() {
                 // This job leaves only what a scan needs.
                 3 => {
                     let demand = MemoryDemand::rows("other", left);
-                    *lock(&other) = Some(scheduler.ledger().admit(&[demand], &cancel).unwrap());
+                    *lock(&other) =
+                        Some(scheduler.ledger().admit(&[demand], None, &cancel).unwrap());
                 }
                 6 => drop(lock(&other).take()),
                 _ => {}

@@ -1,11 +1,14 @@
 //! Who loads a shared value, who waits, and what it counts.
 
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 
+use tegula_import::{ImportConfig, import};
 use tegula_machine::Error as MachineError;
+use tegula_machine::threads::Silent;
 use tegula_store::Error;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::{ChunkCut, RowEncoding, RowReader};
 use tegula_testkit::{EdgeList, Scratch};
 
@@ -16,7 +19,7 @@ use crate::job::traversal::{RowsJob, run};
 use crate::options::RunOptions;
 use crate::overhead::overhead;
 use crate::scheduler::{MemoryDemand, Scheduler};
-use crate::traverse::{RowsWanted, Sequential};
+use crate::traverse::{Held, RowsWanted, Sequential};
 use crate::{Backend, open_graph};
 
 const VERTICES: u64 = 3000;
@@ -80,7 +83,7 @@ fn a_shared_value_is_counted_once_and_freed_with_its_last_job() {
         let share = Share::out_degrees(&graph);
         let admit = || {
             let demand = MemoryDemand::rows("a job", 1000).with_share(Some(share));
-            scheduler.ledger().admit(&[demand], &cancel).unwrap()
+            scheduler.ledger().admit(&[demand], None, &cancel).unwrap()
         };
         let loads = Cell::new(0);
         let load = |_| {
@@ -105,6 +108,46 @@ fn a_shared_value_is_counted_once_and_freed_with_its_last_job() {
         let later = admit();
         assert_eq!(*later.load(share.key, &cancel, load).unwrap(), graph.out_degrees().unwrap());
         assert_eq!(loads.get(), 2, "nobody held them meanwhile");
+    });
+}
+
+#[test]
+fn jobs_use_one_copy_of_the_id_positions() {
+    let scratch = Scratch::new();
+    let (edges, ordered) = (scratch.join("edges.el"), scratch.join("ordered.tegula"));
+    let line = |vertex| format!("{vertex} {}\n", vertex * vertex % VERTICES);
+    std::fs::write(&edges, (0..VERTICES).map(line).collect::<String>()).unwrap();
+    let (order, rows) = (Some(VertexOrder::Degree), Some(RowEncoding::default()));
+    let config = ImportConfig { order, rows, undirected: true, ..Default::default() };
+    import(&[edges], &ordered, &config, &Silent, &Cancel::default()).unwrap();
+    let graph = open_graph(&ordered, 64 << 20, Backend::Auto).unwrap();
+    let options = RunOptions { memory: 64 << 20, threads: 2, ..Default::default() };
+    let held = Held::with_id_positions(&graph, 1000).unwrap();
+    assert_eq!(held, Held { own: 1000, id_positions: 4 * VERTICES });
+    let wanted = RowsWanted::forward(false);
+    let together = Barrier::new(2);
+    Scheduler::scope(&graph, &options.resources(), |scheduler| {
+        let options = &RunOptions { scheduler: Some(scheduler), ..options.clone() };
+        let (pool, left) = (graph.reader().pool(), graph.reader().pool().available());
+        let caches = 2 * RowReader::size_min(&graph, Direction::Forward, false);
+        let read = || {
+            run(&graph, wanted, held, options, |job| {
+                together.wait();
+                let taken = left - pool.available();
+                assert!(taken < 2 * 1000 + held.id_positions + caches, "{taken} bytes");
+                let id_positions = graph.original_ids()?.id_positions(job.cancel())?;
+                together.wait();
+                Ok::<_, Error>(id_positions.expect("the order is not that of the ids"))
+            })
+        };
+        let [one, other] = std::thread::scope(|scope| {
+            [scope.spawn(read), scope.spawn(read)].map(|job| job.join().unwrap().unwrap())
+        });
+        assert!(Arc::ptr_eq(&one, &other));
+        let mut expected = vec![0; VERTICES as usize];
+        let ids = graph.original_ids().unwrap();
+        ids.write_id_positions(&mut expected, &Cancel::default()).unwrap();
+        assert_eq!(one[..], expected[..]);
     });
 }
 

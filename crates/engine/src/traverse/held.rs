@@ -1,0 +1,59 @@
+//! The memory that a run along rows holds beside the rows.
+
+use std::sync::Arc;
+
+use tegula_machine::threads::Cancel;
+use tegula_store::Result;
+use tegula_store::graph::Graph;
+
+use crate::scheduler::{Admitted, Share};
+
+/// Bytes that a run holds beside the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Bytes for the run alone.
+    pub own: u64,
+    /// Bytes of the [id positions](tegula_store::graph::OriginalIds::id_positions), of which all
+    /// jobs of a graph have one copy; 0 if the run does not use them.
+    pub id_positions: u64,
+}
+
+impl Held {
+    /// Returns what a run holds that uses the id positions beside `own` bytes.
+    pub fn with_id_positions(graph: &Graph, own: u64) -> Result<Held> {
+        Ok(Held { own, id_positions: graph.original_ids()?.id_positions_size() })
+    }
+
+    /// Returns all bytes of a run without other jobs.
+    pub fn bytes(self) -> u64 {
+        self.own + self.id_positions
+    }
+
+    /// Returns what a run shares with other jobs.
+    pub(crate) fn share(self) -> Option<Share> {
+        (self.id_positions > 0).then(|| Share::id_positions(self.id_positions))
+    }
+
+    /// Loads the id positions, if the run uses them. As long as the result lives, all who read them
+    /// get this copy.
+    ///
+    /// # Errors
+    /// Read errors; cancellation.
+    pub(crate) fn load_id_positions(
+        self,
+        graph: &Graph,
+        admitted: &Admitted<'_, '_>,
+        cancel: &Cancel,
+    ) -> Result<Option<Arc<[u32]>>> {
+        let Some(share) = self.share() else { return Ok(None) };
+        let loaded =
+            admitted.load(share.key, cancel, |_| graph.original_ids()?.id_positions(cancel))?;
+        Ok((*loaded).clone())
+    }
+}
+
+impl From<u64> for Held {
+    fn from(own: u64) -> Held {
+        Held { own, id_positions: 0 }
+    }
+}
