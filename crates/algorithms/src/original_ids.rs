@@ -65,7 +65,7 @@ impl From<ShortIdPosition> for IdPosition {
     }
 }
 
-/// The id position of each dense id, in one copy for all who use it at the same time. Where the two
+/// The id position of each dense id. All who use them at the same time have one copy. Where the two
 /// differ, ids must be short.
 #[derive(Debug)]
 pub struct IdPositions(

@@ -193,12 +193,12 @@ fn every_algorithm_runs_within_its_reserve_while_another_job_waits() {
         let graph = open_graph(graph.directory(), memory, Backend::Auto).unwrap();
         let options = RunOptions { memory, ..threads(2) };
         Scheduler::scope(&graph, &options.resources(), |scheduler| {
-            let reserve = scheduler.reserve(estimate, &ample.cancel).unwrap();
+            let reserve = estimate.reserve(scheduler, &ample.cancel).unwrap();
             let (is_written, comes) = (AtomicBool::new(false), Barrier::new(2));
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     comes.wait();
-                    let _other = scheduler.reserve(estimate, &ample.cancel).unwrap();
+                    let _other = estimate.reserve(scheduler, &ample.cancel).unwrap();
                     assert!(is_written.load(Ordering::SeqCst), "{name}: there is room for one");
                 });
                 comes.wait();

@@ -10,20 +10,20 @@
 //! | `external` | programs whose arrays lie on disk |
 //! | `checkpoint` | the state of a program between two iterations, kept on disk |
 //! | `traverse` | visit orders, for algorithms that follow rows themselves |
+//! | `memory` | how much memory a run takes, before it starts |
 //! | `job` | the work of a scheduler: programs, passes over all edges, traversals |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what comes next |
 
 mod checkpoint;
-mod estimate;
 mod external;
 #[cfg(test)]
 mod graph_for_tests;
 mod instructions;
 mod iteration_times;
 mod job;
+mod memory;
 mod open;
 mod options;
-mod overhead;
 mod parts;
 mod process;
 mod program;
@@ -38,7 +38,6 @@ mod tile_source;
 pub mod traverse;
 
 pub use checkpoint::Checkpoints;
-pub use estimate::Estimate;
 pub use external::plan::{ArraysOnDisk, ArraysPlan};
 pub use external::{OrderedStates, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
@@ -47,9 +46,9 @@ pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
+pub use memory::{Estimate, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
-pub use overhead::{RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use process::ProcessKind;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,

@@ -189,9 +189,8 @@ where
                         messages_held,
                         bytes,
                     };
-                    let demand = MemoryDemand::scan("the run", plan.bytes, false);
-                    let admitted =
-                        scheduler.ledger().admit(&[demand], None, &options.cancel).unwrap();
+                    let ways = [MemoryDemand::scan("the run", plan.bytes, false)];
+                    let admitted = scheduler.ledger().admit(&ways, None, &options.cancel).unwrap();
                     let parts = scheduler.parts();
                     for (messages, sends) in [
                         (Messages::Auto, false),

@@ -12,15 +12,16 @@ use super::checkpoint_writer::copies_size;
 use super::program::{estimate, estimate_anywhere, has_weights};
 use super::shared_rows::WantedRows;
 use super::traversal::missing_rows;
-use crate::estimate::Estimate;
 use crate::external::plan::{ArraysOnDisk, ArraysPlan};
+use crate::memory::Estimate;
+use crate::memory::{estimate_rows, long_rows_of};
 use crate::options::{Arrays, Executor, RunOptions};
 use crate::process::pull::Pull;
 use crate::process::seek::Seek;
 use crate::program::{Program, may_seek};
 use crate::scheduler::{Admitted, MemoryDemand, Scheduler, Share, SharedKey, Taken};
 use crate::superstep::Superstep;
-use crate::traverse::{Directions, RowsWanted, estimate_rows, long_rows_of};
+use crate::traverse::{Directions, RowsWanted};
 
 /// Returns the least bytes beyond the [estimate](crate::estimate()) for a program that also follows
 /// rows by source.

@@ -12,12 +12,13 @@ use super::context::JobContext;
 use super::shared_rows::WantedRows;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::iteration_times::IterationTimes;
+use crate::memory::{Held, long_rows_of};
 use crate::options::RunOptions;
 use crate::parts::Part;
 use crate::process::ProcessKind;
 use crate::scheduler::{MemoryDemand, Taken};
 use crate::statistics::RunStatistics;
-use crate::traverse::{Held, RowsWanted, RunAhead, Traversal, long_rows_of};
+use crate::traverse::{RowsWanted, RunAhead, Traversal};
 
 /// Vertices in a range that one worker visits at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;

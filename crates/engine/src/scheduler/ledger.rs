@@ -14,8 +14,7 @@ use tegula_store::{Error, Result};
 use self::members::{Members, Role, Shared};
 use super::demand::{MemoryDemand, TilesRead};
 use super::shared::{LOOK, SharedKey, SharedValue};
-use crate::estimate::Estimate;
-use crate::overhead::{BLOCK_FRAMES, lease_with_overhead, overhead};
+use crate::memory::{BLOCK_FRAMES, lease_with_overhead, overhead};
 use crate::parts::Parts;
 use crate::tile_source::{TileMemory, TileSource};
 
@@ -136,17 +135,17 @@ impl<'g> Ledger<'g> {
         self.admit_as(Role::Run { within }, ways, cancel)
     }
 
-    /// Waits until the memory of an estimate can be reserved.
+    /// Waits until `beside` bytes can be reserved beside the overhead. `stream` of them are for
+    /// reading: what tiles need of these is shared with other jobs.
     ///
     /// # Errors
-    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if it would not fit even if no job
-    /// were there; cancellation.
-    pub fn reserve(&self, estimate: &Estimate, cancel: &Cancel) -> Result<Reserve<'_>> {
-        let is_enough = |tiles: &TilesRead| self.stream_min(*tiles) <= estimate.stream_bytes_min;
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if they would not fit even if no
+    /// job were there; cancellation.
+    pub fn reserve(&self, beside: u64, stream: u64, cancel: &Cancel) -> Result<Reserve<'_>> {
+        let is_enough = |tiles: &TilesRead| self.stream_min(*tiles) <= stream;
         let tiles = [TilesRead::Weighted, TilesRead::Unweighted].into_iter().find(is_enough);
         let tiles = tiles.unwrap_or_default();
-        let shared = estimate.overhead_bytes + self.stream_min(tiles);
-        let demand = MemoryDemand::fixed("the job", estimate.needed() - shared, tiles);
+        let demand = MemoryDemand::fixed("the job", beside - self.stream_min(tiles), tiles);
         let mut admitted = self.admit_as(Role::Reserve { kept: 0 }, &[demand], cancel)?;
         // Its runs lease what they use.
         admitted.lease = None;

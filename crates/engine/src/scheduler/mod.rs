@@ -39,7 +39,6 @@ use tegula_machine::threads::{Cancel, Workers, lock, start_in, start_workers};
 use tegula_store::Result;
 use tegula_store::graph::Graph;
 
-use crate::estimate::Estimate;
 use crate::job::Job;
 use crate::job::context::OtherJobs;
 use crate::parts::Parts;
@@ -149,17 +148,6 @@ impl<'g> Scheduler<'g> {
     /// Returns the speed of the device that holds the graph.
     pub(crate) fn speed(&self) -> &Speed {
         &self.speed
-    }
-
-    /// Waits until the memory of an estimate can be reserved for the runs of one caller. Held until
-    /// the answer is written, it lets no other job in where the result still lies in memory. Runs
-    /// use it by [`RunOptions::reserve`](crate::RunOptions::reserve).
-    ///
-    /// # Errors
-    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if it would not fit even if no job
-    /// were there; cancellation.
-    pub fn reserve(&self, estimate: &Estimate, cancel: &Cancel) -> Result<Reserve<'_>> {
-        self.ledger.reserve(estimate, cancel)
     }
 
     /// Works on a job until it is over. `_admitted` proves that its memory is leased until then.

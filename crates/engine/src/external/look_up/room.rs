@@ -3,7 +3,7 @@
 use tegula_store::graph::Graph;
 
 use super::plan::LookUpPlan;
-use crate::overhead::room_for_result;
+use crate::memory::room_for_result;
 use crate::states::cut::Cut;
 use crate::states::state_blocks;
 

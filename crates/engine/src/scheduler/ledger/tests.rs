@@ -179,15 +179,10 @@ fn a_job_is_admitted_by_the_first_demand_that_fits_now() {
     });
 }
 
-/// Returns the estimate of a job that needs `own` bytes beside what all jobs share.
-fn estimate_of(own: u64, scheduler: &Scheduler<'_>) -> Estimate {
-    Estimate {
-        vertex_bytes: own,
-        stream_bytes_min: scheduler.ledger.stream_min(TilesRead::Unweighted),
-        layout_bytes: 0,
-        overhead_bytes: overhead(scheduler.graph),
-        on_disk: None,
-    }
+/// Reserves `own` bytes and those for a scan.
+fn reserve<'s>(scheduler: &'s Scheduler<'_>, own: u64, cancel: &Cancel) -> Reserve<'s> {
+    let stream = scheduler.ledger.stream_min(TilesRead::Unweighted);
+    scheduler.ledger().reserve(own + stream, stream, cancel).unwrap()
 }
 
 #[test]
@@ -196,7 +191,7 @@ fn a_reserve_holds_its_memory_between_runs_until_it_is_dropped() {
         let (room, cancel) = (room(scheduler), Cancel::default());
         let happened = Mutex::new(Vec::new());
         let half = room / 2;
-        let reserve = scheduler.reserve(&estimate_of(half, scheduler), &cancel).unwrap();
+        let reserve = reserve(scheduler, half, &cancel);
         let run = |reserve: &Reserve<'_>, held| {
             let demand = MemoryDemand::scan("a run", held, false);
             drop(scheduler.ledger().admit(&[demand], Some(reserve), &cancel).unwrap());
@@ -223,7 +218,7 @@ fn a_reserve_holds_its_memory_between_runs_until_it_is_dropped() {
 fn a_run_takes_more_than_is_reserved_while_nobody_waits_and_its_result_stays() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), Cancel::default());
-        let reserve = scheduler.reserve(&estimate_of(room / 4, scheduler), &cancel).unwrap();
+        let reserve = reserve(scheduler, room / 4, &cancel);
         let ways = || {
             let all = MemoryDemand::both("all", room / 2, false, |free| free);
             [all, MemoryDemand::scan("least", room / 4, false)]
@@ -267,8 +262,7 @@ fn jobs_within_reserves_never_block_each_other_and_keep_the_memory() {
                     let mut random = XorShift::new(seed);
                     for _ in 0..20 {
                         let own = share.least + random.below(room / 2);
-                        let estimate = estimate_of(own, scheduler);
-                        let reserve = scheduler.reserve(&estimate, cancel).unwrap();
+                        let reserve = reserve(scheduler, own, cancel);
                         for _ in 0..random.below(4) {
                             let least = own - share.least;
                             let rich =

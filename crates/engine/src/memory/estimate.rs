@@ -1,6 +1,10 @@
 //! The memory of a run, before it.
 
+use tegula_machine::threads::Cancel;
+use tegula_store::Result;
+
 use crate::external::plan::{ArraysOnDisk, ArraysPlan};
+use crate::scheduler::{Reserve, Scheduler};
 
 /// How much memory a run needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +31,22 @@ impl Estimate {
     /// Returns the smallest budget with which the arrays lie in memory.
     pub fn needed_in_memory(&self) -> u64 {
         self.vertex_bytes.saturating_add(self.stream_bytes_min + self.overhead_bytes)
+    }
+
+    /// Waits until a scheduler can reserve the least memory for the runs of one caller, who drops it
+    /// when the answer is written. So no other job takes the memory of a result. Runs use it by
+    /// [`RunOptions::reserve`](crate::RunOptions::reserve).
+    ///
+    /// # Errors
+    /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if it would not fit even if no job
+    /// were there; cancellation.
+    pub fn reserve<'s>(
+        &self,
+        scheduler: &'s Scheduler<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reserve<'s>> {
+        let beside = self.vertex_bytes_min() + self.stream_bytes_min;
+        scheduler.ledger().reserve(beside, self.stream_bytes_min, cancel)
     }
 
     /// Returns the least bytes of the arrays; on disk if they may lie there.

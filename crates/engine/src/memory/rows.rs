@@ -4,9 +4,8 @@ use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{RowReader, Rows};
 
-use super::{Held, RowsWanted};
-use crate::estimate::Estimate;
-use crate::overhead::overhead;
+use super::{Estimate, Held, overhead};
+use crate::traverse::RowsWanted;
 
 /// Bytes that a batch copies of rows of any length.
 const BATCH_SIZE: u64 = 2 << 20;
@@ -51,6 +50,6 @@ pub fn row_pieces_size(graph: &Graph, wanted: RowsWanted, threads: usize) -> Res
 }
 
 /// Returns the bytes of batches of this size beyond what the overhead of a run covers.
-pub(crate) fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
+pub fn long_rows_of(batch_size: u64, threads: usize) -> u64 {
     (threads as u64 * batch_size.saturating_sub(BATCH_SIZE)).saturating_sub(LONG_ROWS_COVERED)
 }
