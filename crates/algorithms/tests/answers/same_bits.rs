@@ -1,15 +1,13 @@
 //! Results have the same bits for every number of threads, budget, backend, instruction set,
 //! executor and encoding of rows, alone and beside other jobs.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use support::{
+use crate::support::{
     AMPLE, EXECUTORS, import_edges, import_with, open, original_of, tables, threads, with_executor,
 };
+use serde_json::{Value, json};
 use tegula_algorithms::CATALOGUE;
 use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};

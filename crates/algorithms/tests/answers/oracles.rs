@@ -1,10 +1,8 @@
 //! Compares every algorithm with an oracle that shares no code with it, on every small graph, in
 //! every vertex order. Algorithms that may follow rows run with every executor and encoding.
 
-mod support;
-
-use support::ways::{GRIDS, ROW_CUTS};
-use support::{
+use crate::support::ways::{GRIDS, ROW_CUTS};
+use crate::support::{
     EXECUTORS, components, find, import_edges, import_with, open, original_of, table, threads,
     with_executor,
 };

@@ -1,19 +1,17 @@
 //! Bridges, articulation points, topological order and stable labels, against oracles or their
 //! defining properties.
 
-mod support;
-
 use std::collections::{BTreeMap, HashMap};
 use tegula_algorithms::side_table::LocalPaths;
 
+use crate::support::small::on_small_graphs;
+use crate::support::tables::{answer, counts};
+use crate::support::ways::graphs;
+use crate::support::{import_with, open, threads};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use proptest::prelude::*;
 use serde_json::json;
-use support::small::on_small_graphs;
-use support::tables::{answer, counts};
-use support::ways::graphs;
-use support::{import_with, open, threads};
 use tegula_algorithms::original_ids::Name;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Graph, RunOptions};

@@ -1,13 +1,11 @@
 //! PageRank by weights: precision against double, the same bits in all ways, and refusals.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use tegula_algorithms::side_table::LocalPaths;
 
+use crate::support::ways::GRIDS;
+use crate::support::{AMPLE, find, import_edges, import_with, open, table, tables, threads};
 use serde_json::{Value, json};
-use support::ways::GRIDS;
-use support::{AMPLE, find, import_edges, import_with, open, table, tables, threads};
 use tegula_algorithms::centrality::pagerank::{self, PageRank, PageRankConfig, Stop};
 use tegula_algorithms::{Error, algorithm::Prepared};
 use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, Tuning, open_graph};

@@ -2,14 +2,12 @@
 //! undirected, in every order, encoding and grid; on real graphs; and on those of LDBC
 //! Graphalytics.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::small::on_small_graphs;
+use crate::support::tables::{counts, numbers};
+use crate::support::{import_with, open, threads};
 use serde_json::json;
-use support::small::on_small_graphs;
-use support::tables::{counts, numbers};
-use support::{import_with, open, threads};
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::clustering::triangles::{self, Closing};
 use tegula_algorithms::find;

@@ -1,14 +1,12 @@
 //! Dijkstra's algorithm and A* against oracles, in every vertex order, with the same answers for
 //! every number of threads, budget and backend; refusals; faults.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::support::ways::{Way, assert_modest, fail_each_read, graphs, with_rows};
+use crate::support::{find, import_with, open, original_of, table, threads};
 use proptest::prelude::*;
-use support::ways::{Way, assert_modest, fail_each_read, graphs, with_rows};
-use support::{find, import_with, open, original_of, table, threads};
 use tegula_algorithms::algorithm::EdgeDirection;
 use tegula_algorithms::paths::astar::{self, AstarConfig, ShortestPath};
 use tegula_algorithms::paths::sssp::{self, Method, SsspConfig};

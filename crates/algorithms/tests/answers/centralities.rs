@@ -1,13 +1,11 @@
 //! Centralities: eigenvector and Katz against double precision, hubs and authorities, and measures
 //! based on distances.
 
-mod support;
-
+use crate::support::small::on_small_graphs;
+use crate::support::tables::{answer, counts, floats, numbers, summary, try_answer};
+use crate::support::ways::{GRIDS, with_rows};
+use crate::support::{import_with, open, threads};
 use serde_json::json;
-use support::small::on_small_graphs;
-use support::tables::{answer, counts, floats, numbers, summary, try_answer};
-use support::ways::{GRIDS, with_rows};
-use support::{import_with, open, threads};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Graph, RunOptions};

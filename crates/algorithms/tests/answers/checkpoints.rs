@@ -1,13 +1,11 @@
 //! Checkpoints: a run that resumes from one gives the bits of an uninterrupted run.
 
-mod support;
-
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::support::{AMPLE, import_with, open, original_of, tables, threads, ways::with_rows};
 use serde_json::{Value, json};
-use support::{AMPLE, import_with, open, original_of, tables, threads, ways::with_rows};
 use tegula_algorithms::centrality::pagerank::PageRank;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};

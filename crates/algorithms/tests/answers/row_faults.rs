@@ -1,12 +1,10 @@
 //! Reads that fail while rows are followed, scanned or built. The result is one error, nothing
 //! hangs, and the graph stays as it was.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use support::{AMPLE, import_with, open, with_executor};
+use crate::support::{AMPLE, import_with, open, with_executor};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Error, Executor, ProcessKind, RunOptions, Speed, VertexId, open_graph};

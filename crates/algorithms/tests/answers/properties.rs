@@ -2,15 +2,13 @@
 //! encoding, with any executor, number of threads, budget and backend: the answers are those of the
 //! oracles, with the same bits.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::support::ways::{GRIDS, ROW_CUTS, edges, in_memory};
+use crate::support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::ways::{GRIDS, ROW_CUTS, edges, in_memory};
-use support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::components::wcc::{self, Method, SmallestId, WccOptions};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};

@@ -1,20 +1,18 @@
 //! Belief propagation against published answers, sums over all states, and a reference that passes
 //! messages one by one as numbers between 0 and 1, in every way to run.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::support::ways::{GRIDS, edges, with_rows};
+use crate::support::{AMPLE, import_with, open, tables, threads};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use support::ways::{GRIDS, edges, with_rows};
-use support::{AMPLE, import_with, open, tables, threads};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Error as RunError, Graph, RunOptions, open_graph};

@@ -1,18 +1,16 @@
 //! Similarities against those computed from sets of neighbours, in every way to run.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use tegula_algorithms::side_table::LocalPaths;
 
+use crate::support::ways::{GRIDS, edges, with_rows};
+use crate::support::{AMPLE, import_with, open, tables, threads};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::ways::{GRIDS, edges, with_rows};
-use support::{AMPLE, import_with, open, tables, threads};
 use tegula_engine::{Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;

@@ -1,15 +1,13 @@
 //! Algorithms that traverse rows, against oracles and verifiers, in both vertex orders, with the
 //! same answers for every number of threads, budget and backend; refusals; faults.
 
-mod support;
-
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use crate::support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
+use crate::support::{components, import_with, open, original_of, table, threads};
 use proptest::prelude::*;
-use support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory, with_rows};
-use support::{components, import_with, open, original_of, table, threads};
 use tegula_algorithms::communities::conductance::{self, ExactSum, Membership, Memberships};
 use tegula_algorithms::components::wcc::{self, Method, WccOptions};
 use tegula_algorithms::original_ids::ShortIdPosition;

@@ -1,11 +1,10 @@
 //! Ids beyond 32 bits: graphs with few edges, in which most vertices have none.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support;
+use crate::support::{AMPLE, import_with};
 use rustix::fs::statvfs;
-use support::{AMPLE, import_with};
 use tegula_algorithms::components::wcc::{self, WccOptions};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};

@@ -1,11 +1,9 @@
 //! Arrays on disk under failed reads and writes, flipped bits and full disks. A run ends in one
 //! error or the right answer, and leaves no file behind.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
-use support::{AMPLE, import_with};
+use crate::support::{AMPLE, import_with};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_engine::{

@@ -1,16 +1,14 @@
 //! Random walks follow edges with the right probabilities, and do not depend on the threads.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use tegula_algorithms::side_table::LocalPaths;
 
+use crate::support::small::on_small_graphs;
+use crate::support::tables::{answer, summary};
+use crate::support::{import_with, open, threads};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use serde_json::{Value, json};
-use support::small::on_small_graphs;
-use support::tables::{answer, summary};
-use support::{import_with, open, threads};
 use tegula_algorithms::find;
 use tegula_engine::{Graph, RunOptions};
 use tegula_import::ImportConfig;

@@ -1,12 +1,10 @@
 //! Communities by modularity: the summary is correct, planted ones are found, and those of Leiden
 //! are connected.
 
-mod support;
-
+use crate::support::small::on_small_graphs;
+use crate::support::tables::{counts, summary};
+use crate::support::{import_with, open, threads};
 use serde_json::{Value, json};
-use support::small::on_small_graphs;
-use support::tables::{counts, summary};
-use support::{import_with, open, threads};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::Graph;

@@ -1,11 +1,9 @@
 //! Searches on a graph whose rows are open and unpacked, as a service holds them. They give the
 //! bits of a scan and the distances of the oracle, wherever the horizon is.
 
-mod support;
-
+use crate::support::ways::{graphs, with_rows};
+use crate::support::{find, import_with, open, table, with_executor};
 use proptest::prelude::*;
-use support::ways::{graphs, with_rows};
-use support::{find, import_with, open, table, with_executor};
 use tegula_algorithms::Error;
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};

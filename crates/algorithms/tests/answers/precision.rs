@@ -1,11 +1,9 @@
 //! PageRank against double precision for long sums: hubs of millions of edges.
 
-mod support;
-
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use support::{AMPLE, find, open, table, threads};
+use crate::support::{AMPLE, find, open, table, threads};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Graph, Instructions, RunOptions, Tuning, estimate, open_graph};
 use tegula_import::{ImportConfig, import};

@@ -1,19 +1,17 @@
 //! Searches from several sources, up to a cutoff, with parents, and with paths to targets.
 
-mod support;
-
 use std::collections::HashMap;
 use std::path::Path;
 use tegula_algorithms::side_table::LocalPaths;
 
+use crate::support::ways::{GRIDS, edges, with_rows};
+use crate::support::{AMPLE, import_with, open, tables, threads, with_executor};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::ways::{GRIDS, edges, with_rows};
-use support::{AMPLE, import_with, open, tables, threads, with_executor};
 use tegula_engine::{Arrays, Executor, Graph, RunOptions, open_graph};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;

@@ -1,10 +1,8 @@
 //! Failed reads, flipped bits and cancelled runs end in one error, and nothing hangs.
 
-mod support;
-
 use std::path::Path;
 
-use support::{AMPLE, import_edges, threads};
+use crate::support::{AMPLE, import_edges, threads};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_engine::{Error, RunOptions, estimate, open_graph};
 use tegula_generators::{Rmat, edges};

@@ -1,16 +1,14 @@
 //! Properties of every algorithm of the catalogue.
 
-mod support;
-
 use std::collections::HashSet;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::ways::with_rows;
+use crate::support::{AMPLE, import_with, open, threads};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 use serde_json::{Map, Value, json};
-use support::ways::with_rows;
-use support::{AMPLE, import_with, open, threads};
 use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate};
 use tegula_algorithms::answer::RowSink;
 use tegula_algorithms::side_table::LocalPaths;
@@ -308,6 +306,6 @@ fn schemas_describe_every_option() {
 
 #[test]
 fn the_page_of_algorithms_is_the_catalogue() {
-    let page = include_str!("../../../docs/ALGORITHMS.md");
+    let page = include_str!("../../../../docs/ALGORITHMS.md");
     assert!(page == catalogue::page(), "docs/ALGORITHMS.md is stale: run `cargo xtask algorithms`");
 }

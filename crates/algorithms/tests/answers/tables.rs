@@ -1,10 +1,8 @@
 //! Tables made of edges stop when no more rows are wanted, and stay within the memory budget.
 
-mod support;
-
+use crate::support::ways::with_rows;
+use crate::support::{import_with, open, threads};
 use arrow_array::RecordBatch;
-use support::ways::with_rows;
-use support::{import_with, open, threads};
 use tegula_algorithms::Error;
 use tegula_algorithms::answer::{EdgeTable, NeighbourTable, RowSink, Table};
 use tegula_engine::{Cancel, Error as RunError, RunOptions, VertexId};

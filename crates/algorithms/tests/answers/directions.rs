@@ -1,14 +1,13 @@
 //! Searches against the direction of edges and in both directions. Their answers are those of a
 //! search along the edges of the reversed graph, or of the graph with each edge both ways.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support;
+use crate::support::ways::{GRIDS, ROW_CUTS, with_rows};
+use crate::support::{AMPLE, find, import_with, open, table, tables, threads, with_executor};
 use arrow_array::RecordBatch;
 use serde_json::{Value, json};
-use support::ways::{GRIDS, ROW_CUTS, with_rows};
-use support::{AMPLE, find, import_with, open, table, tables, threads, with_executor};
 use tegula_algorithms::algorithm::{EdgeDirection, Edges, Needs};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, Method, SsspConfig};

@@ -1,9 +1,7 @@
 //! Graphs cut into batches and parts in many ways. Answers are those of the oracles, with the same
 //! bits for every number of threads and beside other jobs.
 
-mod support;
-
-use support::{components, find, import_with, original_of, table, ways::with_rows};
+use crate::support::{components, find, import_with, original_of, table, ways::with_rows};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::components::wcc::{self, Method, WccOptions};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};

@@ -1,8 +1,8 @@
 //! Real graphs with known answers, and the Graphalytics reference outputs.
 
-mod support;
-
-use support::{EXECUTORS, components, find, import_with, open, table, threads, with_executor};
+use crate::support::{
+    EXECUTORS, components, find, import_with, open, table, threads, with_executor,
+};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
 use tegula_algorithms::components::wcc::{self, WccOptions};
 use tegula_algorithms::paths::bfs::Bfs;
