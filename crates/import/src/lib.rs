@@ -69,6 +69,7 @@ use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions, VertexSet, Vertices};
 use order::estimate;
 use order::{Declared, DenseIds, Numbered};
+use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
@@ -310,12 +311,13 @@ fn import_weighted<W: Weight>(
         declared::check_ids(vertices, input.ids(), intake.largest_id)?;
     }
     let needed = intake.room_needed(run);
-    let manifest = arrange(run, input, intake, directory, config, (clock, &mut seconds))
+    let (manifest, nulls) = arrange(run, input, intake, directory, config, (clock, &mut seconds))
         .map_err(|error| with_room_needed(error, needed))?;
-    Ok(report(manifest, input, &counts, &line_notes, seconds))
+    Ok(report(manifest, input, &counts, &line_notes, &nulls, seconds))
 }
 
-/// Orders the vertices that were read, and writes the graph.
+/// Orders the vertices that were read, and writes the graph. Also returns the vertices whose names
+/// often mark a missing value.
 fn arrange<W: Weight>(
     run: &ImportRun<'_>,
     input: &Input,
@@ -323,24 +325,26 @@ fn arrange<W: Weight>(
     directory: &Path,
     config: &ImportConfig,
     (mut clock, seconds): (Clock, &mut StageSeconds),
-) -> Result<Manifest> {
+) -> Result<(Manifest, Vec<NullVertex>)> {
     let counts = intake.counts;
     let declared = declared::Declared::of(input.vertices());
-    let known = Known::of(run, input, intake, config.order, &declared, directory)?;
+    let mut known = Known::of(run, input, intake, config.order, &declared, directory)?;
+    let nulls = std::mem::take(&mut known.nulls);
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
 
     let vertices = known.declared.unwrap_or(summary.vertices);
     declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
-    match run.is_wide(vertices.max(summary.id_end)) {
+    let manifest = match run.is_wide(vertices.max(summary.id_end)) {
         false => arranged(run).import::<u32, W>(known, seconds),
         true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
             let batches = declared::batch_bytes(vertices, config.grid);
             arranged(&run.widened(vertices, batches)?).import::<u64, W>(known, seconds)
         }
-    }
+    };
+    Ok((manifest?, nulls))
 }
 
 /// An import whose vertices are known, but not their dense ids.

@@ -1,11 +1,12 @@
 //! The report of an import.
 
-use tegula_machine::counted;
+use tegula_machine::{count, counted};
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
 use tegula_store::{Diagnostic, Hint};
 
 use crate::count::intake::ArcCounts;
 use crate::input::{ColumnsTaken, Input, LineNotes};
+use crate::relabel::NullVertex;
 use crate::settings;
 
 /// What an import did.
@@ -74,6 +75,7 @@ pub(super) fn report(
     input: &Input,
     counts: &ArcCounts,
     LineNotes { bad_rows, comments, open_ends }: &LineNotes,
+    nulls: &[NullVertex],
     seconds: StageSeconds,
 ) -> ImportReport {
     let mut warnings = input.warnings();
@@ -102,6 +104,7 @@ pub(super) fn report(
         );
         Diagnostic::from(message)
     }));
+    warnings.extend(null_vertices(nulls));
     if manifest.edges == 0 && counts.dropped_loops == 0 {
         warnings.push("the input has no edges".into());
     }
@@ -134,4 +137,18 @@ pub(super) fn report(
         files: manifest.files,
         seconds,
     }
+}
+
+/// Warns of vertices whose names often mark a missing value.
+fn null_vertices(nulls: &[NullVertex]) -> Option<Diagnostic> {
+    let shown = |null: &NullVertex| format!("`{}` ({})", null.name, count(null.arcs));
+    let names: Vec<String> = nulls.iter().map(shown).collect();
+    (!nulls.is_empty()).then(|| {
+        let message = format!(
+            "ids that often mark a missing value are read as vertices, each with the number of its \
+             edges: {}; remove their rows if no vertices are meant",
+            names.join(", ")
+        );
+        Diagnostic::from(message)
+    })
 }
