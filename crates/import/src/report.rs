@@ -5,7 +5,7 @@ use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
 use tegula_store::{Diagnostic, Hint};
 
 use crate::count::intake::ArcCounts;
-use crate::input::{ColumnsTaken, Input, LineNotes};
+use crate::input::{ColumnsTaken, Input, LineNotes, Noted};
 use crate::relabel::NullVertex;
 use crate::settings;
 
@@ -74,7 +74,7 @@ pub(super) fn report(
     manifest: Manifest,
     input: &Input,
     counts: &ArcCounts,
-    LineNotes { bad_rows, comments, open_ends }: &LineNotes,
+    LineNotes { bad_rows, comments, long_rows, open_ends }: &LineNotes,
     nulls: &[NullVertex],
     seconds: StageSeconds,
 ) -> ImportReport {
@@ -92,6 +92,7 @@ pub(super) fn report(
         );
         Diagnostic::from(message)
     }));
+    warnings.extend(further_columns(long_rows));
     warnings.extend(open_ends.first.as_ref().map(|place| {
         let others = match open_ends.count {
             1 => String::new(),
@@ -137,6 +138,18 @@ pub(super) fn report(
         files: manifest.files,
         seconds,
     }
+}
+
+/// Warns of rows with more columns than the first row.
+fn further_columns(long_rows: &Noted) -> Option<Diagnostic> {
+    long_rows.first.as_ref().map(|place| {
+        let count = counted(long_rows.count, "row", "rows");
+        let message = format!(
+            "{place}: the further columns of this row were not read; it is the first of {count} \
+             with more columns than the first row of the file"
+        );
+        Diagnostic::from(message)
+    })
 }
 
 /// Warns of vertices whose names often mark a missing value.
