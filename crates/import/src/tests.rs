@@ -292,6 +292,7 @@ fn a_fault_of_listed_vertices_names_their_file() {
         error.to_string().replace(&*path.to_string_lossy(), "PATH")
     };
     for (listed, text, says) in [
+        ("1\n007\n", "1 2\n", "PATH, line 2: `007` would be"),
         ("1\nx\n", "1 2\n", "PATH, line 2: the id `x` is not an integer"),
         ("1\n3\n", "1 2\n", "ends at the vertex 2, which is not listed in PATH"),
         ("ann\n", "ann bob\n", "ends at a vertex, which is not listed in PATH"),

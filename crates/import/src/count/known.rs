@@ -76,7 +76,7 @@ impl<'a, W: Weight> Known<'a, W> {
             _ => {
                 intake.degrees = None;
                 let id_type = if is_range { IdType::Range } else { IdType::Integer };
-                (id_type, relabel::by_id(run, intake, vertices, input.ids(), directory)?)
+                (id_type, relabel::by_id(run, intake, vertices, input.wanted_ids(), directory)?)
             }
         };
         let Relabeled { edges, degrees, count, files, ids, nulls } = relabeled;
