@@ -22,6 +22,9 @@
 //! 5. `encode`: [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes
 //!    these.
 //!
+//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but no
+//! later one. `known` and this file join them.
+//!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
 //! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
 //! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
@@ -30,12 +33,15 @@
 pub mod input;
 pub mod settings;
 
+mod buckets;
 mod combine;
 mod count;
 mod edge;
 mod encode;
 mod import_run;
+mod known;
 mod order;
+mod parallel_sort;
 mod relabel;
 mod report;
 mod shares;
@@ -57,23 +63,23 @@ use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
 use tegula_store::{Result, SHORT_COUNT_MAX};
 
+use buckets::space::with_room_needed;
 pub use combine::Combine;
 use count::census::DegreeSummary;
 use count::intake::{ArcCounts, Intake};
-use count::known::Known;
 use count::{declared, intake};
 use edge::{ArcRule, Key, Weight};
-use encode::batch_plan::{BatchPlan, plan_and_write_degrees};
 use encode::build::{Sorted, Sorter, build};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions, VertexSet, Vertices};
+use known::Known;
+use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
 use order::{Declared, DenseIds, Numbered};
 use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
-use sort::space::with_room_needed;
 use source::{EdgeSource, changed};
 
 /// How a graph is imported.

@@ -17,11 +17,11 @@ use tegula_store::{At, Error, Place, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::distinct::check_vertex_count;
+use crate::buckets::{Buckets, Filled};
 use crate::edge::{ArcRule, hash_of};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends};
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::vertex_files::{ArrayFile, VertexFile};
 
 /// Buckets by hash, for a dictionary whose size is not known beforehand.

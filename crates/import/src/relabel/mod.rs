@@ -10,7 +10,8 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result};
 
 use self::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
-use crate::count::census::{Census, DegreeTable, Degrees};
+use crate::buckets::{Buckets, Filled};
+use crate::count::census::{Census, Counters, DegreeTable, Degrees};
 use crate::count::declared::Declared;
 use crate::count::distinct::{distinct_ids, listed_ids};
 use crate::count::intake::Intake;
@@ -19,7 +20,6 @@ use crate::edge::{Key, Weight, source_of, target_of};
 use crate::import_run::ImportRun;
 use crate::input::IdKind;
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
@@ -158,7 +158,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     let spool = SpoolWriter::new(run, shares::RELABELED_SPOOL);
     let last = count.saturating_sub(1);
     let mut counters =
-        run.counters(shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
+        Counters::within(run, shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, id_positions, &|edges| {

@@ -1,23 +1,23 @@
 //! What is known of a graph before its vertices are ordered: edges between small integers, their
-//! degrees, and the files with the original ids.
+//! degrees, and the files with the original ids. This joins the stages `count` and `relabel`.
 
 use std::path::Path;
 
 use tegula_store::graph::{IdType, VertexOrder};
 use tegula_store::{Result, VERTEX_COUNT_MAX};
 
-use super::census::{DegreeSummary, DegreeTable};
-use super::declared::Declared;
-use super::distinct::check_vertex_count;
-use super::intake::Intake;
+use crate::buckets::Filled;
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::count::declared::Declared;
+use crate::count::distinct::check_vertex_count;
+use crate::count::intake::Intake;
 use crate::edge::Weight;
-use crate::encode::batch_plan::write_order;
 use crate::import_run::ImportRun;
 use crate::input::{IdKind, Input};
 use crate::order::Numbered;
+use crate::order::batch_plan::write_order;
 use crate::order::dfs;
 use crate::relabel::{self, NullVertex, Relabeled, count_degrees};
-use crate::sort::buckets::Filled;
 use crate::source::{EdgeSource, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
