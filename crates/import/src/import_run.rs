@@ -6,10 +6,9 @@ use tegula_machine::counted;
 use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
-use crate::count::census::Counters;
+use crate::buckets::space::Space;
 use crate::edge::ArcRule;
 use crate::shares::{self, Share};
-use crate::sort::space::Space;
 
 /// Memory that the process needs besides the counted tables, buckets and buffers.
 const PROCESS_BYTES: u64 = 16 << 20;
@@ -132,12 +131,6 @@ impl ImportRun<'_> {
     /// Returns the bytes of a share.
     pub fn share(&self, share: Share) -> u64 {
         share.of(self.memory)
-    }
-
-    /// Returns counters of degrees within one share, while the ends that wait to be counted have
-    /// another.
-    pub fn counters(&self, counters: Share, waiting: Share) -> Counters {
-        Counters::for_memory(self.share(counters), self.share(waiting), self.workers.count())
     }
 
     /// Returns the space for buckets that keep `held` bytes in memory.

@@ -22,6 +22,9 @@
 //! 5. `encode`: [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes
 //!    these.
 //!
+//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but no
+//! later one. `known` and this file join them.
+//!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
 //! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
 //! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
@@ -30,12 +33,15 @@
 pub mod input;
 pub mod settings;
 
+mod buckets;
 mod combine;
 mod count;
 mod edge;
 mod encode;
 mod import_run;
+mod known;
 mod order;
+mod parallel_sort;
 mod relabel;
 mod report;
 mod shares;
@@ -57,22 +63,23 @@ use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
 use tegula_store::{Result, SHORT_COUNT_MAX};
 
+use buckets::space::with_room_needed;
 pub use combine::Combine;
 use count::census::DegreeSummary;
 use count::intake::{ArcCounts, Intake};
-use count::known::Known;
 use count::{declared, intake};
 use edge::{ArcRule, Key, Weight};
-use encode::batch_plan::{BatchPlan, plan_and_write_degrees};
 use encode::build::{Sorted, Sorter, build};
 use import_run::{ImportRun, Needs, Resources};
 use input::{Input, InputOptions, VertexSet, Vertices};
+use known::Known;
+use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
 use order::{Declared, DenseIds, Numbered};
+use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
-use sort::space::with_room_needed;
 use source::{EdgeSource, changed};
 
 /// How a graph is imported.
@@ -310,12 +317,13 @@ fn import_weighted<W: Weight>(
         declared::check_ids(vertices, input.ids(), intake.largest_id)?;
     }
     let needed = intake.room_needed(run);
-    let manifest = arrange(run, input, intake, directory, config, (clock, &mut seconds))
+    let (manifest, nulls) = arrange(run, input, intake, directory, config, (clock, &mut seconds))
         .map_err(|error| with_room_needed(error, needed))?;
-    Ok(report(manifest, input, &counts, &line_notes, seconds))
+    Ok(report(manifest, input, &counts, &line_notes, &nulls, seconds))
 }
 
-/// Orders the vertices that were read, and writes the graph.
+/// Orders the vertices that were read, and writes the graph. Also returns the vertices whose names
+/// often mark a missing value.
 fn arrange<W: Weight>(
     run: &ImportRun<'_>,
     input: &Input,
@@ -323,24 +331,26 @@ fn arrange<W: Weight>(
     directory: &Path,
     config: &ImportConfig,
     (mut clock, seconds): (Clock, &mut StageSeconds),
-) -> Result<Manifest> {
+) -> Result<(Manifest, Vec<NullVertex>)> {
     let counts = intake.counts;
     let declared = declared::Declared::of(input.vertices());
-    let known = Known::of(run, input, intake, config.order, &declared, directory)?;
+    let mut known = Known::of(run, input, intake, config.order, &declared, directory)?;
+    let nulls = std::mem::take(&mut known.nulls);
     let summary = known.summary(counts.arcs)?;
     seconds.relabeling = clock.lap();
 
     let vertices = known.declared.unwrap_or(summary.vertices);
     declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
-    match run.is_wide(vertices.max(summary.id_end)) {
+    let manifest = match run.is_wide(vertices.max(summary.id_end)) {
         false => arranged(run).import::<u32, W>(known, seconds),
         true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
             let batches = declared::batch_bytes(vertices, config.grid);
             arranged(&run.widened(vertices, batches)?).import::<u64, W>(known, seconds)
         }
-    }
+    };
+    Ok((manifest?, nulls))
 }
 
 /// An import whose vertices are known, but not their dense ids.

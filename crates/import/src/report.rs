@@ -1,11 +1,12 @@
 //! The report of an import.
 
-use tegula_machine::counted;
+use tegula_machine::{count, counted};
 use tegula_store::graph::{FileEntry, IdType, Manifest, OrderChoice};
 use tegula_store::{Diagnostic, Hint};
 
 use crate::count::intake::ArcCounts;
-use crate::input::{ColumnsTaken, Input, LineNotes};
+use crate::input::{ColumnsTaken, Input, LineNotes, Noted};
+use crate::relabel::NullVertex;
 use crate::settings;
 
 /// What an import did.
@@ -73,7 +74,8 @@ pub(super) fn report(
     manifest: Manifest,
     input: &Input,
     counts: &ArcCounts,
-    LineNotes { bad_rows, comments, open_ends }: &LineNotes,
+    LineNotes { bad_rows, comments, long_rows, open_ends }: &LineNotes,
+    nulls: &[NullVertex],
     seconds: StageSeconds,
 ) -> ImportReport {
     let mut warnings = input.warnings();
@@ -90,6 +92,7 @@ pub(super) fn report(
         );
         Diagnostic::from(message)
     }));
+    warnings.extend(further_columns(long_rows));
     warnings.extend(open_ends.first.as_ref().map(|place| {
         let others = match open_ends.count {
             1 => String::new(),
@@ -102,6 +105,7 @@ pub(super) fn report(
         );
         Diagnostic::from(message)
     }));
+    warnings.extend(null_vertices(nulls));
     if manifest.edges == 0 && counts.dropped_loops == 0 {
         warnings.push("the input has no edges".into());
     }
@@ -134,4 +138,30 @@ pub(super) fn report(
         files: manifest.files,
         seconds,
     }
+}
+
+/// Warns of rows with more columns than the first row.
+fn further_columns(long_rows: &Noted) -> Option<Diagnostic> {
+    long_rows.first.as_ref().map(|place| {
+        let count = counted(long_rows.count, "row", "rows");
+        let message = format!(
+            "{place}: the further columns of this row were not read; it is the first of {count} \
+             with more columns than the first row of the file"
+        );
+        Diagnostic::from(message)
+    })
+}
+
+/// Warns of vertices whose names often mark a missing value.
+fn null_vertices(nulls: &[NullVertex]) -> Option<Diagnostic> {
+    let shown = |null: &NullVertex| format!("`{}` ({})", null.name, count(null.arcs));
+    let names: Vec<String> = nulls.iter().map(shown).collect();
+    (!nulls.is_empty()).then(|| {
+        let message = format!(
+            "ids that often mark a missing value are read as vertices, each with the number of its \
+             edges: {}; remove their rows if no vertices are meant",
+            names.join(", ")
+        );
+        Diagnostic::from(message)
+    })
 }

@@ -4,11 +4,11 @@ use tegula_machine::threads::{Silent, Stash};
 use tegula_store::tiles::Edge;
 use tegula_store::{At, Error, Place, Result};
 
+use crate::buckets::{Buckets, Filled};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::Input;
 use crate::shares::Share;
-use crate::sort::buckets::{Buckets, Filled};
 
 /// Edges that can be visited repeatedly, in no particular order.
 pub(super) enum EdgeSource<'a, W> {

@@ -281,6 +281,45 @@ fn strings() {
 }
 
 #[test]
+fn a_fault_of_listed_vertices_names_their_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("listed.txt");
+    let refusal = |listed: &str, text: &str| {
+        fs::write(&path, listed).unwrap();
+        let vertices = Some(Vertices::Listed(path.clone()));
+        let config = ImportConfig { vertices, ..config(false, false, None) };
+        let error = import_text(text, &folder.path().join("g"), 64 << 20, 2, &config).unwrap_err();
+        error.to_string().replace(&*path.to_string_lossy(), "PATH")
+    };
+    for (listed, text, says) in [
+        ("1\n007\n", "1 2\n", "PATH, line 2: `007` would be"),
+        ("1\nx\n", "1 2\n", "PATH, line 2: the id `x` is not an integer"),
+        ("1\n3\n", "1 2\n", "ends at the vertex 2, which is not listed in PATH"),
+        ("ann\n", "ann bob\n", "ends at a vertex, which is not listed in PATH"),
+    ] {
+        let said = refusal(listed, text);
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn ids_that_often_mark_a_missing_value_are_counted() {
+    let nulls = |text: &str, undirected| {
+        let folder = tempfile::tempdir().unwrap();
+        let (output, config) = (folder.path().join("g"), config(undirected, false, None));
+        let report = import_text(text, &output, 64 << 20, 2, &config).unwrap();
+        let warnings = report.warnings.into_iter().map(|warning| warning.message);
+        warnings.filter(|warning| warning.contains("a missing value")).collect::<Vec<_>>()
+    };
+    for undirected in [false, true] {
+        let found = nulls("ann bob\nNA ann\nbob NA\nbob \\N\nNAN na\n", undirected);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("edges: `NA` (2), `\\N` (1); "), "{}", found[0]);
+        assert!(nulls("ann bob\nNAN na\n", undirected).is_empty());
+    }
+}
+
+#[test]
 fn loops_and_duplicates_are_dropped_when_asked_for() {
     for name in
         [(|n| n.to_string()) as fn(u64) -> String, |n| (n << 40).to_string(), |n| format!("n{n}")]

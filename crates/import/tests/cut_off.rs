@@ -1,5 +1,5 @@
 //! Texts that are cut off: a row that lacks columns is a bad row, and a last line without its end
-//! gives a warning.
+//! gives a warning. So does a row with more columns.
 
 mod input_support;
 
@@ -154,4 +154,35 @@ fn a_last_line_without_its_end_is_told_where_the_others_have_one() {
     let metis = put(&folder, "x.graph", b"2 1\n2\n1");
     let (_, line_notes) = read(&[metis], &plain).unwrap();
     assert_eq!(line_notes.open_ends.count, 1);
+}
+
+#[test]
+fn rows_with_more_columns_than_the_first_one_are_told() {
+    let plain = InputOptions::default();
+    let no_header = InputOptions { no_header: true, ..plain.clone() };
+    let weighted = InputOptions { weighted: true, ..plain.clone() };
+    let folder = folder();
+    let many = "1,2\n".repeat(100_000);
+    for (name, text, options, line, count) in [
+        ("x.csv", "src,dst\n1,2\n3,4,5\n6,7,8,9\n", &plain, Some(3), 2),
+        ("x.csv", "src,dst\n1,2\r\n3,4,x\r\n", &plain, Some(3), 1),
+        ("x.csv", "src,dst\n1,\"2\",\"x\"\n3,4,\"\"\n", &plain, Some(2), 1),
+        ("x.csv", &*format!("src,dst\n{many}3,4,5\n{many}6,7,8\n"), &plain, Some(100_002), 2),
+        ("x.csv", "src,dst,w\n1,2,3\n4,5,6,7\n8,9,1,\n", &weighted, Some(3), 1),
+        ("x.csv", "dst,src,w\n1,2,3\n4,5,6,7\n", &plain, Some(3), 1),
+        ("x.tsv", "ann\tbob\tx\ncy\tdan\tx\ty\ncy\tdan\t\t\t\n", &no_header, Some(2), 1),
+        // Separators at the end make no column, and where blanks separate, words follow.
+        ("x.csv", "src,dst\n1,2,\n3,4,, \n", &plain, None, 0),
+        ("x.txt", "1 2\n3 4 5\n", &no_header, None, 0),
+        // Not all such rows would be seen.
+        ("x.csv", "src,dst,w\n1,2,3\n4,5,6,7\n8,9,\"1\",7\n", &plain, None, 0),
+    ] {
+        for threads in [1, 3] {
+            let path = put(&folder, name, text.as_bytes());
+            let options = InputOptions { threads, memory: 1 << 16, ..options.clone() };
+            let (_, line_notes) = read(std::slice::from_ref(&path), &options).unwrap();
+            let place = line.map(|line| Place { file: path, at: At::Line(line) });
+            assert_eq!((line_notes.long_rows.first, line_notes.long_rows.count), (place, count));
+        }
+    }
 }

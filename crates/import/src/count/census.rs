@@ -14,8 +14,10 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
+use crate::buckets::Filled;
 use crate::edge::{ArcRule, Weight, source_of, target_of};
-use crate::sort::buckets::Filled;
+use crate::import_run::ImportRun;
+use crate::shares::Share;
 
 /// log2 of the ids in a range: the place of a counter in a range then fits 16 bits.
 const RANGE_LOG2: u32 = u16::BITS - 1;
@@ -69,6 +71,12 @@ impl Counters {
             carries: Mutex::default(),
             waiting_log2,
         }
+    }
+
+    /// Returns counters within one share of the memory, while the ends that wait to be counted have
+    /// another.
+    pub fn within(run: &ImportRun<'_>, counters: Share, waiting: Share) -> Counters {
+        Counters::for_memory(run.share(counters), run.share(waiting), run.workers.count())
     }
 
     /// Only ids below this one can be counted.

@@ -4,12 +4,12 @@ use tegula_machine::threads::{Stash, Unit, map_in_order};
 use tegula_store::tiles::Edge;
 use tegula_store::{Error, Result, VERTEX_COUNT_MAX};
 
+use crate::buckets::space::Space;
+use crate::buckets::{Buckets, Filled};
 use crate::edge::Weight;
 use crate::import_run::ImportRun;
 use crate::input::{IdKind, VertexSet};
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
-use crate::sort::space::Space;
 use crate::source::EdgeSource;
 
 /// Finds the distinct ids at the ends of all edges. `samples` are some of these ids. They tell into

@@ -11,13 +11,13 @@ use tegula_store::{Error, Result};
 use super::both_ways::BothWays;
 use super::census::{Census, Counters, DegreeTable};
 use super::names::NameCollector;
+use crate::buckets::{Buckets, Filled};
 use crate::combine::Combine;
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};
+use crate::parallel_sort::sort;
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
-use crate::sort::sort;
 use crate::source::{EdgeSource, SpoolWriter, changed};
 
 /// Counts of the first pass.
@@ -91,7 +91,7 @@ pub(crate) fn read<'a, W: Weight>(
     let is_read_again = input.raw_pair_width().is_some() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
         true => Counters::for_memory(0, 0, 1),
-        false => run.counters(shares::COUNTERS, shares::COUNTS_WAITING),
+        false => Counters::within(run, shares::COUNTERS, shares::COUNTS_WAITING),
     };
     let reading = Reading {
         run,

@@ -5,5 +5,4 @@ pub(crate) mod census;
 pub(crate) mod declared;
 pub(crate) mod distinct;
 pub(crate) mod intake;
-pub(crate) mod known;
 pub(crate) mod names;

@@ -17,11 +17,11 @@ use tegula_store::{At, Error, Place, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::distinct::check_vertex_count;
+use crate::buckets::{Buckets, Filled};
 use crate::edge::{ArcRule, hash_of};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends};
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::vertex_files::{ArrayFile, VertexFile};
 
 /// Buckets by hash, for a dictionary whose size is not known beforehand.
@@ -131,6 +131,21 @@ impl NameCollector {
     }
 }
 
+/// A vertex whose name often marks a missing value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NullName {
+    pub name: &'static str,
+    pub id_position: u64,
+}
+
+/// Names that often mark a missing value: those that R, SQL and Python write.
+const NULL_NAMES: [&str; 8] = ["NA", "<NA>", "N/A", "NULL", "null", "NaN", "nan", "\\N"];
+
+/// Finds `name` among [`NULL_NAMES`].
+fn null_name(name: &[u8]) -> Option<&'static str> {
+    NULL_NAMES.into_iter().find(|null| null.as_bytes() == name)
+}
+
 /// The names of all vertices, each once.
 pub(crate) struct DistinctNames {
     /// Number of names.
@@ -150,6 +165,7 @@ impl DistinctNames {
         let mut files = NameFiles::create(directory)?;
         let id_positions = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_POSITIONS)));
         let mut count = 0;
+        let mut nulls = Vec::new();
         let make = |bucket| {
             let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
             names.sort_by_name();
@@ -164,6 +180,9 @@ impl DistinctNames {
             &mut |_, names| {
                 for name in &names.list {
                     files.push(names.text(name))?;
+                    if let Some(name) = null_name(names.text(name)) {
+                        nulls.push(NullName { name, id_position: count });
+                    }
                     let entry = NamePosition { hash: name.hash, id_position: N::of(count) };
                     id_positions
                         .write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
@@ -174,7 +193,8 @@ impl DistinctNames {
             },
         )?;
         run.progress.end();
-        Ok(SortedNames { count, id_positions: id_positions.close()?, files: files.finish()? })
+        let (id_positions, files) = (id_positions.close()?, files.finish()?);
+        Ok(SortedNames { count, id_positions, files, nulls })
     }
 }
 
@@ -186,6 +206,8 @@ pub(crate) struct SortedNames<N> {
     pub id_positions: Filled<NamePosition<N>>,
     /// The files that hold the names.
     pub files: Vec<VertexFile>,
+    /// The names that often mark a missing value.
+    pub nulls: Vec<NullName>,
 }
 
 /// The position of a name in the byte order of all names.

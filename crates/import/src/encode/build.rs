@@ -22,13 +22,13 @@ use tegula_store::tiles::{
     BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber, WindowSources,
 };
 
-use super::batch_plan::{BatchPlan, PlannedBatch};
 use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
+use crate::buckets::{Buckets, Filled};
 use crate::edge::{Weight, source_of, target_of};
 use crate::import_run::ImportRun;
+use crate::order::batch_plan::{BatchPlan, PlannedBatch};
 use crate::shares::{self, Share};
 use crate::sort::bins::{Bins, Region, Stretch};
-use crate::sort::buckets::{Buckets, Filled};
 
 /// A bin with a bucket of its own has at least this memory, about as much as is written to disk at
 /// a time.

@@ -10,12 +10,12 @@ use tegula_machine::threads::Stash;
 use tegula_store::Result;
 use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use super::batch_plan::BIN_EDGES;
+use crate::buckets::Filled;
 use crate::edge::{Weight, slice_of, source_of, target_of};
 use crate::import_run::ImportRun;
+use crate::order::batch_plan::BIN_EDGES;
 use crate::shares;
 use crate::sort::bins::{Bins, Region};
-use crate::sort::buckets::Filled;
 
 /// The most edges of a piece.
 pub(crate) const PIECE_EDGES_MAX: u64 = 2 * BIN_EDGES;

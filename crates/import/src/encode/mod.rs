@@ -1,5 +1,4 @@
 //! Stage 5: encodes tiles, and writes what goes with them.
 
-pub(crate) mod batch_plan;
 pub(crate) mod build;
 pub(crate) mod divide;

@@ -172,6 +172,11 @@ impl Input {
         self.ids
     }
 
+    /// What the user says that the ids are.
+    pub(crate) fn wanted_ids(&self) -> IdKind {
+        self.options.ids
+    }
+
     /// Whether the chunks carry weights.
     pub fn weighted(&self) -> bool {
         self.options.weighted

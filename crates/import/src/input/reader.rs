@@ -92,6 +92,8 @@ pub(super) struct Space {
     pub bad_lines: BadLines,
     /// Comments in the part, if ids are strings.
     pub comments: PartNotes,
+    /// Rows of the part that have more columns than the first row.
+    pub long_rows: PartNotes,
     /// The last line of the file, if it has no line feed and lines before it have one.
     pub open_ends: PartNotes,
     /// Mentions of edges in the part, if adjacency lists become an undirected graph.

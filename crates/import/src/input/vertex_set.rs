@@ -147,7 +147,15 @@ impl VertexSet {
     /// unknown.
     pub fn missing(&self, id: Option<u64>) -> Diagnostic {
         let end = id.map_or("at a vertex".to_owned(), |id| format!("at the vertex {id}"));
-        let message = format!("an edge ends {end}, which is not listed");
+        let place = match &self.lists[..] {
+            [] => String::new(),
+            [list] => format!(" in {}", list.path().display()),
+            [first, others @ ..] => {
+                let others = counted(others.len() as u64, "other list", "other lists");
+                format!(" in {} or {others}", first.path().display())
+            }
+        };
+        let message = format!("an edge ends {end}, which is not listed{place}");
         let of_strings = Hint::set([IDS_STRING]).detail("if ids are names");
         let problem = Diagnostic::from(message);
         if id.is_some() && !self.lists.is_empty() { problem.hint(of_strings) } else { problem }

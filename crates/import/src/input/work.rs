@@ -24,6 +24,9 @@ pub struct LineNotes {
     pub bad_rows: BadRows,
     /// Comments that may have been meant as edges.
     pub comments: Noted,
+    /// Rows with more columns than the first row, which may be a header, where that is seen without
+    /// more work.
+    pub long_rows: Noted,
     /// Last lines without a line feed in files whose other lines have one: the files may be cut
     /// off.
     pub open_ends: Noted,
@@ -42,6 +45,7 @@ struct FileCounts {
 struct Notes {
     bad_rows: BadRowCounter,
     comments: Tally,
+    long_rows: Tally,
     open_ends: Tally,
 }
 
@@ -50,6 +54,7 @@ impl Notes {
     fn settle(&self, part: u64, space: &mut Space) {
         self.bad_rows.settle(part, std::mem::take(&mut space.bad_lines));
         self.comments.add(part, std::mem::take(&mut space.comments));
+        self.long_rows.add(part, std::mem::take(&mut space.long_rows));
         self.open_ends.add(part, std::mem::take(&mut space.open_ends));
     }
 }
@@ -58,7 +63,12 @@ impl Notes {
 pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes> {
     let failure = FirstFailure::default();
     let bad_rows = BadRowCounter::new(emit.bad_rows_max);
-    let notes = Notes { bad_rows, comments: Tally::default(), open_ends: Tally::default() };
+    let notes = Notes {
+        bad_rows,
+        comments: Tally::default(),
+        long_rows: Tally::default(),
+        open_ends: Tally::default(),
+    };
     let counts: Vec<FileCounts> = files.iter().map(|_| FileCounts::default()).collect();
     let counted = files.iter().zip(&counts);
     let queue = Queue { files: counted.clone(), current: None, claimed: 0, is_closed: false };
@@ -82,8 +92,12 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes
             file.check_edges(counts.edges.load(Ordering::Relaxed), emit.undirected)?;
         }
     }
-    let (comments, open_ends) = (notes.comments.close(), notes.open_ends.close());
-    Ok(LineNotes { bad_rows, comments, open_ends })
+    Ok(LineNotes {
+        bad_rows,
+        comments: notes.comments.close(),
+        long_rows: notes.long_rows.close(),
+        open_ends: notes.open_ends.close(),
+    })
 }
 
 fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emit: &Emit<'_>) {

@@ -15,11 +15,11 @@ use tegula_store::Result;
 use tegula_store::graph::{OrderChoice, VertexOrder};
 use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 
+use super::batch_plan::for_each_dense_slice;
 use super::dfs;
 use super::{Declared, DenseIds, Numbered};
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::edge::{Key, Weight};
-use crate::encode::batch_plan::for_each_dense_slice;
 use crate::import_run::ImportRun;
 use crate::relabel::mapping::Mapping;
 use crate::shares;

@@ -3,6 +3,7 @@
 //! The orders by id and by degree need one pass over the degrees by id position, so the
 //! permutation is stored whole only if it is looked up at random. The depth-first order is a list.
 
+pub(crate) mod batch_plan;
 pub(crate) mod dfs;
 pub(crate) mod estimate;
 
@@ -16,11 +17,11 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::VertexNumber;
 use tegula_store::{Result, VERTEX_COUNT_MAX};
 
+use crate::buckets::Filled;
 use crate::count::census::{DegreeSummary, DegreeTable, Degrees};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::relabel::mapping::Mapping;
-use crate::sort::buckets::Filled;
 use crate::source::EdgeSource;
 
 /// Hands out dense ids to vertices that come by ascending id.

@@ -11,12 +11,12 @@ use tegula_machine::threads::{Progress, Stash};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 use tegula_store::{At, Error, Place, Result};
 
+use crate::buckets::{Buckets, Filled};
 use crate::count::names::{NamePosition, bucket_of};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::VertexSet;
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::source::{EdgeSource, changed};
 
 /// How many edges ahead the table is asked for what look-ups will need.
@@ -388,7 +388,7 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sort::space::Space;
+    use crate::buckets::space::Space;
 
     fn space(folder: &tempfile::TempDir) -> Space {
         Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 }

@@ -10,16 +10,16 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result};
 
 use self::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
-use crate::count::census::{Census, DegreeTable, Degrees};
+use crate::buckets::{Buckets, Filled};
+use crate::count::census::{Census, Counters, DegreeTable, Degrees};
 use crate::count::declared::Declared;
 use crate::count::distinct::{distinct_ids, listed_ids};
 use crate::count::intake::Intake;
-use crate::count::names::{DistinctNames, SortedNames};
+use crate::count::names::{DistinctNames, NullName, SortedNames};
 use crate::edge::{Key, Weight, source_of, target_of};
 use crate::import_run::ImportRun;
 use crate::input::IdKind;
 use crate::shares;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
@@ -35,6 +35,38 @@ pub(crate) struct Relabeled<W> {
     pub files: Vec<VertexFile>,
     /// The id of each id position, where all ids below a number are declared.
     pub ids: Option<Filled<u64>>,
+    /// The vertices whose names often mark a missing value, unless vertices are listed.
+    pub nulls: Vec<NullVertex>,
+}
+
+/// A vertex whose name often marks a missing value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NullVertex {
+    pub name: &'static str,
+    /// The arcs from and to the vertex, a loop twice; in an undirected graph those from it.
+    pub arcs: u64,
+}
+
+/// Counts the arcs of vertices whose names often mark a missing value.
+fn null_vertices(
+    run: &ImportRun<'_>,
+    degrees: &DegreeTable,
+    nulls: &[NullName],
+) -> Result<Vec<NullVertex>> {
+    let mut found = Vec::new();
+    if nulls.is_empty() {
+        return Ok(found);
+    }
+    degrees.for_each(&mut |first, block| {
+        for null in nulls {
+            let Some(place) = null.id_position.checked_sub(first) else { continue };
+            let Some(&[out, into]) = block.get(place as usize) else { continue };
+            let into = if run.rule.undirected { 0 } else { into };
+            found.push(NullVertex { name: null.name, arcs: u64::from(out) + u64::from(into) });
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Replaces integer ids by id positions, and writes the ids into `directory` unless all below a
@@ -64,7 +96,7 @@ pub(crate) fn by_id<W: Weight>(
         true => replace(run, edges, &IdPositions::<u64>::new(&ids, listed, memory)?, count)?,
     };
     let ids = if keeps_ids { Some(set_aside(run, &ids)?) } else { None };
-    Ok(Relabeled { edges, degrees, count, files, ids })
+    Ok(Relabeled { edges, degrees, count, files, ids, nulls: Vec::new() })
 }
 
 /// Replaces names by id positions, and writes the names into `directory`.
@@ -92,7 +124,7 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
     declared: &Declared<'_>,
     directory: &Path,
 ) -> Result<Relabeled<W>> {
-    let SortedNames { count, id_positions, files } = names.sort::<N>(run, directory)?;
+    let SortedNames { count, id_positions, files, nulls } = names.sort::<N>(run, directory)?;
     let id_positions = NamePositions::new(
         &id_positions,
         declared.listed(),
@@ -100,7 +132,12 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
         run.share(shares::ID_POSITIONS),
     );
     let (edges, degrees) = replace(run, edges, &id_positions, count)?;
-    Ok(Relabeled { edges, degrees, count, files, ids: None })
+    // A listed name is meant.
+    let nulls = match declared.listed() {
+        Some(_) => Vec::new(),
+        None => null_vertices(run, &degrees, &nulls)?,
+    };
+    Ok(Relabeled { edges, degrees, count, files, ids: None, nulls })
 }
 
 /// Copies the ids into little memory, where they are held to the end.
@@ -121,7 +158,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     let spool = SpoolWriter::new(run, shares::RELABELED_SPOOL);
     let last = count.saturating_sub(1);
     let mut counters =
-        run.counters(shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
+        Counters::within(run, shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, id_positions, &|edges| {

@@ -26,7 +26,7 @@ use std::ops::Range;
 use tegula_store::tiles::{Batch, Cell, DenseEdge, Grid, TileOrder, VertexNumber, WINDOW_LOG2};
 
 use crate::edge::{Weight, slice_of, source_of, target_of};
-use crate::encode::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
+use crate::order::batch_plan::{BIN_EDGES, BatchPlan, PlannedBatch, UnitTable};
 use sources::{SegmentSources, first_slices, middles, span_of};
 
 /// In a graph with many cells, units with fewer expected edges share bins: there should be few

@@ -70,6 +70,11 @@ impl Dialect {
         self.width.max(self.columns.last() + 1)
     }
 
+    /// Whether a row with more columns than that is noted. Where blanks separate, they may be words.
+    pub(super) fn notes_long_rows(&self) -> bool {
+        self.separator != Separator::Blanks && self.width > 0
+    }
+
     pub(super) fn start(&self) -> Start {
         self.start
     }

@@ -197,6 +197,8 @@ pub(super) struct EdgeFields {
     pub source: Field,
     pub target: Field,
     pub weight: Option<Field>,
+    /// Whether a column after the first `width` is not empty. Unknown where blanks separate.
+    pub has_further_columns: bool,
 }
 
 impl EdgeFields {
@@ -226,7 +228,10 @@ impl EdgeFields {
         }
         let mut found = columns.last() + 1;
         // Further columns are checked too: a quote left open there would continue on the next line.
-        while (separator != Separator::Blanks || found < width) && fields.next()?.is_some() {
+        let mut has_further_columns = false;
+        while separator != Separator::Blanks || found < width {
+            let Some(field) = fields.next()? else { break };
+            has_further_columns |= found >= width && !field.place.is_empty();
             found += 1;
         }
         if found < width {
@@ -240,7 +245,7 @@ impl EdgeFields {
                 return Err(quote_between_blanks(role, field.bytes(block)).into());
             }
         }
-        Ok(EdgeFields { source, target, weight })
+        Ok(EdgeFields { source, target, weight, has_further_columns })
     }
 }
 

@@ -7,6 +7,7 @@ use tegula_store::Diagnostic;
 
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
+use super::super::noted::PartNotes;
 use super::super::reader::{Emit, Space};
 use super::dialect::{Dialect, Form};
 use super::fields::{
@@ -22,7 +23,7 @@ pub(super) fn integers(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { pairs64: pairs, weights, bad_lines, edges, .. } = space;
+    let Space { pairs64: pairs, weights, bad_lines, long_rows, edges, .. } = space;
     pairs.clear();
     weights.clear();
     let plain = PlainLines::of(dialect);
@@ -36,12 +37,12 @@ pub(super) fn integers(
         }
         if let Some(plain) = plain {
             let room = emit.sizes.chunk_edges - pairs.len();
-            at = plain.parse(block, at, room, pairs, weights);
+            at = plain.parse(block, at, room, pairs, weights, long_rows);
             if pairs.len() == emit.sizes.chunk_edges || at == block.len() {
                 continue;
             }
         }
-        match integer_edge(block, at, dialect) {
+        match integer_edge(block, at, dialect, long_rows) {
             Ok((edge, next)) => {
                 if let Some((pair, weight)) = edge {
                     pairs.push(pair);
@@ -53,6 +54,10 @@ pub(super) fn integers(
         }
     }
     *edges += pairs.len() as u64;
+    if plain.is_some_and(|plain| !plain.notes_long_rows) {
+        // Those of the careful parser alone would be some of them.
+        *long_rows = PartNotes::default();
+    }
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
 }
 
@@ -64,8 +69,9 @@ fn integer_edge(
     block: &[u8],
     at: usize,
     dialect: &Dialect,
+    long_rows: &mut PartNotes,
 ) -> Result<(Option<IntegerEdge>, usize), Fault> {
-    let (edge, next) = edge(block, at, dialect)?;
+    let (edge, next) = edge(block, at, dialect, long_rows)?;
     let Some(edge) = edge else { return Ok((None, next)) };
     let id = |field: &Field| {
         let text = field.bytes(block);
@@ -90,7 +96,7 @@ pub(super) fn strings(
     space: &mut Space,
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
-    let Space { sources, targets, weights, bad_lines, comments, edges, .. } = space;
+    let Space { sources, targets, weights, bad_lines, comments, long_rows, edges, .. } = space;
     let is_clean = std::str::from_utf8(block).is_ok() && memchr(0, block).is_none();
     let mut at = 0;
     while at < block.len() {
@@ -98,7 +104,7 @@ pub(super) fn strings(
         targets.clear();
         weights.clear();
         while at < block.len() && sources.len() < emit.sizes.chunk_edges {
-            match string_edge(block, at, dialect, is_clean) {
+            match string_edge(block, at, dialect, is_clean, long_rows) {
                 Ok((edge, next)) => {
                     if let Some((edge, weight)) = edge {
                         weights.extend(weight);
@@ -126,8 +132,9 @@ fn string_edge(
     at: usize,
     dialect: &Dialect,
     is_clean: bool,
+    long_rows: &mut PartNotes,
 ) -> Result<(Option<(EdgeFields, Option<f32>)>, usize), Fault> {
-    let (edge, next) = edge(block, at, dialect)?;
+    let (edge, next) = edge(block, at, dialect, long_rows)?;
     let Some(edge) = edge else { return Ok((None, next)) };
     let fault = |detail: String| Fault::of_value(at, detail);
     if !is_clean {
@@ -175,7 +182,12 @@ fn join_doubled_quotes(edge: EdgeFields, block: &mut [u8]) -> (Range<usize>, Ran
 }
 
 /// Splits the line at `at`. Returns its edge, if it has one, and where the next line begins.
-fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields>, usize), Fault> {
+fn edge(
+    block: &[u8],
+    at: usize,
+    dialect: &Dialect,
+    long_rows: &mut PartNotes,
+) -> Result<(Option<EdgeFields>, usize), Fault> {
     let (line, next) = line_at(block, at);
     if is_passed_over(&block[line.clone()]) {
         return Ok((None, next));
@@ -196,7 +208,12 @@ fn edge(block: &[u8], at: usize, dialect: &Dialect) -> Result<(Option<EdgeFields
     }
     let (separator, columns) = (dialect.separator(), dialect.columns());
     match EdgeFields::of(block, line, separator, columns, dialect.width()) {
-        Ok(edge) => Ok((Some(edge), next)),
+        Ok(edge) => {
+            if edge.has_further_columns && dialect.notes_long_rows() {
+                long_rows.add(at);
+            }
+            Ok((Some(edge), next))
+        }
         Err(problem) => Err(Fault::of_line(at, problem)),
     }
 }
@@ -213,6 +230,9 @@ struct PlainLines {
     more: usize,
     /// Whether numbers may begin with zeros.
     joins_spellings: bool,
+    /// Whether rows with further columns are noted. They are not if columns must follow, since all
+    /// rows would have to be searched for more.
+    notes_long_rows: bool,
 }
 
 impl PlainLines {
@@ -227,7 +247,15 @@ impl PlainLines {
             columns.source == 0 && columns.target == 1 && columns.weight.is_none_or(|at| at == 2);
         let joins_spellings = dialect.joins_spellings();
         let more = dialect.width() - columns.last() - 1;
-        first.then_some(PlainLines { separator, separator_too, weighted, more, joins_spellings })
+        let notes_long_rows = more == 0 && dialect.notes_long_rows();
+        first.then_some(PlainLines {
+            separator,
+            separator_too,
+            weighted,
+            more,
+            joins_spellings,
+            notes_long_rows,
+        })
     }
 
     /// Parses lines from `at` until it has `room` edges or a line is not plain. Returns where the
@@ -239,17 +267,19 @@ impl PlainLines {
         room: usize,
         pairs: &mut Vec<[u64; 2]>,
         weights: &mut Vec<f32>,
+        long_rows: &mut PartNotes,
     ) -> usize {
         if self.weighted {
             for _ in 0..room {
-                let Some((pair, weight, next)) = self.weighted_edge(block, at) else { break };
+                let edge = self.weighted_edge(block, at, long_rows);
+                let Some((pair, weight, next)) = edge else { break };
                 pairs.push(pair);
                 weights.push(weight);
                 at = next;
             }
         } else {
             for _ in 0..room {
-                let Some((pair, next)) = self.edge(block, at) else { break };
+                let Some((pair, next)) = self.edge(block, at, long_rows) else { break };
                 pairs.push(pair);
                 at = next;
             }
@@ -258,18 +288,25 @@ impl PlainLines {
     }
 
     #[inline]
-    fn edge(self, block: &[u8], at: usize) -> Option<([u64; 2], usize)> {
+    fn edge(self, block: &[u8], at: usize, long_rows: &mut PartNotes) -> Option<([u64; 2], usize)> {
         let (pair, at) = self.pair(block, at)?;
-        Some((pair, self.line_end(block, at)?))
+        Some((pair, self.line_end(block, at, long_rows)?))
     }
 
     #[inline]
-    fn weighted_edge(self, block: &[u8], at: usize) -> Option<([u64; 2], f32, usize)> {
+    fn weighted_edge(
+        self,
+        block: &[u8],
+        at: usize,
+        long_rows: &mut PartNotes,
+    ) -> Option<([u64; 2], f32, usize)> {
         let (pair, at) = self.pair(block, at)?;
         let at = self.gap(block, at)?;
         let (weight, length) = fast_float2::parse_partial::<f32, _>(&block[at..]).ok()?;
-        let next = self.line_end(block, at + length)?;
-        weight.is_finite().then_some((pair, weight, next))
+        if !weight.is_finite() {
+            return None;
+        }
+        Some((pair, weight, self.line_end(block, at + length, long_rows)?))
     }
 
     #[inline]
@@ -293,24 +330,43 @@ impl PlainLines {
     }
 
     #[inline]
-    fn line_end(self, block: &[u8], at: usize) -> Option<usize> {
+    fn line_end(self, block: &[u8], at: usize, long_rows: &mut PartNotes) -> Option<usize> {
         match *block.get(at)? {
             b'\n' if self.more == 0 => Some(at + 1),
             b'\r' if self.more == 0 => (*block.get(at + 1)? == b'\n').then_some(at + 2),
-            // A quote may hide the line end, and a lone carriage return is a fault.
-            byte if self.separates(byte) => {
-                let end = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
-                if self.more > 0 && !self.has_more(&block[at..end]) {
-                    return None;
-                }
-                match block[end] {
-                    b'\n' => Some(end + 1),
-                    b'\r' => (*block.get(end + 1)? == b'\n').then_some(end + 2),
-                    _ => None,
-                }
+            byte if self.separates(byte) && self.notes_long_rows => {
+                self.long_row_end(block, at, long_rows)
             }
+            byte if self.separates(byte) => self.rest_end(block, at),
             _ => None,
         }
+    }
+
+    /// Returns the end of the line from the separator at `at` on, which follows the columns to read.
+    #[inline]
+    fn rest_end(self, block: &[u8], at: usize) -> Option<usize> {
+        // A quote may hide the line end, and a lone carriage return is a fault.
+        let end = at + memchr3(b'\n', b'\r', b'"', &block[at..])?;
+        if self.more > 0 && !self.has_more(&block[at..end]) {
+            return None;
+        }
+        match block[end] {
+            b'\n' => Some(end + 1),
+            b'\r' => (*block.get(end + 1)? == b'\n').then_some(end + 2),
+            _ => None,
+        }
+    }
+
+    /// Notes the row unless the columns from `at` on are empty, and returns the end of the line. Not
+    /// inlined: that would slow down the lines without such columns.
+    #[inline(never)]
+    fn long_row_end(self, block: &[u8], at: usize, long_rows: &mut PartNotes) -> Option<usize> {
+        let next = self.rest_end(block, at)?;
+        let is_empty = |&byte: &u8| self.separates(byte) || byte.is_ascii_whitespace();
+        if !block[at..next].iter().all(is_empty) {
+            long_rows.add(at);
+        }
+        Some(next)
     }
 
     /// Whether the rest of a line, which begins with a separator, has the columns that must follow.

@@ -16,10 +16,10 @@ use tegula_store::tiles::Edge;
 use tegula_store::{Error, Result};
 use zerocopy::IntoBytes;
 
+use crate::buckets::{Buckets, Filled};
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::edge::Weight;
 use crate::import_run::ImportRun;
-use crate::sort::buckets::{Buckets, Filled};
 use crate::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.

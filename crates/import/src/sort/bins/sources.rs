@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::encode::batch_plan::PlannedSegment;
+use crate::order::batch_plan::PlannedSegment;
 
 /// How many edges come from the sources of a segment.
 pub(super) struct SegmentSources {

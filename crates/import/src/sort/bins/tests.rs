@@ -1,7 +1,7 @@
 //! Every edge has one bin, and bins have about as many edges as they should.
 
 use super::*;
-use crate::encode::batch_plan::{PlannedBatch, PlannedSegment};
+use crate::order::batch_plan::{PlannedBatch, PlannedSegment};
 use tegula_store::tiles::{SLICE_LOG2, TileOrder};
 
 fn plan(grid: Grid, batches: &[(u32, &[u64])], slice_edges: &[u64]) -> BatchPlan {

@@ -10,11 +10,11 @@ use tegula_store::tiles::{BATCH_LOG2_MAX, Batch, Grid, TileOrder, WINDOW_LOG2};
 use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::{NONE, Numbered};
+use crate::buckets::Buckets;
 use crate::count::census::Degrees;
 use crate::import_run::ImportRun;
-use crate::order::{NONE, Numbered};
 use crate::shares;
-use crate::sort::buckets::Buckets;
 use crate::vertex_files::{ArrayFile, VertexFile};
 
 /// The most edges that are expected in a [bin](crate::sort::bins).

@@ -1,23 +1,23 @@
 //! What is known of a graph before its vertices are ordered: edges between small integers, their
-//! degrees, and the files with the original ids.
+//! degrees, and the files with the original ids. This joins the stages `count` and `relabel`.
 
 use std::path::Path;
 
 use tegula_store::graph::{IdType, VertexOrder};
 use tegula_store::{Result, VERTEX_COUNT_MAX};
 
-use super::census::{DegreeSummary, DegreeTable};
-use super::declared::Declared;
-use super::distinct::check_vertex_count;
-use super::intake::Intake;
+use crate::buckets::Filled;
+use crate::count::census::{DegreeSummary, DegreeTable};
+use crate::count::declared::Declared;
+use crate::count::distinct::check_vertex_count;
+use crate::count::intake::Intake;
 use crate::edge::Weight;
-use crate::encode::batch_plan::write_order;
 use crate::import_run::ImportRun;
 use crate::input::{IdKind, Input};
 use crate::order::Numbered;
+use crate::order::batch_plan::write_order;
 use crate::order::dfs;
-use crate::relabel::{self, Relabeled, count_degrees};
-use crate::sort::buckets::Filled;
+use crate::relabel::{self, NullVertex, Relabeled, count_degrees};
 use crate::source::{EdgeSource, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
@@ -35,6 +35,8 @@ pub(crate) struct Known<'a, W> {
     /// The id of each row of the degrees, where id positions replace ids although all below a
     /// number are declared.
     pub ids_by_row: Option<Filled<u64>>,
+    /// The vertices whose names often mark a missing value.
+    pub nulls: Vec<NullVertex>,
     /// The type of the ids and the files that hold them, where id positions replace the ids or a
     /// range is declared.
     original: Option<(IdType, Vec<VertexFile>)>,
@@ -68,17 +70,19 @@ impl<'a, W: Weight> Known<'a, W> {
                 };
                 let original = is_range.then(|| (IdType::Range, Vec::new()));
                 let (edges, declared) = (intake.edges, vertices.count());
-                return Ok(Known { edges, degrees, declared, ids_by_row: None, original });
+                let nulls = Vec::new();
+                return Ok(Known { edges, degrees, declared, ids_by_row: None, nulls, original });
             }
             _ => {
                 intake.degrees = None;
                 let id_type = if is_range { IdType::Range } else { IdType::Integer };
-                (id_type, relabel::by_id(run, intake, vertices, input.ids(), directory)?)
+                (id_type, relabel::by_id(run, intake, vertices, input.wanted_ids(), directory)?)
             }
         };
-        let Relabeled { edges, degrees, count, files, ids } = relabeled;
+        let Relabeled { edges, degrees, count, files, ids, nulls } = relabeled;
         let declared = vertices.count().or(vertices.listed().map(|_| count));
-        Ok(Known { edges, degrees, declared, ids_by_row: ids, original: Some((id_type, files)) })
+        let original = Some((id_type, files));
+        Ok(Known { edges, degrees, declared, ids_by_row: ids, nulls, original })
     }
 }
 

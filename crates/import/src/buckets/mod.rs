@@ -16,6 +16,7 @@
 //!
 //! The spill files have no names: their disk space is free again, however the process ends.
 
+pub(crate) mod space;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +32,7 @@ use tegula_machine::threads::{Cancel, Stash, Workers, lock, unlocked};
 use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::space::Space;
+use self::space::Space;
 
 /// A type that can be written as it lies in memory, and read back.
 pub(crate) trait Record:
