@@ -1,11 +1,9 @@
 //! Texts that are cut off: a row that lacks columns is a bad row, and a last line without its end
 //! gives a warning. So does a row with more columns.
 
-mod input_support;
-
 use std::path::PathBuf;
 
-use input_support::{Edge, edges_of, folder, gzip, put};
+use crate::input_support::{Edge, edges_of, folder, gzip, put};
 use tegula_import::input::{Input, InputOptions, LineNotes};
 use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};

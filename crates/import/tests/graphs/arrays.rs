@@ -11,9 +11,7 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::{Error, OriginalId, Result};
 use tegula_testkit::{Scratch, XorShift};
 
-use resealed::{payload, reseal};
-
-mod resealed;
+use crate::resealed::{payload, reseal};
 
 /// log2 of the bytes that are checked together.
 const BLOCK_LOG2: u32 = 16;

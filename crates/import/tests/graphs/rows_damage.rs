@@ -10,14 +10,11 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{ChunkCut, RowBatch, RowEncoding, RowsConfig};
 use tegula_store::{Error, ShortId};
 
-use resealed::{payload, reseal, rewrite_manifest};
-use rows_support::{
+use crate::resealed::{payload, reseal, rewrite_manifest};
+use crate::rows_support::{
     ENCODINGS, TINY, alike_edges, build_rows, config, copies, dense_edges, imported, open,
     opened_rows, reopen, verify,
 };
-
-mod resealed;
-mod rows_support;
 
 /// Makes two rows of the small graph, whose bits are flipped, take two pieces.
 const FEW: ChunkCut = ChunkCut { edges_max: 17, window_log2: 3 };

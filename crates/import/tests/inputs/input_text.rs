@@ -1,8 +1,6 @@
 //! Which lines a text may have.
 
-mod input_support;
-
-use input_support::{Edge, folder, import, named, put, read};
+use crate::input_support::{Edge, folder, import, named, put, read};
 use tegula_import::input::{IdKind, Input, InputOptions};
 
 /// Returns the edges of a small text, in order of ids.

@@ -14,9 +14,7 @@ use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift, edit_manifest};
 
-use resealed::{payload, reseal};
-
-mod resealed;
+use crate::resealed::{payload, reseal};
 
 fn config(order: Option<VertexOrder>) -> ImportConfig {
     ImportConfig {

@@ -1,13 +1,11 @@
 //! Tables with a row for each vertex: every format gives the same rows, and malformed tables are
 //! refused.
 
-mod input_support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::input_support::{folder, gzip, put, put_table};
 use arrow_array::{ArrayRef, Float32Array, Int64Array, StringArray, UInt64Array};
-use input_support::{folder, gzip, put, put_table};
 use proptest::prelude::*;
 use tegula_import::input::{IdKind, Presence, ValueColumn, VertexColumns, VertexTable};
 use tegula_machine::threads::Cancel;

@@ -1,11 +1,9 @@
 //! Input that could be read in more than one way is refused, or gives a warning.
 
-mod input_support;
-
 use std::sync::Arc;
 
+use crate::input_support::{folder, import, named, put, put_table};
 use arrow_array::{ArrayRef, Int64Array};
-use input_support::{folder, import, named, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::WEIGHTED;
 use tegula_store::{Diagnostic, Hint};

@@ -14,13 +14,10 @@ use tegula_store::rows::{
 use tegula_store::{Error, ShortId};
 use tegula_testkit::XorShift;
 
-use rows_support::{
+use crate::rows_support::{
     ENCODINGS, TINY, alike_edges, build_rows, config, copies, dense_edges, imported, open,
     opened_rows, verify,
 };
-
-mod resealed;
-mod rows_support;
 
 /// Maps each vertex to its sorted neighbours and their weights.
 type Adjacency = BTreeMap<u32, Vec<(u32, u32)>>;

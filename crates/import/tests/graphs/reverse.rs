@@ -12,9 +12,7 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowsConfig, build};
 use tegula_testkit::{Scratch, XorShift};
 
-use resealed::{payload, reseal};
-
-mod resealed;
+use crate::resealed::{payload, reseal};
 
 type Edges = Vec<(u64, u64, u64)>;
 

@@ -1,12 +1,10 @@
 //! Undirected graphs as lists of neighbours: an edge must be in the lists of both its ends, with
 //! the same weight.
 
-mod input_support;
-
 use std::fmt::Write;
 use std::path::Path;
 
-use input_support::{folder, put};
+use crate::input_support::{folder, put};
 use tegula_import::settings::UNDIRECTED;
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};

@@ -1,12 +1,10 @@
 //! BVGraphs of WebGraph: lists from a plain encoder and files of the library give their arcs, and
 //! damaged files are refused.
 
-mod input_support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use input_support::{Edge, folder, put, read, sorted};
+use crate::input_support::{Edge, folder, put, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};

@@ -1,14 +1,12 @@
 //! Errors and warnings about an input have hints in terms of options, which every face words
 //! itself.
 
-mod input_support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::input_support::{folder, import, put, put_table};
 use arrow_array::{ArrayRef, StringArray};
-use input_support::{folder, import, put, put_table};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::{
     DELIMITER, FORMAT, FORMAT_PARQUET, IDS_INTEGER, IDS_STRING, NO_HEADER, SKIP_BAD_ROWS,

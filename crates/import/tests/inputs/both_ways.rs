@@ -1,8 +1,6 @@
 //! How many edges of a list stand both ways, which matters if the graph is to be undirected.
 
-mod input_support;
-
-use input_support::{folder, put};
+use crate::input_support::{folder, put};
 use tegula_import::settings::DROP_DUPLICATES;
 use tegula_import::{Combine, ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};

@@ -1,13 +1,11 @@
 //! The formats of other programs: all give the same edges, tell which vertices there are, and are
 //! refused where they contradict themselves.
 
-mod input_support;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use input_support::{Edge, folder, gzip, put, read, sorted};
+use crate::input_support::{Edge, folder, gzip, put, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};

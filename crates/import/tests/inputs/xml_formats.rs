@@ -1,12 +1,10 @@
 //! GraphML and GEXF: both give the same edges and vertices in any spelling, and an error names the
 //! line of what cannot be read.
 
-mod input_support;
-
 use std::fmt::Write;
 use std::path::Path;
 
-use input_support::{Edge, folder, gzip, named, put, read, sorted};
+use crate::input_support::{Edge, folder, gzip, named, put, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_import::settings::{FORMAT_GEXF, FORMAT_GRAPHML, IDS_STRING, WEIGHTED};

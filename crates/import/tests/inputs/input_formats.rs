@@ -1,14 +1,12 @@
 //! Every format and compression gives the same edges.
 
-mod input_support;
-
 use std::fs;
 use std::sync::Arc;
 
+use crate::input_support::{Edge, folder, gzip, import, put, put_table, read, sorted};
 use arrow_array::{
     ArrayRef, Float64Array, Int32Array, Int64Array, LargeStringArray, StringArray, UInt64Array,
 };
-use input_support::{Edge, folder, gzip, import, put, put_table, read, sorted};
 use tegula_import::input::{Format, IdKind, Input, InputOptions, PairWidth};
 
 /// Edges with ids and weights of many lengths; enough for several blocks.

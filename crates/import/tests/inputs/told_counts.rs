@@ -1,10 +1,8 @@
 //! Formats that state their numbers of vertices and edges are refused if they have others.
 
-mod input_support;
-
 use std::path::PathBuf;
 
-use input_support::{folder, put};
+use crate::input_support::{folder, put};
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::{Error, Result};

@@ -1,14 +1,12 @@
 //! Every malformed input is refused, and the error says where and why.
 
-mod input_support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::input_support::{folder, gzip, named, put, put_table};
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, StringArray};
-use input_support::{folder, gzip, named, put, put_table};
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent};
