@@ -45,8 +45,7 @@ impl Estimate {
         scheduler: &'s Scheduler<'_>,
         cancel: &Cancel,
     ) -> Result<Reserve<'s>> {
-        let beside = self.vertex_bytes_min() + self.stream_bytes_min;
-        scheduler.ledger().reserve(beside, self.stream_bytes_min, cancel)
+        scheduler.ledger().reserve(self.needed() - self.overhead_bytes, cancel)
     }
 
     /// Returns the least bytes of the arrays; on disk if they may lie there.

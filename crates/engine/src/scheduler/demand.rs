@@ -81,11 +81,6 @@ impl<'n> MemoryDemand<'n> {
         MemoryDemand { what, held, shares: Vec::new(), takes_of: Box::new(takes_of), tiles }
     }
 
-    /// Makes the demand of exactly `held` bytes.
-    pub(super) fn fixed(what: &'static str, held: u64, tiles: TilesRead) -> MemoryDemand<'n> {
-        MemoryDemand::of(what, held, tiles, |_| 0)
-    }
-
     /// Adds shares that come before all others. `takes_of` replaces what the job takes of free
     /// bytes: it also gets, for each share that is held already, its bytes beyond the least ones.
     #[must_use]

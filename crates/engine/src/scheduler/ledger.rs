@@ -124,7 +124,8 @@ impl<'g> Ledger<'g> {
     ///
     /// # Errors
     /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) about the last demand, if none
-    /// would fit even if the job were alone; cancellation.
+    /// would fit even if the job were alone, or if none fits into a reserve and no run will leave;
+    /// cancellation.
     pub fn admit(
         &self,
         ways: &[MemoryDemand<'_>],
@@ -135,17 +136,13 @@ impl<'g> Ledger<'g> {
         self.admit_as(Role::Run { within }, ways, cancel)
     }
 
-    /// Waits until `beside` bytes can be reserved beside the overhead. `stream` of them are for
-    /// reading: what tiles need of these is shared with other jobs.
+    /// Waits until `bytes` can be reserved.
     ///
     /// # Errors
     /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if they would not fit even if no
     /// job were there; cancellation.
-    pub fn reserve(&self, beside: u64, stream: u64, cancel: &Cancel) -> Result<Reserve<'_>> {
-        let is_enough = |tiles: &TilesRead| self.stream_min(*tiles) <= stream;
-        let tiles = [TilesRead::Weighted, TilesRead::Unweighted].into_iter().find(is_enough);
-        let tiles = tiles.unwrap_or_default();
-        let demand = MemoryDemand::fixed("the job", beside - self.stream_min(tiles), tiles);
+    pub fn reserve(&self, bytes: u64, cancel: &Cancel) -> Result<Reserve<'_>> {
+        let demand = MemoryDemand::rows("the job", bytes);
         let mut admitted = self.admit_as(Role::Reserve { kept: 0 }, &[demand], cancel)?;
         // Its runs lease what they use.
         admitted.lease = None;
@@ -175,6 +172,14 @@ impl<'g> Ledger<'g> {
             let admitted =
                 if is_next { self.try_admit(ways, number, role, &mut members) } else { Ok(None) };
             let is_cancelled = cancel.check();
+            if let Role::Run { within: Some(reserve) } = role
+                && let (Ok(None), 0, Some(last)) = (&admitted, members.run_count(), ways.last())
+            {
+                // No run will leave, and callers with reserves might wait for each other.
+                let reserved = overhead(self.graph) + members.reserved(reserve);
+                let needed = self.needed_alone(last);
+                return Err(Error::over_budget(last.what.to_owned(), needed, reserved));
+            }
             if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
                 let waited = self.has_room.wait_timeout(members, LOOK);
                 members = waited.unwrap_or_else(|lock| lock.into_inner()).0;
@@ -212,20 +217,27 @@ impl<'g> Ledger<'g> {
 
     /// Returns the bytes that are free for a demand beyond its least ones; `None` if there is no
     /// room for these.
-    fn free_for(&self, demand: &MemoryDemand<'_>, role: Role, members: &Members) -> Option<u64> {
-        let tiles = members.tiles().max(demand.tiles);
-        let least = demand.held + members.missing(&demand.shares);
-        let beside = overhead(self.graph) + self.stream_min(tiles);
-        let Role::Run { within: Some(reserve) } = role else {
-            return self.memory.checked_sub(beside + members.held() + least);
+    fn free_for(
+        &self,
+        demand: &MemoryDemand<'_>,
+        role: Role,
+        members: &mut Members,
+    ) -> Option<u64> {
+        let stream = |tiles| self.stream_min(tiles);
+        let room = self.memory.checked_sub(overhead(self.graph))?;
+        let end = match role {
+            Role::Run { within: Some(_) } if !members.waiting.is_empty() => {
+                room.min(members.held(stream))
+            }
+            Role::Run { .. } | Role::Reserve { .. } => room,
         };
-        let reserved = members.held_by_reserve(reserve);
-        let others = members.held() - reserved;
-        let end = match members.waiting.is_empty() {
-            true => self.memory,
-            false => self.memory.min(beside + others + reserved),
-        };
-        end.checked_sub(beside + others + members.used_beside_next(reserve) + least)
+        let used = members.with_least(role, demand, |members| match role {
+            Role::Run { within: Some(reserve) } => {
+                members.held(stream) - members.unused(reserve, stream)
+            }
+            Role::Run { within: None } | Role::Reserve { .. } => members.held(stream),
+        });
+        end.checked_sub(used)
     }
 
     /// Admits a job if there is room now.
@@ -255,7 +267,7 @@ impl<'g> Ledger<'g> {
                 }
                 Err(error) => {
                     drop(shared);
-                    members.leave(number);
+                    members.withdraw(number);
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
@@ -280,7 +292,9 @@ impl<'g> Ledger<'g> {
         self.count.store(members.run_count(), Ordering::Relaxed);
         // If nobody scans, tiles left from earlier scans must make room, too.
         let has_weights = members.tiles() != TilesRead::Unweighted;
-        let held = overhead(self.graph) + members.held();
+        // What it takes at least to read tiles is for these.
+        let stream = self.stream_min(members.tiles());
+        let held = overhead(self.graph) + members.held(|_| stream) - stream;
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);
         let bytes = self.memory.saturating_sub(held).min(lent);
         self.source.resize(TileMemory { bytes, workers: self.threads, has_weights });

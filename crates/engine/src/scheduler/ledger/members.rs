@@ -41,66 +41,86 @@ pub enum Role {
 pub struct Shared {
     pub value: SharedValue,
     pub held: u64,
-    /// The numbers of the runs that use it. The first one pays.
+    /// The numbers of the runs that use it.
     users: Vec<u64>,
     pub lease: Option<Lease>,
 }
 
 impl Member {
-    /// Returns the bytes that it uses for itself.
-    #[cfg(test)]
-    pub fn used(&self) -> u64 {
+    /// Returns the number of the reserve that pays for it, or its own.
+    fn owner(&self) -> u64 {
         match self.role {
-            Role::Run { .. } => self.held + self.taken,
-            Role::Reserve { kept } => kept,
+            Role::Run { within: Some(reserve) } => reserve,
+            Role::Run { within: None } | Role::Reserve { .. } => self.number,
         }
     }
 }
 
 impl Members {
-    /// Returns the bytes of all members.
-    pub fn held(&self) -> u64 {
+    /// Returns the bytes of all members. `stream` tells how many it takes to read tiles for all
+    /// runs.
+    ///
+    /// A reserve also covers tiles and shared values that only its own runs use. What several
+    /// members use is counted apart: when one of them leaves, the others need no more than before.
+    pub fn held(&self, stream: impl Fn(TilesRead) -> u64) -> u64 {
+        let stream = stream(self.tiles());
         let held = |member: &Member| match member.role {
-            Role::Run { within: None } => self.paid(member),
-            // These count as a part of their reserve.
+            Role::Run { within: None } => member.held + member.taken,
             Role::Run { within: Some(_) } => 0,
-            Role::Reserve { .. } => member.held.max(self.used_within(member)),
+            Role::Reserve { .. } => member.held.max(self.used_within(member, stream)),
         };
-        self.admitted.iter().map(held).sum()
+        let members: u64 = self.admitted.iter().map(held).sum();
+        let is_apart = |shared: &&Shared| self.reserve_of(&shared.users).is_none();
+        let shared: u64 = self.shared.iter().filter(is_apart).map(|shared| shared.held).sum();
+        let stream = if self.reserve_of_tiles().is_some() { 0 } else { stream };
+        members + shared + stream
     }
 
-    /// Returns the bytes for a reserve: at least the reserved ones, and more while its runs use
-    /// more.
-    pub fn held_by_reserve(&self, number: u64) -> u64 {
-        let reserve = self.find_member(number);
-        reserve.map_or(0, |reserve| reserve.held.max(self.used_within(reserve)))
+    /// Returns the bytes of a reserve that its runs do not use.
+    pub fn unused(&self, reserve: u64, stream: impl Fn(TilesRead) -> u64) -> u64 {
+        let stream = stream(self.tiles());
+        let reserve = self.admitted.iter().find(|member| member.number == reserve);
+        reserve.map_or(0, |reserve| reserve.held.saturating_sub(self.used_within(reserve, stream)))
     }
 
-    /// Returns the bytes in use within a reserve, apart from those that a next run replaces.
-    pub fn used_beside_next(&self, number: u64) -> u64 {
-        if self.runs_within(number).next().is_none() {
-            return 0;
-        }
-        self.find_member(number).map_or(0, |reserve| self.used_within(reserve))
+    /// Returns the bytes of a reserve.
+    pub fn reserved(&self, reserve: u64) -> u64 {
+        let reserve = self.admitted.iter().find(|member| member.number == reserve);
+        reserve.map_or(0, |reserve| reserve.held)
     }
 
-    fn used_within(&self, reserve: &Member) -> u64 {
+    /// Returns the bytes that are used within a reserve.
+    fn used_within(&self, reserve: &Member, stream: u64) -> u64 {
         let Role::Reserve { kept } = reserve.role else { return 0 };
-        kept + self.runs_within(reserve.number).map(|run| self.paid(run)).sum::<u64>()
+        if !self.has_runs_within(reserve.number) {
+            return kept;
+        }
+        let number = Some(reserve.number);
+        let runs = self.admitted.iter().filter(|run| run.role == Role::Run { within: number });
+        let own: u64 = runs.map(|run| run.held + run.taken).sum();
+        let is_covered = |shared: &&Shared| self.reserve_of(&shared.users) == number;
+        let shared: u64 = self.shared.iter().filter(is_covered).map(|shared| shared.held).sum();
+        own + shared + if self.reserve_of_tiles() == number { stream } else { 0 }
     }
 
-    fn runs_within(&self, number: u64) -> impl Iterator<Item = &Member> {
-        self.admitted.iter().filter(move |member| member.role == Role::Run { within: Some(number) })
+    fn has_runs_within(&self, reserve: u64) -> bool {
+        self.admitted.iter().any(|member| member.role == Role::Run { within: Some(reserve) })
     }
 
-    /// Returns the bytes of a run, with the shared values for which it pays.
-    fn paid(&self, run: &Member) -> u64 {
-        let shared = self.shared.iter().filter(|shared| shared.users[0] == run.number);
-        run.held + run.taken + shared.map(|shared| shared.held).sum::<u64>()
+    /// Returns the reserve of all these runs; `None` if there are several, or a run without one.
+    fn reserve_of(&self, runs: &[u64]) -> Option<u64> {
+        let mut of_runs = self.admitted.iter().filter(|member| runs.contains(&member.number));
+        let first = of_runs.next()?;
+        let is_within = first.owner() != first.number;
+        let is_same = of_runs.all(|member| member.owner() == first.owner());
+        (is_within && is_same).then_some(first.owner())
     }
 
-    fn find_member(&self, number: u64) -> Option<&Member> {
-        self.admitted.iter().find(|member| member.number == number)
+    /// Returns the reserve of all runs that read tiles.
+    fn reserve_of_tiles(&self) -> Option<u64> {
+        let reading = self.admitted.iter().filter(|member| member.tiles > TilesRead::None);
+        let reading: Vec<u64> = reading.map(|member| member.number).collect();
+        self.reserve_of(&reading)
     }
 
     fn find(&self, key: SharedKey) -> Option<&Shared> {
@@ -124,6 +144,25 @@ impl Members {
         shares.iter().map(|share| Some(self.find(share.key)?.value.extra)).collect()
     }
 
+    /// Calls `look` while a member with the least bytes of a demand is counted too.
+    pub fn with_least<T>(
+        &mut self,
+        role: Role,
+        demand: &MemoryDemand<'_>,
+        look: impl FnOnce(&Members) -> T,
+    ) -> T {
+        let held = demand.held + self.missing(&demand.shares);
+        let (number, tiles) = (self.next_number, demand.tiles);
+        self.admitted.push(Member { number, role, held, taken: 0, tiles });
+        for share in &demand.shares {
+            let held = self.shared.iter_mut().filter(|shared| shared.value.key == share.key);
+            held.for_each(|shared| shared.users.push(number));
+        }
+        let seen = look(self);
+        self.withdraw(number);
+        seen
+    }
+
     /// Counts a member, and the shares of its demand that are not held yet. Returns its shared
     /// values.
     pub fn enter(
@@ -133,11 +172,6 @@ impl Members {
         demand: &MemoryDemand<'_>,
         taken: &Taken,
     ) -> Vec<SharedValue> {
-        if let Role::Run { within: Some(reserve) } = role
-            && self.runs_within(reserve).next().is_none()
-        {
-            self.keep(reserve, |_| 0);
-        }
         let (held, tiles) = (demand.held, demand.tiles);
         self.admitted.push(Member { number, role, held, taken: taken.own, tiles });
         let extras = taken.shares.iter().copied().chain(std::iter::repeat(0));
@@ -158,29 +192,29 @@ impl Members {
         shared.value.clone()
     }
 
-    /// Counts a member no longer, and frees the shared values that no other one uses. What a run
-    /// holds may be its result, so its reserve keeps these bytes.
+    /// Counts a member no longer. What a run has held may be its result: its reserve keeps these
+    /// bytes, until the next run replaces them.
     pub fn leave(&mut self, number: u64) {
-        if let Some(&Member { role: Role::Run { within: Some(reserve) }, held, .. }) =
-            self.find_member(number)
-        {
-            self.keep(reserve, |kept| kept.max(held));
+        let leaving = self.admitted.iter().find(|member| member.number == number);
+        let left = leaving.map(|leaving| (leaving.owner(), leaving.held));
+        for member in &mut self.admitted {
+            if let (Role::Reserve { kept }, Some((owner, held))) = (&mut member.role, left)
+                && member.number == owner
+            {
+                *kept = held;
+            }
         }
+        self.withdraw(number);
+    }
+
+    /// Takes a member away as if it had not come, and frees the shared values that no other one
+    /// uses.
+    pub fn withdraw(&mut self, number: u64) {
         self.admitted.retain(|member| member.number != number);
         for shared in &mut self.shared {
             shared.users.retain(|&user| user != number);
         }
         self.shared.retain(|shared| !shared.users.is_empty());
-    }
-
-    fn keep(&mut self, reserve: u64, renew: impl Fn(u64) -> u64) {
-        for member in &mut self.admitted {
-            if let Role::Reserve { kept } = &mut member.role
-                && member.number == reserve
-            {
-                *kept = renew(*kept);
-            }
-        }
     }
 
     /// Returns the tiles that are read for all jobs together.

@@ -6,6 +6,7 @@ use std::thread::ScopedJoinHandle;
 use tegula_machine::Error as MachineError;
 use tegula_testkit::{Scratch, XorShift};
 
+use super::members::Member;
 use super::*;
 use crate::graph_for_tests::random_graph;
 use crate::options::{RunOptions, Tuning};
@@ -182,7 +183,7 @@ fn a_job_is_admitted_by_the_first_demand_that_fits_now() {
 /// Reserves `own` bytes and those for a scan.
 fn reserve<'s>(scheduler: &'s Scheduler<'_>, own: u64, cancel: &Cancel) -> Reserve<'s> {
     let stream = scheduler.ledger.stream_min(TilesRead::Unweighted);
-    scheduler.ledger().reserve(own + stream, stream, cancel).unwrap()
+    scheduler.ledger().reserve(own + stream, cancel).unwrap()
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn a_run_takes_more_than_is_reserved_while_nobody_waits_and_its_result_stays() {
         let run = |reserve: &Reserve<'_>| {
             scheduler.ledger().admit(&ways(), Some(reserve), &cancel).unwrap()
         };
-        let held = || lock(&scheduler.ledger.members).held();
+        let held = || lock(&scheduler.ledger.members).held(|_| 0);
         let rich = run(&reserve);
         assert_eq!((rich.choice, rich.taken, held()), (0, room - room / 2, room));
         drop(rich);
@@ -246,15 +247,43 @@ fn a_run_takes_more_than_is_reserved_while_nobody_waits_and_its_result_stays() {
 }
 
 #[test]
+fn a_run_that_needs_more_than_its_reserve_is_refused_if_no_run_will_leave() {
+    with_scheduler(|scheduler, _| {
+        let (room, cancel) = (room(scheduler), Cancel::default());
+        let small = reserve(scheduler, room / 4, &cancel);
+        let _other = scheduler.ledger().reserve(room / 2, &cancel).unwrap();
+        let demand = MemoryDemand::scan("a run", room / 2, false);
+        let refused = scheduler.ledger().admit(&[demand], Some(&small), &cancel).map(drop);
+        let is_refused = matches!(
+            refused,
+            Err(Error::Machine(MachineError::OverBudget { needed, budget, .. })) if needed > budget
+        );
+        assert!(is_refused, "{refused:?}");
+    });
+}
+
+#[test]
 fn jobs_within_reserves_never_block_each_other_and_keep_the_memory() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), &Cancel::default());
         let share = Share { key: SharedKey::OutDegrees, least: room / 16 };
         let check = &|| {
             let members = lock(&scheduler.ledger.members);
-            let used: u64 = members.admitted.iter().map(|member| member.used()).sum();
+            let is_running = |reserve: u64| {
+                let run = Role::Run { within: Some(reserve) };
+                members.admitted.iter().any(|member| member.role == run)
+            };
+            let used = |member: &Member| match member.role {
+                Role::Run { .. } => member.held + member.taken,
+                Role::Reserve { .. } if is_running(member.number) => 0,
+                // The answer is made and written.
+                Role::Reserve { kept } => member.held.max(kept),
+            };
+            let used: u64 = members.admitted.iter().map(used).sum();
             let shared: u64 = members.shared.iter().map(|shared| shared.held).sum();
-            assert!(used + shared <= room, "{used} and {shared} bytes of {room}");
+            let tiles = scheduler.ledger.stream_min(members.tiles());
+            let room = MEMORY - overhead(scheduler.graph);
+            assert!(used + shared + tiles <= room, "{used}, {shared} and {tiles} of {room}");
         };
         std::thread::scope(|scope| {
             for seed in 1..=8 {
