@@ -1,5 +1,7 @@
 //! Memory of a run beside arrays and tiles.
 
+use std::sync::Arc;
+
 use tegula_machine::disk::Lease;
 use tegula_store::Result;
 use tegula_store::graph::Graph;
@@ -36,12 +38,13 @@ pub fn room_for_result(graph: &Graph) -> u64 {
     graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
 }
 
-/// Leases `held` bytes for a reader of a graph, and the overhead. Frames get what is left.
+/// Leases `held` bytes for a reader of a graph, and the overhead, which counts once for all who hold
+/// it at the same time. Frames get what is left.
 ///
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`.
-pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<Lease> {
-    Ok(graph.reader().pool().lease(what, overhead(graph) - BLOCK_FRAMES + held)?)
+pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<(Arc<Lease>, Lease)> {
+    Ok(graph.reader().pool().lease_sharing(what, overhead(graph) - BLOCK_FRAMES, held)?)
 }
 
 /// Returns the overhead of a run on a graph, including the tables of its tiles and vertices.

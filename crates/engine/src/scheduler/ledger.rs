@@ -32,7 +32,7 @@ pub struct Ledger<'g> {
     /// Notified when a job has left or its frames have come back, so that another may find room.
     has_room: Condvar,
     /// Memory for code, tables and stacks. If even this has no room, every job is refused.
-    _overhead: Option<Lease>,
+    _overhead: Option<(Arc<Lease>, Lease)>,
 }
 
 /// An admitted job. Its memory is leased as long as this lives.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use super::buffer::{Buffer, GRID, Mapping};
 use crate::error::{Error, Result};
@@ -15,6 +15,8 @@ use crate::threads::lock;
 pub struct Pool {
     budget: usize,
     state: Mutex<State>,
+    /// What several leases count together, while any of them lives.
+    shared: Mutex<Weak<Lease>>,
 }
 
 /// Memory that belongs to no frame, but counts against the budget of a pool while this lives.
@@ -86,7 +88,7 @@ impl Pool {
     /// Makes a pool of at most `budget_bytes`. It allocates nothing before it is needed.
     pub fn new(budget_bytes: u64) -> Arc<Pool> {
         let budget = usize::try_from(budget_bytes).unwrap_or(usize::MAX);
-        Arc::new(Pool { budget, state: Mutex::default() })
+        Arc::new(Pool { budget, state: Mutex::default(), shared: Mutex::default() })
     }
 
     /// Returns the most bytes that frames may take: what leases leave of the budget.
@@ -118,6 +120,31 @@ impl Pool {
         state.leased += size;
         state.make_room(self.budget);
         Ok(Lease { pool: Arc::clone(self), bytes: size })
+    }
+
+    /// Leases `own` bytes, and `shared` bytes that count only once while several such leases live.
+    ///
+    /// # Errors
+    /// The error of [`lease`](Self::lease).
+    pub fn lease_sharing(
+        self: &Arc<Self>,
+        what: &str,
+        shared: u64,
+        own: u64,
+    ) -> Result<(Arc<Lease>, Lease)> {
+        let mut present = lock(&self.shared);
+        if let Some(present) = present.upgrade()
+            && present.bytes as u64 >= shared
+        {
+            return Ok((present, self.lease(what, own)?));
+        }
+        let mut own = self.lease(what, shared.saturating_add(own))?;
+        // It is no more than the budget, which is a `usize`.
+        let bytes = shared as usize;
+        own.bytes -= bytes;
+        let shared = Arc::new(Lease { pool: Arc::clone(self), bytes });
+        *present = Arc::downgrade(&shared);
+        Ok((shared, own))
     }
 
     /// Returns the most bytes that the pool ever had, lent and idle together.
@@ -369,6 +396,25 @@ mod tests {
         fn grant(self: Box<Self>, memory: io::Result<Buffer>) {
             self.1.send(memory.expect("memory")).expect("the test listens");
         }
+    }
+
+    #[test]
+    fn leases_count_what_they_share_once_until_the_last_is_dropped() {
+        let pool = Pool::new(100);
+        let refused = pool.lease_sharing("it", 60, 41).map(drop);
+        assert!(matches!(refused, Err(Error::OverBudget { needed: 101, .. })), "{refused:?}");
+        let first = pool.lease_sharing("it", 60, 10).unwrap();
+        let second = pool.lease_sharing("it", 50, 30).unwrap();
+        assert_eq!(pool.available(), 0);
+        drop(first);
+        assert_eq!(pool.available(), 10, "the second still needs what they share");
+        drop(second);
+        assert_eq!(pool.available(), 100);
+        let small = pool.lease_sharing("it", 30, 0).unwrap();
+        let large = pool.lease_sharing("it", 60, 5).unwrap();
+        assert_eq!(pool.available(), 5, "more than the present one is leased anew");
+        drop((small, large));
+        assert_eq!(pool.available(), 100);
     }
 
     #[test]
