@@ -65,12 +65,11 @@ impl From<ShortIdPosition> for IdPosition {
     }
 }
 
-/// The id position of each dense id. All who use them at the same time have one copy. Where the two
-/// differ, ids must be short.
+/// The id position of each dense id. Callers at the same time have one copy. Where the two differ, ids must be short.
 #[derive(Debug)]
 pub struct IdPositions(
     /// `None` where id positions and dense ids are the same numbers.
-    Option<Arc<[u32]>>,
+    Option<Arc<Vec<u32>>>,
 );
 
 impl IdPositions {

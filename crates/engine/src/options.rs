@@ -37,7 +37,7 @@ pub struct RunOptions<'a> {
     /// The scheduler on which the run is a job beside others. It then decides memory, threads,
     /// speed and the size of parts.
     pub scheduler: Option<&'a Scheduler<'a>>,
-    /// Memory of the scheduler that is reserved for this run and for those before and after it.
+    /// A reserve of the scheduler, for all runs of one caller.
     pub reserve: Option<&'a Reserve<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,
@@ -143,7 +143,8 @@ impl RunOptions<'_> {
     /// Calls `body` with the scheduler of the options, or with a new one for this call alone.
     ///
     /// # Panics
-    /// When the scheduler of the options is for another graph.
+    /// When the scheduler of the options is for another graph, or the reserve is not of this
+    /// scheduler.
     pub(crate) fn with_scheduler<R>(
         &self,
         graph: &Graph,
@@ -152,9 +153,14 @@ impl RunOptions<'_> {
         match self.scheduler {
             Some(scheduler) => {
                 assert!(scheduler.is_of(graph), "a scheduler is for one graph");
+                let is_own = |reserve: &Reserve<'_>| scheduler.ledger().has_made(reserve);
+                assert!(self.reserve.is_none_or(is_own), "a reserve is for one scheduler");
                 body(scheduler)
             }
-            None => Scheduler::scope(graph, &self.resources(), body),
+            None => {
+                assert!(self.reserve.is_none(), "a reserve is for one scheduler");
+                Scheduler::scope(graph, &self.resources(), body)
+            }
         }
     }
 }

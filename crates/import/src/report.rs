@@ -143,10 +143,13 @@ pub(super) fn report(
 /// Warns of rows with more columns than the first row.
 fn further_columns(long_rows: &Noted) -> Option<Diagnostic> {
     long_rows.first.as_ref().map(|place| {
-        let count = counted(long_rows.count, "row", "rows");
+        let others = match long_rows.count {
+            1 => String::new(),
+            count => format!(", and {} like it", counted(count - 1, "row", "rows")),
+        };
         let message = format!(
-            "{place}: the further columns of this row were not read; it is the first of {count} \
-             with more columns than the first row of the file"
+            "{place}: this row has more columns than the first row of the file{others}: the further \
+             columns were not read"
         );
         Diagnostic::from(message)
     })
@@ -158,8 +161,8 @@ fn null_vertices(nulls: &[NullVertex]) -> Option<Diagnostic> {
     let names: Vec<String> = nulls.iter().map(shown).collect();
     (!nulls.is_empty()).then(|| {
         let message = format!(
-            "ids that often mark a missing value are read as vertices, each with the number of its \
-             edges: {}; remove their rows if no vertices are meant",
+            "these ids often mark a missing value but are read as vertices (number of edges): {}; \
+             remove their rows if no vertices are meant",
             names.join(", ")
         );
         Diagnostic::from(message)

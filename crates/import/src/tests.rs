@@ -294,8 +294,8 @@ fn a_fault_of_listed_vertices_names_their_file() {
     for (listed, text, says) in [
         ("1\n007\n", "1 2\n", "PATH, line 2: `007` would be"),
         ("1\nx\n", "1 2\n", "PATH, line 2: the id `x` is not an integer"),
-        ("1\n3\n", "1 2\n", "ends at the vertex 2, which is not listed in PATH"),
-        ("ann\n", "ann bob\n", "ends at a vertex, which is not listed in PATH"),
+        ("1\n3\n", "1 2\n", "ends at the vertex 2 that is not listed in PATH"),
+        ("ann\n", "ann bob\n", "ends at a vertex that is not listed in PATH"),
     ] {
         let said = refusal(listed, text);
         assert!(said.contains(says), "{said}");
@@ -314,7 +314,7 @@ fn ids_that_often_mark_a_missing_value_are_counted() {
     for undirected in [false, true] {
         let found = nulls("ann bob\nNA ann\nbob NA\nbob \\N\nNAN na\n", undirected);
         assert_eq!(found.len(), 1);
-        assert!(found[0].contains("edges: `NA` (2), `\\N` (1); "), "{}", found[0]);
+        assert!(found[0].contains("edges): `NA` (2), `\\N` (1); "), "{}", found[0]);
         assert!(nulls("ann bob\nNAN na\n", undirected).is_empty());
     }
 }

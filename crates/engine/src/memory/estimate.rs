@@ -1,4 +1,4 @@
-//! The memory of a run, before it.
+//! What a run needs, in bytes.
 
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
@@ -33,9 +33,12 @@ impl Estimate {
         self.vertex_bytes.saturating_add(self.stream_bytes_min + self.overhead_bytes)
     }
 
-    /// Waits until a scheduler can reserve the least memory for the runs of one caller, who drops it
-    /// when the answer is written. So no other job takes the memory of a result. Runs use it by
-    /// [`RunOptions::reserve`](crate::RunOptions::reserve).
+    /// Waits until the least memory can be reserved. Give the reserve to the runs by
+    /// [`RunOptions::reserve`](crate::RunOptions::reserve), and drop it when the answer is written:
+    /// until then no other job gets this memory.
+    ///
+    /// While a caller holds a reserve, all its runs must use it, one at a time, and it must not ask
+    /// for another one: it would wait for jobs that may wait for its memory.
     ///
     /// # Errors
     /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if it would not fit even if no job

@@ -19,12 +19,12 @@ pub struct Held {
 }
 
 impl Held {
-    /// Returns what a run holds that uses the id positions beside `own` bytes.
+    /// Returns what a run holds: the id positions, and `own` bytes for itself.
     pub fn with_id_positions(graph: &Graph, own: u64) -> Result<Held> {
         Ok(Held { own, id_positions: graph.original_ids()?.id_positions_size() })
     }
 
-    /// Returns all bytes of a run without other jobs.
+    /// Returns all bytes, as when nothing is shared.
     pub fn bytes(self) -> u64 {
         self.own + self.id_positions
     }
@@ -44,7 +44,7 @@ impl Held {
         graph: &Graph,
         admitted: &Admitted<'_, '_>,
         cancel: &Cancel,
-    ) -> Result<Option<Arc<[u32]>>> {
+    ) -> Result<Option<Arc<Vec<u32>>>> {
         let Some(share) = self.share() else { return Ok(None) };
         let loaded =
             admitted.load(share.key, cancel, |_| graph.original_ids()?.id_positions(cancel))?;

@@ -1,4 +1,4 @@
-//! How much memory a run takes, before it starts.
+//! Estimates the memory of a run before it starts.
 //!
 //! | | |
 //! | --- | --- |

@@ -48,8 +48,8 @@ pub struct Admitted<'l, 'g> {
     pub taken: u64,
 }
 
-/// Memory that no other job gets. The runs that use it may come one after the other; what the last
-/// one has held stays for its result. The memory is free again when this is dropped.
+/// Memory set aside for the runs of one caller, one run at a time. After a run, the bytes that it
+/// held stay counted for its result. The memory is free again when this is dropped.
 pub struct Reserve<'l> {
     admitted: Admitted<'l, 'l>,
 }
@@ -84,18 +84,25 @@ impl<'g> Ledger<'g> {
         memory: u64,
         threads: usize,
     ) -> Ledger<'g> {
-        let pool = graph.reader().pool();
+        let shared = lease_with_overhead(graph, "the run", 0).ok();
+        let leased = shared.as_ref().map_or(0, |_| overhead(graph) - BLOCK_FRAMES);
+        let left = graph.reader().pool().frames_max();
         Ledger {
             graph,
             parts,
             source,
-            memory: memory.min(pool.frames_max()),
+            memory: memory.min(left + leased),
             threads,
             members: Mutex::default(),
             count: AtomicUsize::new(0),
             has_room: Condvar::new(),
-            _overhead: lease_with_overhead(graph, "the run", 0).ok(),
+            _overhead: shared,
         }
+    }
+
+    /// Returns whether a reserve is of this ledger.
+    pub fn has_made(&self, reserve: &Reserve<'_>) -> bool {
+        std::ptr::addr_eq(reserve.admitted.ledger, self)
     }
 
     /// Returns the number of admitted runs.
@@ -120,12 +127,16 @@ impl<'g> Ledger<'g> {
     }
 
     /// Waits until a run has its memory, by the first of several demands that fits. A run within a
-    /// reserve does not wait behind others. While others wait, it gets no more than is reserved.
+    /// reserve does not wait behind others. While others wait, it gets no more than its reserve, or
+    /// than its last run has left.
     ///
     /// # Errors
     /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) about the last demand, if none
-    /// would fit even if the job were alone, or if none fits into a reserve and no run will leave;
-    /// cancellation.
+    /// would fit even if the job were alone, or if none fits beside other reserves and no run is
+    /// left that could free memory; cancellation.
+    ///
+    /// # Panics
+    /// When another run within the same reserve has not ended.
     pub fn admit(
         &self,
         ways: &[MemoryDemand<'_>],
@@ -133,6 +144,8 @@ impl<'g> Ledger<'g> {
         cancel: &Cancel,
     ) -> Result<Admitted<'_, 'g>> {
         let within = within.map(|reserve| reserve.admitted.number);
+        let is_busy = within.is_some_and(|reserve| lock(&self.members).has_runs_within(reserve));
+        assert!(!is_busy, "a reserve is for one run at a time");
         self.admit_as(Role::Run { within }, ways, cancel)
     }
 
@@ -164,28 +177,33 @@ impl<'g> Ledger<'g> {
         let number = members.next_number;
         members.next_number += 1;
         let waits_in_line = !matches!(role, Role::Run { within: Some(_) });
-        if waits_in_line {
-            members.waiting.push_back(number);
+        match waits_in_line {
+            true => members.waiting.push_back(number),
+            false => members.waiting_within.push(number),
         }
         loop {
-            let is_next = !waits_in_line || members.waiting.front() == Some(&number);
+            // A run within a reserve comes before all in the line, who would overtake it for ever.
+            let is_first = members.waiting.front() == Some(&number);
+            let is_next = !waits_in_line || is_first && members.waiting_within.is_empty();
             let admitted =
-                if is_next { self.try_admit(ways, number, role, &mut members) } else { Ok(None) };
+                if is_next { self.admit_next(ways, number, role, &mut members) } else { Ok(None) };
             let is_cancelled = cancel.check();
-            if let Role::Run { within: Some(reserve) } = role
-                && let (Ok(None), 0, Some(last)) = (&admitted, members.run_count(), ways.last())
-            {
-                // No run will leave, and callers with reserves might wait for each other.
-                let reserved = overhead(self.graph) + members.reserved(reserve);
-                let needed = self.needed_alone(last);
-                return Err(Error::over_budget(last.what.to_owned(), needed, reserved));
-            }
+            let admitted = match (admitted, ways.last()) {
+                (Ok(None), Some(last)) if self.is_hopeless(ways, role, &mut members) => {
+                    // Callers with reserves might wait for each other.
+                    let others = members.held_by_others(role);
+                    let (needed, left) = (self.needed_alone(last), self.memory - others);
+                    Err(Error::over_budget(last.what.to_owned(), needed, left))
+                }
+                (admitted, _) => admitted,
+            };
             if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
                 let waited = self.has_room.wait_timeout(members, LOOK);
                 members = waited.unwrap_or_else(|lock| lock.into_inner()).0;
                 continue;
             }
             members.waiting.retain(|&waiting| waiting != number);
+            members.waiting_within.retain(|&waiting| waiting != number);
             self.has_room.notify_all();
             drop(members);
             is_cancelled?;
@@ -215,41 +233,62 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// Returns the bytes that are free for a demand beyond its least ones; `None` if there is no
-    /// room for these.
+    /// Returns whether a run within a reserve fits nowhere although no other run is there.
+    fn is_hopeless(&self, ways: &[MemoryDemand<'_>], role: Role, members: &mut Members) -> bool {
+        let is_within = matches!(role, Role::Run { within: Some(_) });
+        let mut fits = |way| self.free_for(way, role, self.memory, members).is_some();
+        is_within && !ways.iter().any(&mut fits) && members.run_count() == 0
+    }
+
+    /// Returns how many bytes of `memory` a demand may take beyond its least ones; `None` if these
+    /// do not fit.
     fn free_for(
         &self,
         demand: &MemoryDemand<'_>,
         role: Role,
+        memory: u64,
         members: &mut Members,
     ) -> Option<u64> {
         let stream = |tiles| self.stream_min(tiles);
-        let room = self.memory.checked_sub(overhead(self.graph))?;
-        let end = match role {
-            Role::Run { within: Some(_) } if !members.waiting.is_empty() => {
-                room.min(members.held(stream))
-            }
-            Role::Run { .. } | Role::Reserve { .. } => room,
-        };
         let used = members.with_least(role, demand, |members| match role {
             Role::Run { within: Some(reserve) } => {
                 members.held(stream) - members.unused(reserve, stream)
             }
             Role::Run { within: None } | Role::Reserve { .. } => members.held(stream),
         });
-        end.checked_sub(used)
+        memory.checked_sub(overhead(self.graph) + used)
     }
 
-    /// Admits a job if there is room now.
-    fn try_admit(
+    /// Admits the next job if there is room now. While others wait, a run within a reserve gets no
+    /// more than is counted for it already, unless it needs more and no other run is there.
+    fn admit_next(
         &self,
         ways: &[MemoryDemand<'_>],
         number: u64,
         role: Role,
         members: &mut Members,
     ) -> Result<Option<Admitted<'_, 'g>>> {
+        if matches!(role, Role::Run { within: Some(_) }) && !members.waiting.is_empty() {
+            let held = overhead(self.graph) + members.held(|tiles| self.stream_min(tiles));
+            let admitted = self.try_admit(ways, number, role, held.min(self.memory), members)?;
+            if admitted.is_some() || members.run_count() > 0 {
+                return Ok(admitted);
+            }
+        }
+        self.try_admit(ways, number, role, self.memory, members)
+    }
+
+    /// Admits a job if it fits into `memory` bytes now.
+    fn try_admit(
+        &self,
+        ways: &[MemoryDemand<'_>],
+        number: u64,
+        role: Role,
+        memory: u64,
+        members: &mut Members,
+    ) -> Result<Option<Admitted<'_, 'g>>> {
         for (choice, demand) in ways.iter().enumerate() {
-            let Some(free) = self.free_for(demand, role, members) else { continue };
+            let Some(free) = self.free_for(demand, role, memory, members) else { continue };
             let taken = (demand.takes_of)(free, &members.extras(&demand.shares));
             debug_assert!(taken.own + taken.shares.iter().sum::<u64>() <= free, "{taken:?}");
             let before = members.shared.len();
@@ -271,7 +310,7 @@ impl<'g> Ledger<'g> {
                     self.share_out(members);
                     // Frames of others that are in flight come back. If the job is alone, there are
                     // none.
-                    return if members.run_count() == 0 { Err(error) } else { Ok(None) };
+                    return if members.admitted.is_empty() { Err(error) } else { Ok(None) };
                 }
             }
         }
@@ -292,7 +331,7 @@ impl<'g> Ledger<'g> {
         self.count.store(members.run_count(), Ordering::Relaxed);
         // If nobody scans, tiles left from earlier scans must make room, too.
         let has_weights = members.tiles() != TilesRead::Unweighted;
-        // What it takes at least to read tiles is for these.
+        // `held` has the least bytes for reading tiles, which are for these.
         let stream = self.stream_min(members.tiles());
         let held = overhead(self.graph) + members.held(|_| stream) - stream;
         let lent = self.graph.reader().pool().frames_max().saturating_sub(BLOCK_FRAMES);

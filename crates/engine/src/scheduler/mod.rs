@@ -16,7 +16,7 @@
 //! between parts, so a search of a thousand levels does not wait for a scan each time. A panic, an
 //! error or a cancellation ends only the job in which it happens.
 //!
-//! What several jobs need is in memory once: tiles, rows, degrees.
+//! What several jobs need is in memory once: tiles, rows, degrees, id positions.
 //!
 //! A single run is a scheduler with one job; there is no second code path. A run is a blocking
 //! call: for several jobs at a time, call from several threads, with

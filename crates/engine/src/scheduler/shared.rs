@@ -1,7 +1,8 @@
 //! What several jobs use together: it is loaded once and counted once.
 //!
-//! The first job that is admitted with a shared value pays for it. Jobs that come while the value
-//! is held are admitted without this demand. The memory comes back when the last of them leaves.
+//! The first job that is admitted with a shared value brings its memory. Jobs that come while the
+//! value is held are admitted without this demand. The memory comes back when the last of them
+//! leaves.
 //!
 //! ```text
 //!  admit: the first counts it --> load: one of its jobs, the others wait --> the last job leaves

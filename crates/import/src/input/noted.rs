@@ -4,8 +4,8 @@
 //! * Comments, if ids are strings: a line that begins with `#` or `%` may be an edge whose id
 //!   begins so, but is not read.
 //! * Rows with more columns than the first row, where a single byte separates: the further columns
-//!   are not read. Not if ids are integers in the first columns and the first row has more columns
-//!   than are read: then further ones are not seen.
+//!   are not read. They are not noted if the first columns are integer ids and the first row has
+//!   columns that are not read: this would take the search of every row.
 //! * Last lines without a line feed, which may be cut off.
 
 use std::path::{Path, PathBuf};

@@ -155,7 +155,7 @@ impl VertexSet {
                 format!(" in {} or {others}", first.path().display())
             }
         };
-        let message = format!("an edge ends {end}, which is not listed{place}");
+        let message = format!("an edge ends {end} that is not listed{place}");
         let of_strings = Hint::set([IDS_STRING]).detail("if ids are names");
         let problem = Diagnostic::from(message);
         if id.is_some() && !self.lists.is_empty() { problem.hint(of_strings) } else { problem }

@@ -132,7 +132,7 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
         run.share(shares::ID_POSITIONS),
     );
     let (edges, degrees) = replace(run, edges, &id_positions, count)?;
-    // A listed name is meant.
+    // The user listed these names, so they are real vertices.
     let nulls = match declared.listed() {
         Some(_) => Vec::new(),
         None => null_vertices(run, &degrees, &nulls)?,

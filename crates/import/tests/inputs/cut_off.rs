@@ -155,7 +155,7 @@ fn a_last_line_without_its_end_is_told_where_the_others_have_one() {
 }
 
 #[test]
-fn rows_with_more_columns_than_the_first_one_are_told() {
+fn rows_with_more_columns_than_the_first_one_are_reported() {
     let plain = InputOptions::default();
     let no_header = InputOptions { no_header: true, ..plain.clone() };
     let weighted = InputOptions { weighted: true, ..plain.clone() };

@@ -15,7 +15,7 @@ use crate::threads::lock;
 pub struct Pool {
     budget: usize,
     state: Mutex<State>,
-    /// What several leases count together, while any of them lives.
+    /// What the present leases of [`lease_sharing`](Self::lease_sharing) have in common.
     shared: Mutex<Weak<Lease>>,
 }
 
@@ -122,7 +122,8 @@ impl Pool {
         Ok(Lease { pool: Arc::clone(self), bytes: size })
     }
 
-    /// Leases `own` bytes, and `shared` bytes that count only once while several such leases live.
+    /// Leases `own` bytes, and `shared` bytes that count only once while several such leases live. If
+    /// more bytes are asked for than are shared already, they are leased anew.
     ///
     /// # Errors
     /// The error of [`lease`](Self::lease).

@@ -18,7 +18,7 @@ use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
 use super::table::{FileSizes, Records, Table, TileEntry};
-use super::vertices::{SharedIdPositions, no_id_positions};
+use super::vertices::SharedIdPositions;
 use crate::ids::{SHORT_COUNT_MAX, VERTEX_COUNT_MAX};
 use crate::packed::{Array, Coding};
 use crate::tiles::{Batch, Cell, Grid, Origin, Tile};
@@ -85,7 +85,7 @@ impl Graph {
             weights,
             sources,
             table: Table::default(),
-            id_positions: no_id_positions(),
+            id_positions: Arc::default(),
         };
         graph.check_names()?;
         for file in &graph.manifest.files {

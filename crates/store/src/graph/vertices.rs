@@ -31,13 +31,9 @@ pub struct OriginalIds {
     shared: Arc<SharedIdPositions>,
 }
 
-/// The id positions of a graph as long as somebody uses them.
-pub(super) type SharedIdPositions = Mutex<Weak<[u32]>>;
-
-/// Returns that nobody uses id positions.
-pub(super) fn no_id_positions() -> Arc<SharedIdPositions> {
-    Arc::new(Mutex::new(Weak::<[u32; 0]>::new()))
-}
+/// The id positions of a graph as long as somebody uses them. Of a vector, only the header stays in
+/// memory after its last user.
+pub(super) type SharedIdPositions = Mutex<Weak<Vec<u32>>>;
 
 enum Ids {
     Range,
@@ -260,13 +256,13 @@ impl OriginalIds {
     }
 
     /// Returns the id position of each dense id, in 4 bytes a vertex; `None` where id positions and
-    /// dense ids are equal. For graphs with [short](crate::ShortId) ids. All who use them at the
-    /// same time have one copy.
+    /// dense ids are equal. For graphs with [short](crate::ShortId) ids. Callers at the same time
+    /// have one copy.
     ///
     /// # Panics
     /// When there are more than [`SHORT_COUNT_MAX`] vertices and id positions differ from dense
     /// ids.
-    pub fn id_positions(&self, cancel: &Cancel) -> Result<Option<Arc<[u32]>>> {
+    pub fn id_positions(&self, cancel: &Cancel) -> Result<Option<Arc<Vec<u32>>>> {
         if self.order.is_none() {
             return Ok(None);
         }
@@ -275,10 +271,9 @@ impl OriginalIds {
         if let Some(id_positions) = shared.upgrade() {
             return Ok(Some(id_positions));
         }
-        let mut id_positions: Arc<[u32]> = (0..self.vertex_count).map(|_| 0).collect();
-        if let Some(id_positions) = Arc::get_mut(&mut id_positions) {
-            self.write_id_positions(id_positions, cancel)?;
-        }
+        let mut id_positions = vec![0; self.vertex_count];
+        self.write_id_positions(&mut id_positions, cancel)?;
+        let id_positions = Arc::new(id_positions);
         *shared = Arc::downgrade(&id_positions);
         Ok(Some(id_positions))
     }

@@ -1,4 +1,4 @@
-//! Which jobs have memory, which wait, and what they count.
+//! Which jobs have memory, which wait, and how many bytes each counts.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,10 @@ use crate::scheduler::shared::{Share, SharedKey, SharedValue};
 pub struct Members {
     pub admitted: Vec<Member>,
     pub shared: Vec<Shared>,
-    /// In the order of arrival.
+    /// Those that wait in line, in the order of arrival.
     pub waiting: VecDeque<u64>,
+    /// The runs within reserves that wait.
+    pub waiting_within: Vec<u64>,
     pub next_number: u64,
 }
 
@@ -33,7 +35,7 @@ pub struct Member {
 pub enum Role {
     /// A run, within the reserve of this number if there is one.
     Run { within: Option<u64> },
-    /// A reserve. The last run within it has left `kept` bytes.
+    /// A reserve. `kept` bytes of its last run stay counted for the result.
     Reserve { kept: u64 },
 }
 
@@ -57,11 +59,11 @@ impl Member {
 }
 
 impl Members {
-    /// Returns the bytes of all members. `stream` tells how many it takes to read tiles for all
-    /// runs.
+    /// Returns the bytes of all members. `stream` returns the least bytes for reading such tiles.
     ///
-    /// A reserve also covers tiles and shared values that only its own runs use. What several
-    /// members use is counted apart: when one of them leaves, the others need no more than before.
+    /// A reserve also covers tiles and shared values that only its own run uses. What several
+    /// members use is counted once, outside all reserves: so the total does not grow when one of
+    /// them leaves.
     pub fn held(&self, stream: impl Fn(TilesRead) -> u64) -> u64 {
         let stream = stream(self.tiles());
         let held = |member: &Member| match member.role {
@@ -83,10 +85,13 @@ impl Members {
         reserve.map_or(0, |reserve| reserve.held.saturating_sub(self.used_within(reserve, stream)))
     }
 
-    /// Returns the bytes of a reserve.
-    pub fn reserved(&self, reserve: u64) -> u64 {
-        let reserve = self.admitted.iter().find(|member| member.number == reserve);
-        reserve.map_or(0, |reserve| reserve.held)
+    /// Returns the bytes of the reserves around which a run must fit.
+    pub fn held_by_others(&self, role: Role) -> u64 {
+        let others = self.admitted.iter().filter(|member| match role {
+            Role::Run { within } => Some(member.number) != within,
+            Role::Reserve { .. } => true,
+        });
+        others.map(|member| member.held).sum()
     }
 
     /// Returns the bytes that are used within a reserve.
@@ -103,7 +108,8 @@ impl Members {
         own + shared + if self.reserve_of_tiles() == number { stream } else { 0 }
     }
 
-    fn has_runs_within(&self, reserve: u64) -> bool {
+    /// Returns whether a run within a reserve has not ended.
+    pub fn has_runs_within(&self, reserve: u64) -> bool {
         self.admitted.iter().any(|member| member.role == Role::Run { within: Some(reserve) })
     }
 
@@ -144,7 +150,7 @@ impl Members {
         shares.iter().map(|share| Some(self.find(share.key)?.value.extra)).collect()
     }
 
-    /// Calls `look` while a member with the least bytes of a demand is counted too.
+    /// Counts a member with the least bytes of `demand` while `look` runs.
     pub fn with_least<T>(
         &mut self,
         role: Role,
@@ -193,7 +199,7 @@ impl Members {
     }
 
     /// Counts a member no longer. What a run has held may be its result: its reserve keeps these
-    /// bytes, until the next run replaces them.
+    /// bytes, until the next run starts.
     pub fn leave(&mut self, number: u64) {
         let leaving = self.admitted.iter().find(|member| member.number == number);
         let left = leaving.map(|leaving| (leaving.owner(), leaving.held));
@@ -207,8 +213,7 @@ impl Members {
         self.withdraw(number);
     }
 
-    /// Takes a member away as if it had not come, and frees the shared values that no other one
-    /// uses.
+    /// Removes a member, and frees the shared values that nobody else uses.
     pub fn withdraw(&mut self, number: u64) {
         self.admitted.retain(|member| member.number != number);
         for shared in &mut self.shared {

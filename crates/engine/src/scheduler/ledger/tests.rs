@@ -263,7 +263,7 @@ fn a_run_that_needs_more_than_its_reserve_is_refused_if_no_run_will_leave() {
 }
 
 #[test]
-fn jobs_within_reserves_never_block_each_other_and_keep_the_memory() {
+fn jobs_within_reserves_never_block_each_other_and_stay_within_the_budget() {
     with_scheduler(|scheduler, _| {
         let (room, cancel) = (room(scheduler), &Cancel::default());
         let share = Share { key: SharedKey::OutDegrees, least: room / 16 };

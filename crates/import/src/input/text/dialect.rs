@@ -70,7 +70,8 @@ impl Dialect {
         self.width.max(self.columns.last() + 1)
     }
 
-    /// Whether a row with more columns than that is noted. Where blanks separate, they may be words.
+    /// Whether rows with more columns than `width` are noted. Where blanks separate, further columns
+    /// may be words.
     pub(super) fn notes_long_rows(&self) -> bool {
         self.separator != Separator::Blanks && self.width > 0
     }

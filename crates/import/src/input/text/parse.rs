@@ -55,7 +55,7 @@ pub(super) fn integers(
     }
     *edges += pairs.len() as u64;
     if plain.is_some_and(|plain| !plain.notes_long_rows) {
-        // Those of the careful parser alone would be some of them.
+        // The careful parser sees only some of these rows, so none are reported.
         *long_rows = PartNotes::default();
     }
     Ok(emit.chunk(Ends::Pairs64(pairs), weights)?)
