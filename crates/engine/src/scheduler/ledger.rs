@@ -250,13 +250,14 @@ impl<'g> Ledger<'g> {
         members: &mut Members,
     ) -> Option<u64> {
         let stream = |tiles| self.stream_min(tiles);
-        let used = members.with_least(role, demand, |members| match role {
-            Role::Run { within: Some(reserve) } => {
-                members.held(stream) - members.unused(reserve, stream)
-            }
-            Role::Run { within: None } | Role::Reserve { .. } => members.held(stream),
+        let (held, unused) = members.with_least(role, demand, |members| {
+            let unused = match role {
+                Role::Run { within: Some(reserve) } => members.unused(reserve, stream),
+                Role::Run { within: None } | Role::Reserve { .. } => 0,
+            };
+            (members.held(stream), unused)
         });
-        memory.checked_sub(overhead(self.graph) + used)
+        Some(memory.checked_sub(overhead(self.graph) + held)? + unused)
     }
 
     /// Admits the next job if there is room now. While others wait, a run within a reserve gets no
