@@ -41,7 +41,7 @@ fn both_methods_give_the_same_distances() {
         import(&shop, &graph.weighted(3), "");
         let words = format!("run sssp g.tegula --source {source}");
         let expected = shop.tegula(&words).done().out;
-        for options in ["", "--memory 40MiB", "--io threads", "--executor seek"] {
+        for options in ["", "--memory 48MiB", "--io threads", "--executor seek"] {
             let found = shop.tegula(&format!("{words} --method dijkstra {options}")).done().out;
             assert_eq!(found, expected, "{name} {options}");
         }
@@ -73,7 +73,7 @@ fn a_path_is_the_same_with_coordinates_and_found_sooner() {
         let expanded = |json: &serde_json::Value| json["summary"]["expanded"].as_u64().unwrap();
         for options in [
             "--coordinates places.txt",
-            "--coordinates places.co --io threads --memory 40MiB",
+            "--coordinates places.co --io threads --memory 48MiB",
             "--coordinates places.txt --heuristic-scale 1",
         ] {
             let words = format!("{words} {options}");

@@ -173,7 +173,7 @@ fn results_depend_on_neither_threads_nor_memory_nor_backend() {
         "conductance g.tegula --sets sets.txt",
     ] {
         let expected = shop.tegula(&format!("run {algorithm} --threads 1")).done().out;
-        for options in ["--threads 3 --io threads", "--threads 2 --memory 40MiB", "--executor seek"]
+        for options in ["--threads 3 --io threads", "--threads 2 --memory 48MiB", "--executor seek"]
         {
             let words = format!("run {algorithm} {options}");
             assert!(shop.tegula(&words).done().out == expected, "{words}");
