@@ -69,6 +69,7 @@ fn files(directory: &Path, direction: Direction, is_weighted: bool) -> Vec<Vec<u
 }
 
 #[test]
+#[ignore = "long"]
 fn reverse_rows_are_the_rows_of_the_graph_turned_around() {
     for (count, vertices) in [(0, 1), (300, 40), (40_000, 900), (1_200_000, 150_000)] {
         let edges = edges(count, vertices);

@@ -67,6 +67,7 @@ fn verify_reads_rows_in_every_encoding() {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_flipped_bit_is_found_and_named() {
     for (encoding, is_weighted, cut) in DAMAGED {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
@@ -130,6 +131,7 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
 }
 
 #[test]
+#[ignore = "long"]
 fn verify_finds_every_flipped_bit_under_right_checksums() {
     for (encoding, is_weighted, cut) in DAMAGED {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
