@@ -37,7 +37,7 @@ pub struct RunOptions<'a> {
     /// The scheduler on which the run is a job beside others. It then decides memory, threads,
     /// speed and the size of parts.
     pub scheduler: Option<&'a Scheduler<'a>>,
-    /// A reserve of the scheduler, for all runs of one caller.
+    /// A reserve of the scheduler, for all runs of one caller. A run panics if it is of another one.
     pub reserve: Option<&'a Reserve<'a>>,
     /// Where the arrays of a vertex program lie. Results do not depend on it.
     pub arrays: Arrays,

@@ -2,7 +2,7 @@
 //!
 //! The scans of a job visit the groups of tiles in the same order every time, so a replacement
 //! policy has nothing to learn. Groups have a fixed *residency order*, evenly spread over the scan.
-//! As many of the first groups in that order stay as fit in memory. When a job arrives that needs
+//! The first groups in that order stay in memory, up to the last one that fits. When a job arrives that needs
 //! memory, the last of these go. When a job leaves, further groups are kept as they are read. Reads
 //! of the others overlap with processing at every moment of a scan.
 

@@ -9,7 +9,7 @@ use crate::support::{AMPLE, import_with, open, threads};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema};
 use serde_json::{Map, Value, json};
-use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate};
+use tegula_algorithms::algorithm::{Column, ColumnType, Edges, Entry, Needs, Rate, Request};
 use tegula_algorithms::answer::RowSink;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, Error, catalogue, find};
@@ -107,6 +107,17 @@ fn import_acyclic(scratch: &Scratch) -> Graph {
     open(&import_with(config, scratch.path(), "acyclic", &EdgeList::new(forward.collect())))
 }
 
+/// Calls `test` with each algorithm, a graph for it and its request.
+fn for_each_algorithm(test: impl Fn(&Entry, &Graph, &Request)) {
+    let scratch = Scratch::new();
+    let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
+    for entry in CATALOGUE {
+        let graph = if entry.name == "topological-order" { &acyclic } else { &graph };
+        let request = entry.request(options_of(entry, &samples)).unwrap();
+        test(entry, graph, &request);
+    }
+}
+
 #[test]
 fn names_are_unique_and_every_algorithm_has_a_summary() {
     let names: HashSet<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
@@ -123,12 +134,8 @@ fn names_are_unique_and_every_algorithm_has_a_summary() {
 
 #[test]
 fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
-    let scratch = Scratch::new();
-    let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
-    for entry in CATALOGUE {
+    for_each_algorithm(|entry, graph, request| {
         let name = entry.name;
-        let graph = if name == "topological-order" { &acyclic } else { &graph };
-        let request = entry.request(options_of(entry, &samples)).unwrap();
         assert_eq!(request.name, name);
         let ample = threads(2);
         let prepared = request.prepare(graph, &ample, &LocalPaths).unwrap();
@@ -172,17 +179,13 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         assert!(summary.facts().into_iter().count() > 0, "{name}");
         let rows = TOP.min(row_count);
         assert_eq!(summary.list().rows.len(), rows, "{name}: {:?}", summary.list());
-    }
+    });
 }
 
 #[test]
 fn every_algorithm_runs_within_its_reserve_while_another_job_waits() {
-    let scratch = Scratch::new();
-    let (graph, acyclic, samples) = (import(&scratch), import_acyclic(&scratch), samples(&scratch));
-    for entry in CATALOGUE {
+    for_each_algorithm(|entry, graph, request| {
         let name = entry.name;
-        let graph = if name == "topological-order" { &acyclic } else { &graph };
-        let request = entry.request(options_of(entry, &samples)).unwrap();
         let ample = threads(2);
         let prepared = request.prepare(graph, &ample, &LocalPaths).unwrap();
         let needs_rows = !matches!(request.edges, Edges::None | Edges::Tiles { .. });
@@ -208,7 +211,7 @@ fn every_algorithm_runs_within_its_reserve_while_another_job_waits() {
                 is_written.store(true, Ordering::SeqCst);
             });
         });
-    }
+    });
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub fn run<T: Send, E: From<Error> + Send>(
         let targets = &scheduler.speed().targets;
         let readers = rows.into_iter().map(|rows| rows.load(graph, &admitted, targets, cancel));
         let readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
-        let _id_positions = held.load_id_positions(graph, &admitted, cancel)?;
+        held.load_id_positions(graph, &admitted, cancel)?;
         let mut job = Following {
             rows: &readers,
             layouts,

@@ -1,7 +1,5 @@
 //! The memory that a run along rows holds beside the rows.
 
-use std::sync::Arc;
-
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
 use tegula_store::graph::Graph;
@@ -34,8 +32,8 @@ impl Held {
         (self.id_positions > 0).then(|| Share::id_positions(self.id_positions))
     }
 
-    /// Loads the id positions, if the run uses them. As long as the result lives, all who read them
-    /// get this copy.
+    /// Loads the id positions, if the run uses them. As long as it is admitted, all who read them get
+    /// this copy.
     ///
     /// # Errors
     /// Read errors; cancellation.
@@ -44,11 +42,10 @@ impl Held {
         graph: &Graph,
         admitted: &Admitted<'_, '_>,
         cancel: &Cancel,
-    ) -> Result<Option<Arc<Vec<u32>>>> {
-        let Some(share) = self.share() else { return Ok(None) };
-        let loaded =
-            admitted.load(share.key, cancel, |_| graph.original_ids()?.id_positions(cancel))?;
-        Ok((*loaded).clone())
+    ) -> Result<()> {
+        let Some(share) = self.share() else { return Ok(()) };
+        let load = |_| graph.original_ids()?.id_positions(cancel);
+        admitted.load(share.key, cancel, load).map(drop)
     }
 }
 

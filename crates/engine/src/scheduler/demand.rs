@@ -41,7 +41,7 @@ pub(super) enum TilesRead {
 }
 
 impl TilesRead {
-    pub(super) fn of(has_weights: bool) -> TilesRead {
+    fn of(has_weights: bool) -> TilesRead {
         if has_weights { TilesRead::Weighted } else { TilesRead::Unweighted }
     }
 }
@@ -57,8 +57,8 @@ impl<'n> MemoryDemand<'n> {
         MemoryDemand::of(what, held, TilesRead::None, |_| 0)
     }
 
-    /// Makes the demand of a job that scans and follows rows. Of the bytes that are free beside the
-    /// `held` ones, it takes as many as `takes_of` returns.
+    /// Makes the demand of a job that scans and follows rows. `takes_of` gets the number of free bytes
+    /// beside the `held` ones, and returns how many of them the job takes.
     pub fn both(
         what: &'static str,
         held: u64,

@@ -182,21 +182,21 @@ impl<'g> Ledger<'g> {
             false => members.waiting_within.push(number),
         }
         loop {
-            // A run within a reserve comes before all in the line, who would overtake it for ever.
+            // Runs within reserves come first. Else those in the line could overtake them for ever.
             let is_first = members.waiting.front() == Some(&number);
             let is_next = !waits_in_line || is_first && members.waiting_within.is_empty();
-            let admitted =
+            let mut admitted =
                 if is_next { self.admit_next(ways, number, role, &mut members) } else { Ok(None) };
             let is_cancelled = cancel.check();
-            let admitted = match (admitted, ways.last()) {
-                (Ok(None), Some(last)) if self.is_hopeless(ways, role, &mut members) => {
-                    // Callers with reserves might wait for each other.
-                    let others = members.held_by_others(role);
-                    let (needed, left) = (self.needed_alone(last), self.memory - others);
-                    Err(Error::over_budget(last.what.to_owned(), needed, left))
-                }
-                (admitted, _) => admitted,
-            };
+            if let Role::Run { within: Some(reserve) } = role
+                && let (Ok(None), Some(last)) = (&admitted, ways.last())
+                && self.is_hopeless(ways, role, &mut members)
+            {
+                // Callers with reserves might wait for each other.
+                let left = self.memory - members.reserved_beside(reserve);
+                let needed = self.needed_alone(last);
+                admitted = Err(Error::over_budget(last.what.to_owned(), needed, left));
+            }
             if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
                 let waited = self.has_room.wait_timeout(members, LOOK);
                 members = waited.unwrap_or_else(|lock| lock.into_inner()).0;
@@ -233,11 +233,11 @@ impl<'g> Ledger<'g> {
         }
     }
 
-    /// Returns whether a run within a reserve fits nowhere although no other run is there.
+    /// Returns whether a member does not fit although no run is there.
     fn is_hopeless(&self, ways: &[MemoryDemand<'_>], role: Role, members: &mut Members) -> bool {
-        let is_within = matches!(role, Role::Run { within: Some(_) });
-        let mut fits = |way| self.free_for(way, role, self.memory, members).is_some();
-        is_within && !ways.iter().any(&mut fits) && members.run_count() == 0
+        let is_alone = members.run_count() == 0;
+        let fits = |way| self.free_for(way, role, self.memory, members).is_some();
+        is_alone && !ways.iter().any(fits)
     }
 
     /// Returns how many bytes of `memory` a demand may take beyond its least ones; `None` if these

@@ -85,13 +85,12 @@ impl Members {
         reserve.map_or(0, |reserve| reserve.held.saturating_sub(self.used_within(reserve, stream)))
     }
 
-    /// Returns the bytes of the reserves around which a run must fit.
-    pub fn held_by_others(&self, role: Role) -> u64 {
-        let others = self.admitted.iter().filter(|member| match role {
-            Role::Run { within } => Some(member.number) != within,
-            Role::Reserve { .. } => true,
-        });
-        others.map(|member| member.held).sum()
+    /// Returns the bytes of all reserves but this one.
+    pub fn reserved_beside(&self, reserve: u64) -> u64 {
+        let is_other = |member: &&Member| {
+            matches!(member.role, Role::Reserve { .. }) && member.number != reserve
+        };
+        self.admitted.iter().filter(is_other).map(|member| member.held).sum()
     }
 
     /// Returns the bytes that are used within a reserve.
