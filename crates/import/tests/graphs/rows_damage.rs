@@ -48,6 +48,16 @@ const DAMAGED: [(RowEncoding, bool, ChunkCut); 5] = [
     (RowEncoding::Ceesor, true, FEW),
 ];
 
+/// Calls a closure with each kind of rows, in a thread of its own: these tests are the longest.
+fn for_each_damaged(damage: impl Fn((RowEncoding, bool, ChunkCut)) + Sync) {
+    let damage = &damage;
+    std::thread::scope(|scope| {
+        DAMAGED.iter().for_each(|&rows| {
+            scope.spawn(move || damage(rows));
+        });
+    });
+}
+
 #[test]
 fn verify_reads_rows_in_every_encoding() {
     for (count, vertices) in [(0, 1), (300, 40), (60_000, 70_000)] {
@@ -69,7 +79,7 @@ fn verify_reads_rows_in_every_encoding() {
 #[test]
 #[ignore = "long"]
 fn every_flipped_bit_is_found_and_named() {
-    for (encoding, is_weighted, cut) in DAMAGED {
+    for_each_damaged(|(encoding, is_weighted, cut)| {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let weights = is_weighted.then_some("rows.weights");
         for name in ["rows.data", "rows.index", "manifest.json"].into_iter().chain(weights) {
@@ -94,7 +104,7 @@ fn every_flipped_bit_is_found_and_named() {
             fs::write(&path, intact).unwrap();
         }
         verify(&directory).unwrap();
-    }
+    });
 }
 
 /// Returns log2 of the bytes of the file's blocks.
@@ -133,7 +143,7 @@ fn visit_all(graph: &Graph) -> Result<(), Error> {
 #[test]
 #[ignore = "long"]
 fn verify_finds_every_flipped_bit_under_right_checksums() {
-    for (encoding, is_weighted, cut) in DAMAGED {
+    for_each_damaged(|(encoding, is_weighted, cut)| {
         let (_folder, directory) = with_rows(encoding, is_weighted, cut);
         let chunks = open(&directory).manifest().rows.as_ref().unwrap().chunks as usize;
         let weights = is_weighted.then_some("rows.weights");
@@ -165,7 +175,7 @@ fn verify_finds_every_flipped_bit_under_right_checksums() {
             reseal(&directory, name, &intact, block_log2(name));
         }
         verify(&directory).unwrap();
-    }
+    });
 }
 
 proptest! {
