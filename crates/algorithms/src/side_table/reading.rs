@@ -41,7 +41,7 @@ pub(super) fn read<V: RowVisitor>(
         may_be_dimacs: V::MAY_BE_DIMACS,
     };
     let is_vertex = |name: &str| Ok(ids.find(&OriginalId::String(name.to_owned()))?.is_some());
-    let table = sources.open_table(source, &columns, &is_vertex, &run.cancel)?;
+    let mut table = sources.open_table(source, &columns, &is_vertex, &run.cancel)?;
     let reading_size = table.size();
     let mut reader = TableReader {
         path,
@@ -52,7 +52,7 @@ pub(super) fn read<V: RowVisitor>(
         refuses_no_ids: options.missing.is_none(),
         room: Room { what: V::WHAT, memory: run.memory, reading: reading_size },
         block: RowBlock::default(),
-        read: TableRead::new(option),
+        read: TableRead::new(option, table.take_guesses()),
         visitor,
     };
     reader.check_room()?;

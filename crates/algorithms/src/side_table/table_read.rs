@@ -22,13 +22,16 @@ pub struct TableRead {
     /// Whether the last row may be cut off, as it has no line feed.
     #[serde(skip)]
     pub(super) may_be_cut: bool,
+    /// Warnings of columns that were taken although their names are not known.
+    #[serde(skip)]
+    guesses: Vec<String>,
     #[serde(skip)]
     checksum: Crc32c,
 }
 
 impl TableRead {
     /// Starts without rows.
-    pub(super) fn new(option: &'static str) -> TableRead {
+    pub(super) fn new(option: &'static str, guesses: Vec<String>) -> TableRead {
         let missing_first = Vec::new();
         TableRead {
             option,
@@ -36,6 +39,7 @@ impl TableRead {
             missing_rows: 0,
             missing_first,
             may_be_cut: false,
+            guesses,
             checksum: Crc32c::default(),
         }
     }
@@ -74,13 +78,14 @@ impl TableRead {
         format!("{}{more}", names.join(", "))
     }
 
-    /// Warns of skipped rows, of a table without rows, and of a last row that may be cut off.
+    /// Warns of columns without known names, of skipped rows, of a table without rows, and of a last row that may be cut off.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = "the last row does not end with a line feed, but the lines before it do; the table \
                    may be cut off";
         let is_empty = self.rows + self.missing_rows == 0;
         let empty = is_empty.then(|| "the table has no rows".to_owned());
-        self.skipped().into_iter().chain(empty).chain(self.may_be_cut.then(|| cut.to_owned()))
+        let guesses = self.guesses.iter().cloned();
+        guesses.chain(self.skipped()).chain(empty).chain(self.may_be_cut.then(|| cut.to_owned()))
     }
 
     fn skipped(&self) -> Option<String> {
@@ -98,7 +103,7 @@ mod tests {
     use super::*;
 
     fn content(rows: &[(&str, Option<&str>)]) -> String {
-        let mut read = TableRead::new("sources");
+        let mut read = TableRead::new("sources", Vec::new());
         rows.iter().for_each(|(id, value)| read.add(id, &[*value, None]));
         read.content()
     }

@@ -168,6 +168,19 @@ impl Places {
         Ok(Places { id, values })
     }
 
+    /// Warns of each column of values that was taken although its name is not known.
+    pub fn guesses(&self, names: &[String], columns: &VertexColumns) -> Vec<String> {
+        let values = self.values.iter().zip(columns.values);
+        let guess = |(place, value): (&Option<usize>, &ValueColumn)| {
+            let name = names.get((*place)?).filter(|name| !value.names.contains(&&*usual(name)))?;
+            let (role, known) = (value.role, value.names.join("`, `"));
+            Some(format!(
+                "column `{name}` is taken as the {role}, as there is no other; its known names are `{known}`"
+            ))
+        };
+        values.filter_map(guess).collect()
+    }
+
     /// Whether the first line names the columns, if no option says so. An invalid row is not yet a
     /// header; a header needs known names:
     ///
@@ -248,6 +261,17 @@ mod tests {
     fn by_name(names: &str, columns: &VertexColumns) -> Result<Places, String> {
         let names: Vec<String> = names.split(',').map(str::to_owned).collect();
         Places::by_name(&names, columns)
+    }
+
+    #[test]
+    fn columns_that_are_taken_without_a_known_name_are_told() {
+        let guesses = |names: &str| {
+            let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+            Places::by_name(&names, &SEED).unwrap().guesses(&names, &SEED)
+        };
+        assert!(guesses("vertex,Weight").is_empty() && guesses("vertex").is_empty());
+        let told = guesses("vertex,age");
+        assert!(told[0].starts_with("column `age` is taken as the weight"), "{told:?}");
     }
 
     #[test]

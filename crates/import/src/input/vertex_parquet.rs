@@ -17,17 +17,20 @@ pub(super) struct VertexParquet {
     columns: ParquetColumns,
     places: Places,
     values: &'static [ValueColumn],
+    /// What was guessed about the columns.
+    pub guesses: Vec<String>,
 }
 
 impl VertexParquet {
     /// Opens a table and finds its columns by their names.
     pub fn open(path: &Path, wanted: &VertexColumns) -> Result<VertexParquet> {
         let mut columns = ParquetColumns::open(path)?;
-        let places = Places::by_name(&columns.names(), wanted);
-        let places = places.map_err(|detail| bad_file(path, detail))?;
+        let names = columns.names();
+        let places = Places::by_name(&names, wanted).map_err(|detail| bad_file(path, detail))?;
+        let guesses = places.guesses(&names, wanted);
         columns.check_ids(path, places.id)?;
         columns.choose(places.values.iter().flatten().copied().chain([places.id]));
-        Ok(VertexParquet { columns, places, values: wanted.values })
+        Ok(VertexParquet { columns, places, values: wanted.values, guesses })
     }
 
     /// Bytes that reading holds.

@@ -72,6 +72,14 @@ impl VertexTable {
         self.has_header
     }
 
+    /// Takes the warnings of columns that were taken although their names are not known.
+    pub fn take_guesses(&mut self) -> Vec<String> {
+        match &mut self.content {
+            Content::Text(layout, _) => std::mem::take(&mut layout.guesses),
+            Content::Parquet(table) => std::mem::take(&mut table.guesses),
+        }
+    }
+
     /// Bytes that reading holds, beside what `visit` keeps.
     pub fn size(&self) -> u64 {
         match &self.content {

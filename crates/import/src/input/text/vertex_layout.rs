@@ -15,7 +15,7 @@ use super::header::width_of;
 use super::vertex_lines::VertexLines;
 
 /// How the lines of one table of vertices are built.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(in super::super) struct VertexLayout {
     pub(super) separator: Separator,
     pub(super) start: Start,
@@ -30,6 +30,8 @@ pub(in super::super) struct VertexLayout {
     /// For each column beside the ids, whether its cells may be empty.
     pub(super) may_be_empty: [bool; VALUES_MAX],
     has_header: bool,
+    /// What was guessed about the columns.
+    pub(in super::super) guesses: Vec<String>,
 }
 
 impl VertexLayout {
@@ -93,6 +95,7 @@ impl Head<'_> {
                 column.is_some_and(|column| column.presence == Presence::MayBeEmpty)
             }),
             has_header: false,
+            guesses: Vec::new(),
         };
         let Some(first) = first else { return Ok(layout) };
         let bad = |detail| bad_at(self.path, At::Line(self.lines_before + first.number), detail);
@@ -114,8 +117,10 @@ impl Head<'_> {
             layout.start =
                 Start { bytes: first.next as u64, lines: self.lines_before + first.number };
             layout.has_header = true;
+            let names = self.names(&first, separator).unwrap_or_default();
+            layout.guesses = layout.places.guesses(&names, self.columns);
             if separator != Separator::Blanks {
-                layout.width = self.names(&first, separator).map_or(0, |names| width_of(&names));
+                layout.width = width_of(&names);
             }
         }
         Ok(layout)
