@@ -53,7 +53,8 @@ impl Entry {
     }
 
     /// Returns the JSON Schema of its options: types, ranges, defaults and help. The `format` of an
-    /// option is `vertex` for the id of a vertex, `table` for a table, and `file` for another file.
+    /// option is `vertex` for the id of a vertex, a string or an integer, `table` for a table, and
+    /// `file` for another file.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }
@@ -70,9 +71,10 @@ impl Entry {
 
 fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Request> {
     let mut of_tables = Map::new();
-    if let (true, Some(all)) = (reads_tables::<A>(), options.as_object_mut()) {
-        let names = table_option_names().iter();
-        of_tables.extend(names.filter_map(|&name| all.remove_entry(name)));
+    if let Some(all) = options.as_object_mut() {
+        super::schema::write_ids::<A>(all);
+        let names = if reads_tables::<A>() { table_option_names() } else { &[] };
+        of_tables.extend(names.iter().filter_map(|&name| all.remove_entry(name)));
     }
     let algorithm: A = parsed::<A, _>(options)?;
     let tables = parsed::<A, _>(Value::Object(of_tables))?;

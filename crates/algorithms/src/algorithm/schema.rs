@@ -16,6 +16,7 @@ pub(super) fn of<A: Algorithm>() -> Value {
     if reads_tables::<A>() {
         properties.extend(properties_of(&mut options_schema::<TableOptions>()));
     }
+    properties.values_mut().filter(|option| is_vertex(option)).for_each(take_integers_too);
     schema["properties"] = properties.into();
     // No keyword of JSON Schema, so validators pass over it.
     schema["columns"] = A::DESCRIPTION.columns.iter().map(|column| column.to_json()).collect();
@@ -35,4 +36,29 @@ fn properties_of(schema: &mut Value) -> Map<String, Value> {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     }
+}
+
+/// Writes the ids of vertices that are given as integers as the strings that options hold.
+pub(super) fn write_ids<A: Algorithm>(options: &mut Map<String, Value>) {
+    if options.values().any(Value::is_u64) {
+        let of_options = of::<A>();
+        let is_id = |name: &str| is_vertex(&of_options["properties"][name]);
+        for (_, id) in options.iter_mut().filter(|(name, value)| value.is_u64() && is_id(name)) {
+            *id = id.to_string().into();
+        }
+    }
+}
+
+/// Whether an option is the id of a vertex.
+fn is_vertex(option: &Value) -> bool {
+    option["format"] == "vertex"
+}
+
+/// Lets an id be an integer as well as a string.
+fn take_integers_too(option: &mut Value) {
+    let kinds = match option["type"].take() {
+        Value::Array(kinds) => kinds,
+        kind => vec![kind],
+    };
+    option["type"] = kinds.into_iter().chain([Value::from("integer")]).collect();
 }

@@ -64,7 +64,10 @@ impl Figures for Convergence {
             };
             let calm = |setting: Setting| Hint::set([setting]).detail("if they swing");
             let calm = self.against_swings.map(calm);
-            Diagnostic::from(message).hint(calm).hint(Hint::raise(self.limit))
+            Diagnostic::from(message)
+                .hint(calm)
+                .hint(Hint::raise(self.limit))
+                .hint(Hint::raise("tolerance").detail("if further iterations change no less"))
         })
     }
 }

@@ -56,7 +56,8 @@ impl Algorithm for LccOptions {
             Column::VERTEX,
             Column::number(
                 "coefficient",
-                "the fraction of the pairs of its neighbours that an edge joins",
+                "the fraction of the ordered pairs of its neighbours that an edge joins, from the first \
+                    to the second",
             ),
         ],
         memory: "as triangles",

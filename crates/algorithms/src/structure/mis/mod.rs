@@ -56,8 +56,8 @@ impl Algorithm for MisOptions {
     const NAME: &'static str = "mis";
     const DESCRIPTION: Description = Description {
         family: Family::Structure,
-        summary: "A maximal independent set: no two of its vertices are neighbours, and none can \
-            be added",
+        summary: "A maximal independent set of an undirected graph: no two of its vertices are \
+            neighbours, and none can be added",
         columns: &[
             Column::VERTEX,
             Column::id("in_set", "whether the set has the vertex").of_type(ColumnType::Boolean),

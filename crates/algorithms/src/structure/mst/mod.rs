@@ -45,7 +45,7 @@ impl Algorithm for MstOptions {
     const DESCRIPTION: Description = Description {
         family: Family::Structure,
         summary: "Minimum or maximum spanning forest: the edges of least or greatest total weight \
-            that connect every component. Without weights every edge counts 1",
+            that connect every component of an undirected graph. Without weights every edge counts 1",
         columns: &[
             Column::id("source", "one end of an edge of the forest"),
             Column::id("target", "the other end"),
