@@ -27,6 +27,9 @@ pub struct RunStatistics {
     pub tiles_skipped: u64,
     /// Bytes read for the run, including reads shared with other jobs.
     pub bytes_read: u64,
+    /// Bytes of tiles that a run alone would have read, and this one need not: other jobs had them
+    /// read.
+    pub bytes_shared: u64,
     /// Bytes of arrays written to disk because memory had no room for them.
     pub bytes_written: u64,
 }
@@ -50,6 +53,7 @@ impl RunStatistics {
         self.edges_processed += next.edges_processed;
         self.tiles_skipped += next.tiles_skipped;
         self.bytes_read += next.bytes_read;
+        self.bytes_shared += next.bytes_shared;
         self.bytes_written += next.bytes_written;
     }
 
@@ -74,5 +78,6 @@ impl RunStatistics {
         self.edges_processed += scanned.edges;
         self.tiles_skipped += graph.tiles().len() as u64 - scanned.tiles;
         self.bytes_read += scanned.bytes_read;
+        self.bytes_shared += scanned.bytes_shared;
     }
 }

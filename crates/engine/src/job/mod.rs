@@ -135,6 +135,9 @@ pub struct PartStatistics {
     pub tiles: u64,
     /// Bytes read for the part, including reads shared with other jobs.
     pub bytes_read: u64,
+    /// Bytes of tiles that a run alone would have read, and this one need not: other jobs had them
+    /// read.
+    pub bytes_shared: u64,
     /// Time of the part, including waits for tiles.
     pub time: Duration,
 }
@@ -145,6 +148,7 @@ impl PartStatistics {
         self.edges += further.edges;
         self.tiles += further.tiles;
         self.bytes_read += further.bytes_read;
+        self.bytes_shared += further.bytes_shared;
         self.time += further.time;
     }
 }

@@ -1,7 +1,7 @@
 //! The place of one job in a scheduler.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, RwLock, RwLockReadGuard};
+use std::sync::{Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
 
 use tegula_machine::threads::{Cancel, guarded, lock};
 use tegula_store::{Error, Result};
@@ -22,6 +22,8 @@ pub struct Slot {
     has_failed: AtomicBool,
     /// Whether [`Job::advance`] returns soon.
     pub is_resumable: bool,
+    /// Whether the job has been given a group of tiles, by group.
+    is_touched: OnceLock<Box<[AtomicBool]>>,
     result: Mutex<Option<Result<()>>>,
     /// Notified when the job is over.
     ended: Condvar,
@@ -35,6 +37,7 @@ impl Slot {
             failure: Mutex::new(None),
             has_failed: AtomicBool::new(false),
             is_resumable,
+            is_touched: OnceLock::new(),
             result: Mutex::new(None),
             ended: Condvar::new(),
         }
@@ -87,6 +90,14 @@ impl Slot {
     pub fn fail(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.has_failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that the job is given one of `count` groups of tiles. Returns whether it is the first
+    /// time.
+    pub fn touch(&self, group: usize, count: usize) -> bool {
+        let is_touched =
+            self.is_touched.get_or_init(|| (0..count).map(|_| AtomicBool::default()).collect());
+        !is_touched[group].swap(true, Ordering::Relaxed)
     }
 
     /// Ends the job with a result.

@@ -340,7 +340,7 @@ impl Scheduler<'_> {
         claim: &Claim,
         mut works: Vec<Work<'_>>,
     ) -> Vec<Arc<Slot>> {
-        for _ in self.parts.parts[claim.part].groups.clone() {
+        for group in self.parts.parts[claim.part].groups.clone() {
             if works.is_empty() {
                 break;
             }
@@ -365,7 +365,13 @@ impl Scheduler<'_> {
                 }
             };
             let waited = waiting_since.elapsed();
-            for work in &mut works {
+            let size = self.parts.groups[group].size(claim.has_weights);
+            let groups = self.parts.groups.len();
+            for (index, work) in works.iter_mut().enumerate() {
+                let is_first = work.slot.touch(group, groups);
+                if if arrived.bytes_read > 0 { index > 0 } else { is_first } {
+                    work.done.bytes_shared += size;
+                }
                 work.done.time += waited;
                 work.process_group(self, &arrived);
             }

@@ -27,6 +27,8 @@ pub enum Unit {
     Vertices,
     /// Iterations (supersteps) of an algorithm.
     Iterations,
+    /// Jobs of a batch.
+    Jobs,
 }
 
 /// Ignores all progress.
