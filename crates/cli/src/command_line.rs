@@ -10,7 +10,7 @@ use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
 use crate::probe::ProbeArgs;
-use crate::run::Run;
+use crate::run::{Run, batch_command, is_batch_asked_for};
 
 /// Graph algorithms over graphs larger than memory.
 ///
@@ -34,7 +34,12 @@ impl Cli {
     /// # Errors
     /// [`clap::Error`] for words that do not parse, and for help that is asked for.
     pub fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-        let mut command = taking_negative_numbers(Cli::command());
+        let words: Vec<OsString> = words.into_iter().collect();
+        let command = match is_batch_asked_for(&words) {
+            true => Cli::command().mut_subcommand("run", |_| batch_command()),
+            false => Cli::command(),
+        };
+        let mut command = taking_negative_numbers(command);
         let mut matches = command.try_get_matches_from_mut(words)?;
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }

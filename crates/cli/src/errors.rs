@@ -94,6 +94,14 @@ pub enum Failure {
         /// Bytes of the allocation.
         size: u64,
     },
+    /// Jobs of a batch failed. Each has been reported.
+    #[error("{failed} of {jobs} jobs failed")]
+    JobsFailed {
+        /// The number of these jobs.
+        failed: usize,
+        /// The number of all jobs.
+        jobs: usize,
+    },
     /// The reader of standard output has left.
     #[error("the reader of standard output has closed it")]
     ClosedPipe,
@@ -208,6 +216,7 @@ impl Failure {
             Failure::OverLimit { .. } | Failure::OutOfMemory { .. } => 4,
             Failure::RowsNotAdded { .. }
             | Failure::OutputTaken { .. }
+            | Failure::JobsFailed { .. }
             | Failure::ClosedPipe
             | Failure::Panicked { .. } => 1,
             Failure::Store(error) | Failure::OverBudget { error, .. } => exit_code(error),
@@ -225,6 +234,7 @@ impl Failure {
             Failure::OutputTaken { .. } => "output_taken",
             Failure::OverLimit { .. } => "over_limit",
             Failure::OutOfMemory { .. } => "out_of_memory",
+            Failure::JobsFailed { .. } => "jobs_failed",
             Failure::ClosedPipe => "closed_pipe",
             Failure::Panicked { .. } => "panicked",
         }
@@ -250,6 +260,9 @@ impl Failure {
             ),
             Failure::Panicked { .. } => {
                 Some("report it, with the messages above and the command line")
+            }
+            Failure::JobsFailed { .. } => {
+                Some("the messages above say why; the other results stand")
             }
             Failure::UnfitGraph { .. } | Failure::ClosedPipe => None,
         };
@@ -350,6 +363,7 @@ mod tests {
             ),
             (Failure::UnfitGraph { message: "below 0".into() }, 3),
             (Failure::OutputTaken { path: "a".into(), kept: "a-1".into() }, 1),
+            (Failure::JobsFailed { failed: 1, jobs: 2 }, 1),
             (Failure::OverLimit { what: "--memory", memory: 2, left: 1, limit: "`ulimit -v`" }, 4),
             (Failure::OutOfMemory { size: 1 << 40 }, 4),
             (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 1),

@@ -74,6 +74,63 @@ pub struct Run<'a> {
     pub summary: &'a dyn Summary,
 }
 
+/// A job of `tegula run --batch` that has ended well.
+#[derive(Serialize)]
+pub struct Job<'a> {
+    pub name: &'a str,
+    /// From its arrival until it had its memory.
+    pub queued_seconds: Seconds,
+    #[serde(flatten)]
+    pub run: Run<'a>,
+}
+
+/// A job of `tegula run --batch` that has failed.
+#[derive(Serialize)]
+pub struct FailedJob<'a> {
+    pub name: &'a str,
+    #[serde(flatten)]
+    pub failed: Failed,
+}
+
+/// `tegula run --batch`.
+#[derive(Debug, Serialize)]
+pub struct Batch {
+    pub schema: &'static str,
+    pub jobs: usize,
+    pub failed: usize,
+    pub seconds: Seconds,
+    /// Bytes read of the graph.
+    pub bytes_read: u64,
+    /// Bytes of tiles that separate runs would have read besides.
+    pub bytes_saved: u64,
+    pub peak_memory_bytes: u64,
+}
+
+/// `tegula run --batch --estimate`.
+#[derive(Debug, Serialize)]
+pub struct BatchEstimate<'a> {
+    pub schema: &'static str,
+    pub jobs: Vec<JobEstimate<'a>>,
+    /// Jobs that fit the budget.
+    pub fitting: usize,
+    /// Peak of the whole process, about.
+    pub peak_memory_bytes: u64,
+    /// All jobs one after the other, about; null where a job cannot be estimated.
+    pub seconds: Option<Seconds>,
+    pub memory_bytes: u64,
+}
+
+/// What a job of a batch needs.
+#[derive(Debug, Serialize)]
+pub struct JobEstimate<'a> {
+    pub name: &'a str,
+    pub algorithm: &'static str,
+    pub needed_bytes: u64,
+    /// About; null where it cannot be estimated.
+    pub seconds: Option<Seconds>,
+    pub fits: bool,
+}
+
 /// Seconds of each part of a run.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct RunSeconds {

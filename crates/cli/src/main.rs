@@ -66,7 +66,7 @@ fn call(cli: Cli) -> Result<()> {
 }
 
 /// Turns a panic into a failure, so that it is reported like any other.
-fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // Nothing that a panic may have left half done is used afterwards.
     let outcome = catch_unwind(AssertUnwindSafe(work));
     outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tegula_machine::threads::{Progress, Unit, lock, start};
 
 use crate::report;
@@ -26,9 +26,10 @@ const ITERATIONS_WIDTH: usize = 57;
 const BAR_WIDTH_MAX: usize = 30;
 const BAR_WIDTH_MIN: usize = 5;
 
-/// Draws one bar for each stage, on standard error.
+/// Draws one bar for each stage, on standard error, and one above it for each of many jobs.
 #[derive(Default)]
 pub struct Bars {
+    all: MultiProgress,
     bar: Arc<Mutex<Option<ProgressBar>>>,
     /// Ends the thread that redraws the bar while nothing moves it.
     ticker: OnceLock<Sender<()>>,
@@ -56,16 +57,12 @@ impl Bars {
 
     /// Runs `print`, which writes to standard error, with the bar out of the way.
     pub fn pause_for<T>(&self, print: impl FnOnce() -> T) -> T {
-        match &*self.bar() {
-            Some(bar) => bar.suspend(print),
-            None => print(),
-        }
+        self.all.suspend(print)
     }
-}
 
-impl Progress for Bars {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    /// Returns a bar for a stage, which is not drawn yet.
+    fn of_stage(stage: &str, total: Option<u64>, unit: Unit) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{line}") {
             let stage = stage.to_owned();
             let line = move |state: &ProgressState, out: &mut dyn Write| {
@@ -82,6 +79,13 @@ impl Progress for Bars {
             };
             bar.set_style(style.with_key("line", line));
         }
+        bar
+    }
+}
+
+impl Progress for Bars {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        let bar = self.all.add(Bars::of_stage(stage, total, unit));
         bar.tick();
         self.ticker.get_or_init(|| self.start_ticker());
         if let Some(previous) = self.bar().replace(bar) {
@@ -108,6 +112,73 @@ impl Drop for Bars {
     }
 }
 
+/// The bar of one of many jobs.
+pub struct JobBar<'b> {
+    bars: Option<&'b Bars>,
+    name: String,
+    iterations: Option<u64>,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl<'b> JobBar<'b> {
+    /// Makes the bar of a job, which is drawn above all others if there are `bars`.
+    pub fn new(bars: Option<&'b Bars>, name: &str, iterations: Option<u64>) -> JobBar<'b> {
+        JobBar { bars, name: name.to_owned(), iterations, bar: Mutex::default() }
+    }
+
+    /// Shows what the job waits for.
+    pub fn wait_for(&self, what: &str) {
+        tracing::info!("{}: waits for {what}", self.name);
+        self.draw(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            let style = ProgressStyle::with_template("{msg}");
+            style
+                .map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
+                .with_message(format!("{}: waits for {what}", self.name))
+        });
+    }
+
+    /// Draws a bar in the place of the one before.
+    fn draw(&self, bar: impl FnOnce() -> ProgressBar) {
+        if let Some(bars) = self.bars {
+            let bar = bars.all.insert(0, bar());
+            bar.tick();
+            if let Some(previous) = lock(&self.bar).replace(bar) {
+                previous.finish_and_clear();
+                bars.all.remove(&previous);
+            }
+        }
+    }
+}
+
+impl Progress for JobBar<'_> {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+        tracing::info!("{}: {stage}", self.name);
+        let known = self.iterations.filter(|_| unit == Unit::Iterations);
+        let stage = format!("{}: {stage}", self.name);
+        self.draw(|| Bars::of_stage(&stage, total.or(known), unit));
+    }
+
+    fn advance(&self, done: u64) {
+        if let Some(bar) = &*lock(&self.bar) {
+            bar.inc(done);
+        }
+    }
+
+    fn end(&self) {
+        if let (Some(bars), Some(bar)) = (self.bars, lock(&self.bar).take()) {
+            bar.finish_and_clear();
+            bars.all.remove(&bar);
+        }
+    }
+}
+
+impl Drop for JobBar<'_> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// Logs a line for each stage that has ended.
 #[derive(Default)]
 pub struct StageLog(Mutex<Option<LoggedStage>>);
@@ -129,6 +200,7 @@ impl LoggedStage {
             Unit::Edges => report::rate(done, "edges", took),
             Unit::Vertices => report::rate(done, "vertices", took),
             Unit::Iterations => report::rate(done, "iterations", took),
+            Unit::Jobs => report::rate(done, "jobs", took),
         };
         format!("{name}: {} in {}, {rate}", amount(done, self.unit), report::time(took))
     }
@@ -251,7 +323,7 @@ impl Moment {
         let percent = |total: u64| (100.0 * self.done as f64 / total.max(1) as f64) as u64;
         let mut text = match (self.total, unit) {
             (None, _) => amount(self.done),
-            (Some(total), Unit::Iterations) => {
+            (Some(total), Unit::Iterations | Unit::Jobs) => {
                 format!("{} of {}", report::count(self.done), amount(total))
             }
             (Some(total), _) => format!("{} % of {}", percent(total).min(100), amount(total)),
@@ -262,6 +334,7 @@ impl Moment {
                 Unit::Edges => report::short_count(rate, "edges"),
                 Unit::Vertices => report::short_count(rate, "vertices"),
                 Unit::Iterations => report::short_count(rate, "iterations"),
+                Unit::Jobs => report::short_count(rate, "jobs"),
             };
             text += &format!(", {rate}/s");
         }
@@ -280,6 +353,7 @@ fn amount(number: u64, unit: Unit) -> String {
         Unit::Edges => report::short_count(number as f64, "edges"),
         Unit::Vertices => report::short_count(number as f64, "vertices"),
         Unit::Iterations => report::counted(number, "iteration", "iterations"),
+        Unit::Jobs => report::counted(number, "job", "jobs"),
     }
 }
 

@@ -13,8 +13,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::args::Common;
 use crate::errors::{self, Failure, Result};
-use crate::progress::{Bars, StageLog};
-use crate::{escape, hints, report, signals, stdout};
+use crate::progress::{Bars, JobBar, StageLog};
+use crate::{escape, hints, json, report, signals, stdout};
 
 /// Whether `--json` was given, for code that ends the process without a session.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -58,6 +58,24 @@ impl Session {
             (None, Some(log)) => log,
             (None, None) => &Silent,
         }
+    }
+
+    /// Returns the receiver of the progress of one of many jobs, which runs `iterations` if that is
+    /// known.
+    pub fn job_bar<'s>(&'s self, name: &str, iterations: Option<u64>) -> JobBar<'s> {
+        JobBar::new(self.bars.as_ref(), name, iterations)
+    }
+
+    /// Prints why one of many jobs failed: in words, and with `--json` also as an object.
+    pub fn report_job(&self, name: &str, failure: &Failure) {
+        if self.json {
+            let failed = json::FailedJob { name, failed: failure.to_json() };
+            // If this cannot be written, the exit code still tells of the failure.
+            let _ = stdout::answer_one_of(&failed);
+        }
+        let text = format!("{}:\n{}", escape::line(name), errors::render(failure, is_coloured()));
+        let print = || to_stderr(&text);
+        self.bars.as_ref().map_or_else(print, |bars| bars.pause_for(print));
     }
 
     /// Whether summaries are shown.

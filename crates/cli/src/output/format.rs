@@ -24,6 +24,24 @@ impl Format {
         table.or_else(|| GraphFormat::of_ending(ending).map(Format::Graph))
     }
 
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Table(format) => format.name(),
+            Format::Graph(GraphFormat::GraphMl) => "graphml",
+            Format::Graph(GraphFormat::Gexf) => "gexf",
+            Format::Graph(GraphFormat::Dot) => "dot",
+        }
+    }
+
+    /// Returns the ending of the files, without its dot.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Format::Table(TableFormat::Arrow) => "arrows",
+            other => other.name(),
+        }
+    }
+
     /// Whether it is text.
     pub fn is_text(self) -> bool {
         match self {

@@ -5,6 +5,7 @@ use clap::{ArgGroup, ArgMatches, Args, Command, Error, FromArgMatches, Subcomman
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::{CATALOGUE, find};
 
+use super::batch::BatchArgs;
 use super::help;
 use super::options::RunArgs;
 use crate::graph_file::GraphFileArgs;
@@ -22,13 +23,19 @@ fn edges_output() -> String {
     )
 }
 
-/// An algorithm that was asked for.
+/// What was asked for.
 #[derive(Debug)]
-pub struct Run {
-    /// The algorithm and its own options.
-    pub request: Request,
-    /// The options that every algorithm has.
-    pub args: RunArgs,
+#[expect(clippy::large_enum_variant, reason = "there is one in a process")]
+pub enum Run {
+    /// An algorithm.
+    One {
+        /// The algorithm and its own options.
+        request: Request,
+        /// The options that every algorithm has.
+        args: RunArgs,
+    },
+    /// Many jobs.
+    Batch(BatchArgs),
 }
 
 impl Subcommand for Run {
@@ -66,6 +73,9 @@ impl Subcommand for Run {
 impl FromArgMatches for Run {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Run, Error> {
         let missing = || Error::new(ErrorKind::MissingSubcommand);
+        if matches!(matches.try_contains_id("jobs"), Ok(true)) {
+            return BatchArgs::from_arg_matches(matches).map(Run::Batch);
+        }
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
         let entry = find(name).ok_or_else(|| Error::new(ErrorKind::InvalidSubcommand))?;
         let request = entry.request_of_arguments(matches)?;
@@ -78,7 +88,7 @@ impl FromArgMatches for Run {
             // printed.
             args.top = None;
         }
-        Ok(Run { request, args })
+        Ok(Run::One { request, args })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

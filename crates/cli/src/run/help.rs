@@ -21,7 +21,9 @@ pub fn template(styles: &Styles) -> String {
     format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{families}\
          {header}General options:{header:#}\n{{options}}\n\n\
-         `tegula run ALGORITHM --help` has the options of an algorithm."
+         `tegula run ALGORITHM --help` has the options of an algorithm. To run many jobs on one graph \
+         at the\nsame time: `tegula run --batch JOBS GRAPH -o FOLDER`; `tegula run --batch --help` \
+         says more."
     )
 }
 

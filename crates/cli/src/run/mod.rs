@@ -1,5 +1,6 @@
 //! `tegula run`: opens a graph, runs an algorithm, writes its table and reports, the same for all.
 
+mod batch;
 mod checkpoint_folder;
 mod command;
 mod estimate;
@@ -33,6 +34,7 @@ use crate::stdout;
 use input::{Input, name_of};
 use options::{Destination, RunArgs};
 
+pub use batch::{command as batch_command, is_asked_for as is_batch_asked_for};
 pub use command::Run;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
@@ -46,8 +48,15 @@ const SCANS_MANY: u64 = 20;
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
-/// Runs the algorithm that the user chose.
-pub fn run(Run { request, args }: &Run, session: &Session) -> Result<()> {
+/// Runs the algorithm that the user chose, or a batch of jobs.
+pub fn run(run: &Run, session: &Session) -> Result<()> {
+    match run {
+        Run::One { request, args } => run_one(request, args, session),
+        Run::Batch(args) => batch::run(args, session),
+    }
+}
+
+fn run_one(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
     check(request, args.executor())?;
     let target = args.destination(session.json, request.finds_graph)?;
     if target.is_none() || args.top.is_some() || args.estimate {
@@ -137,21 +146,32 @@ fn deliver(
     graph.reader().pool().trim();
     allocator::give_back();
     let started = Instant::now();
-    let bytes_written = match &target {
-        Some(Destination::Graph(path)) => new_graph::write(&*answer, graph, path, args, session)?,
-        Some(Destination::GraphFile(target)) => {
-            let vertices = answer.vertices().unwrap_or(&VertexIds);
-            let parts = Parts { graph, vertices, edges: &*answer };
-            graph_file::write(&parts, target, &args.graph_file, session)?
-        }
-        Some(Destination::Table(target)) => write(&*answer, graph, Some(target), args, session)?,
-        None => write(&*answer, graph, None, args, session)?,
-    };
+    let bytes_written = written(&*answer, graph, target.as_ref(), args, session)?;
     let write = started.elapsed();
     allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
-    let done = Done { input, target, statistics, seconds, bytes_written };
+    let done = Done { input, target: target.as_ref(), statistics, seconds, bytes_written };
     done.report(&*answer, session)
+}
+
+/// Writes an answer; returns the bytes of the file or the graph directory.
+fn written(
+    answer: &dyn Answer,
+    graph: &Graph,
+    target: Option<&Destination>,
+    args: &RunArgs,
+    session: &Session,
+) -> Result<u64> {
+    match target {
+        Some(Destination::Graph(path)) => new_graph::write(answer, graph, path, args, session),
+        Some(Destination::GraphFile(target)) => {
+            let vertices = answer.vertices().unwrap_or(&VertexIds);
+            let parts = Parts { graph, vertices, edges: answer };
+            graph_file::write(&parts, target, &args.graph_file, session)
+        }
+        Some(Destination::Table(target)) => write(answer, graph, Some(target), args, session),
+        None => write(answer, graph, None, args, session),
+    }
 }
 
 /// Returns the bytes per vertex of the state that checkpoints keep.
@@ -260,7 +280,7 @@ struct RunInput<'a> {
 /// A run that has been done.
 struct Done<'a> {
     input: RunInput<'a>,
-    target: Option<Destination>,
+    target: Option<&'a Destination>,
     statistics: RunStatistics,
     seconds: RunSeconds,
     bytes_written: u64,
@@ -332,6 +352,11 @@ impl Done<'_> {
         }
     }
 
+    /// Returns where the answer was written, as it is shown.
+    fn target_path(&self) -> String {
+        self.target.map_or_else(String::new, |target| report::path(target.path()))
+    }
+
     fn title(&self) -> String {
         let algorithm = self.input.request.name;
         let vertices = report::count(self.input.graph.vertex_count());
@@ -361,9 +386,9 @@ impl Done<'_> {
         if statistics.bytes_written > 0 {
             facts.add("arrays written", report::bytes(statistics.bytes_written));
         }
-        if let Some(target) = &self.target {
+        if self.target.is_some() {
             let bytes = report::bytes(self.bytes_written);
-            facts.add("written", format!("{bytes} to {}", report::path(target.path())));
+            facts.add("written", format!("{bytes} to {}", self.target_path()));
         }
         facts.add("peak memory", report::bytes(json::peak_memory()));
         facts

@@ -9,6 +9,7 @@ use tegula_engine::{Arrays, Checkpoints, Executor, Graph, Messages, Tuning};
 use tegula_machine::Error as MachineError;
 use tegula_tables::check_parent;
 
+use super::batch::BatchArgs;
 use super::checkpoint_folder;
 use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -186,6 +187,30 @@ fn check_graph_name(path: &Path) -> Result<()> {
 }
 
 impl RunArgs {
+    /// Returns the options of a job of a batch.
+    pub fn of_job(batch: &BatchArgs, output: PathBuf, format: Format) -> RunArgs {
+        RunArgs {
+            graph: Some(batch.graph.clone()),
+            output: Some(output),
+            format: Some(format),
+            graph_file: GraphFileArgs::default(),
+            force: batch.force,
+            top: None,
+            estimate: batch.estimate,
+            reading: batch.reading,
+            threads: batch.threads,
+            spill_directory: batch.spill_directory.clone(),
+            checkpoint: None,
+            checkpoint_every: NonZeroU64::MIN,
+            resume: None,
+            executor: ExecutorChoice::Auto,
+            arrays: ArraysChoice::Auto,
+            messages: MessagesChoice::Auto,
+            every_tile: false,
+            part_edges: None,
+        }
+    }
+
     /// Returns where the answer is written, if that was asked for. `is_graph` says whether the
     /// answer is the edges of a graph.
     ///

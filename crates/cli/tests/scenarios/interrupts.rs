@@ -12,7 +12,7 @@ use tegula_testkit::{EdgeList, data};
 use crate::shop::{Shop, wait_until};
 
 /// Waits until the process catches interrupts: earlier ones would end it at once.
-fn wait_for_handler(child: &mut Child) {
+pub fn wait_for_handler(child: &mut Child) {
     wait_for_handler_of(child, Signal::INT);
 }
 
@@ -33,7 +33,8 @@ fn wait_for_handler_of(child: &mut Child, signal: Signal) {
     });
 }
 
-fn interrupt(child: &Child) {
+/// Sends what Ctrl-C sends.
+pub fn interrupt(child: &Child) {
     kill_process(Pid::from_child(child), Signal::INT).unwrap();
 }
 

@@ -1,5 +1,6 @@
 //! What users do, by calling the built command in scratch folders.
 
+mod batch;
 mod beliefs;
 mod checkpoints;
 mod compatibility;

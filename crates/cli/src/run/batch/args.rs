@@ -1,0 +1,80 @@
+//! The options of `tegula run --batch`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+
+use crate::args::{MACHINE, ReadingArgs, Threads};
+
+/// The option that turns `tegula run` into a batch.
+const OPTION: &str = "--batch";
+/// The help heading of the options of a batch.
+const BATCH: &str = "Batch";
+
+/// Run many jobs on one graph at the same time.
+///
+/// The jobs share one copy of the graph, and one read of a tile serves all jobs that need it. Each
+/// result has the bits of a run of its own. A line of JOBS is a job:
+///
+/// {"name": "ranks", "algorithm": "pagerank", "options": {"damping": 0.5}}
+///
+/// Only "algorithm" is required. "options" are those of the command line, with underscores.
+/// "format" is the format of the table, parquet unless it is given. "after_seconds" lets a job
+/// arrive later. "each": {"source": [1, 2, 3]} makes a job of each value, named NAME-1, NAME-2, ..
+#[derive(Debug, Args)]
+pub struct BatchArgs {
+    /// The jobs, a JSON object in each line.
+    // Without a value, `--help` can follow.
+    #[arg(long = "batch", value_name = "JOBS", help_heading = BATCH, required = true)]
+    #[arg(num_args = 0..=1, default_missing_value = "")]
+    pub jobs: PathBuf,
+    /// The graph directory.
+    #[arg(value_name = "GRAPH")]
+    pub graph: PathBuf,
+    /// The folder of the tables, which is created. The table of a job is FOLDER/NAME.parquet.
+    #[arg(long, short, value_name = "FOLDER", help_heading = BATCH)]
+    #[arg(required_unless_present = "estimate")]
+    pub output: Option<PathBuf>,
+    /// Replace tables that exist.
+    #[arg(long, help_heading = BATCH)]
+    pub force: bool,
+    /// At most N jobs at a time; others wait, in the order of arrival.
+    #[arg(long = "jobs", value_name = "N", default_value = "16", help_heading = BATCH)]
+    pub jobs_max: NonZeroUsize,
+    /// Estimate the memory and the time of each job and of all, and do not run.
+    #[arg(long, help_heading = BATCH)]
+    pub estimate: bool,
+    /// How the graph is read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// The worker threads.
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Folder for rows that the graph lacks, built for this batch alone, and for arrays that do not
+    /// fit in memory [default: in the graph, rows for good; in $TMPDIR where its directory cannot
+    /// be written to].
+    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
+    pub spill_directory: Option<PathBuf>,
+}
+
+/// Whether the words of a command line ask for a batch.
+pub fn is_asked_for(words: &[OsString]) -> bool {
+    let mut words = words.iter().skip(1).take_while(|word| *word != "--");
+    words.any(|word| word == "run")
+        && words.any(|word| {
+            word.to_str().and_then(|word| word.strip_prefix(OPTION)).is_some_and(is_end)
+        })
+}
+
+/// Whether an option may end before this rest of a word.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('=')
+}
+
+/// Returns the command `run` of a batch, which takes no algorithm.
+pub fn command() -> Command {
+    BatchArgs::augment_args(Command::new("run"))
+        .override_usage("tegula run --batch <JOBS> [OPTIONS] <GRAPH> --output <FOLDER>")
+}

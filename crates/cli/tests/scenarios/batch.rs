@@ -1,0 +1,221 @@
+//! Many jobs on one graph: each has the result of a run of its own, whatever the others do.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tegula_generators::{Rmat, edges};
+use tegula_testkit::EdgeList;
+
+use crate::interrupts::{interrupt, wait_for_handler};
+use crate::shop::{Said, Shop};
+
+/// Makes a graph of some hundred vertices as `g.tegula`.
+fn shop() -> Shop {
+    let shop = Shop::new();
+    let graph = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
+    shop.import(&graph, "--layouts tiles,rows");
+    shop
+}
+
+/// Runs the jobs of some lines into the folder `out`.
+fn batch(shop: &Shop, lines: &[&str], options: &str) -> Said {
+    shop.write("jobs.jsonl", lines.join("\n"));
+    shop.tegula(&format!("run --batch jobs.jsonl g.tegula -o out {options}"))
+}
+
+/// Returns the objects that a batch has printed, the last one apart.
+fn objects(said: &Said) -> (Vec<Value>, Value) {
+    let mut objects: Vec<Value> =
+        said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let total = objects.pop().unwrap();
+    assert_eq!(total["schema"], "tegula.batch.v1");
+    (objects, total)
+}
+
+#[test]
+fn every_job_has_the_bytes_of_a_run_of_its_own() {
+    let shop = shop();
+    let jobs = [
+        (r#"{"name": "a", "algorithm": "pagerank"}"#, "pagerank", "a.parquet"),
+        (
+            r#"{"name": "b", "algorithm": "pagerank", "options": {"damping": 0.5}, "format": "csv"}"#,
+            "pagerank --damping 0.5",
+            "b.csv",
+        ),
+        (r#"{"name": "c", "algorithm": "wcc", "format": "npy"}"#, "wcc", "c.npy"),
+        (r#"{"algorithm": "triangles", "format": "arrow"}"#, "triangles", "4.arrows"),
+        (
+            r#"{"name": "d", "algorithm": "bfs", "options": {"parents": true}, "each": {"source": [0, 3]}}"#,
+            "bfs --parents --source 0",
+            "d-1.parquet",
+        ),
+        (r#"{"name": "e", "algorithm": "kcore", "after_seconds": 0.2}"#, "kcore", "e.parquet"),
+    ];
+    let lines: Vec<&str> = jobs.iter().map(|(line, ..)| *line).collect();
+    for options in
+        ["", "--jobs 1 --threads 1", "--threads 2 --memory 64MiB", "--jobs 7 --io threads"]
+    {
+        let said = batch(&shop, &lines, &format!("--json --force {options}")).done();
+        let (objects, total) = objects(&said);
+        assert_eq!(objects.len(), 7, "{}", said.out);
+        assert_eq!((total["jobs"].as_u64(), total["failed"].as_u64()), (Some(7), Some(0)));
+        for (_, words, file) in jobs {
+            shop.tegula(&format!("run {words} g.tegula -o alone-{file} --force")).done();
+            let (alone, together) =
+                (shop.read(&format!("alone-{file}")), shop.read(&format!("out/{file}")));
+            assert!(alone == together, "{words}, {options}");
+            let name = file.split('.').next().unwrap();
+            let job = objects.iter().find(|object| object["name"] == name).unwrap();
+            assert_eq!(job["schema"], "tegula.run.v1");
+            assert_eq!(job["algorithm"], words.split(' ').next().unwrap());
+            assert!(job["queued_seconds"].as_f64().unwrap() >= 0.0, "{job}");
+        }
+        assert_eq!(shop.files("out").len(), 7);
+    }
+}
+
+#[test]
+fn a_job_that_fails_ends_alone() {
+    let shop = shop();
+    let lines = [
+        r#"{"name": "good", "algorithm": "pagerank"}"#,
+        r#"{"name": "lost", "algorithm": "bfs", "options": {"source": 123456789}}"#,
+        r#"{"name": "unfit", "algorithm": "mst"}"#,
+        r#"{"name": "no-table", "algorithm": "pagerank", "options": {"personalize": "none.csv"}}"#,
+    ];
+    let said = batch(&shop, &lines, "--json");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    let (objects, total) = objects(&said);
+    assert_eq!((total["jobs"].as_u64(), total["failed"].as_u64()), (Some(4), Some(3)));
+    let kind = |name: &str| {
+        let object = objects.iter().find(|object| object["name"] == name).unwrap();
+        object.get("kind").map(|kind| kind.as_str().unwrap().to_owned())
+    };
+    assert_eq!(kind("good"), None);
+    assert_eq!(kind("lost").as_deref(), Some("no_such_vertex"));
+    assert_eq!(kind("no-table").as_deref(), Some("io"));
+    assert!(kind("unfit").is_some());
+    assert!(
+        said.err.contains("lost:") && said.err.contains("has no vertex `123456789`"),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("3 of 4 jobs failed"), "{}", said.err);
+    assert_eq!(shop.files("out").keys().collect::<Vec<_>>(), ["good.parquet"]);
+}
+
+#[test]
+fn a_job_that_never_fits_is_refused_and_others_wait_for_their_turn() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 18 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula --layouts tiles,rows,reverse").done();
+    let needed = |words: &str| {
+        let estimate = shop.tegula(&format!("run {words} g.tegula --estimate --json")).json();
+        estimate["needed_bytes"].as_u64().unwrap()
+    };
+    let (ranks, paths) = (needed("pagerank"), needed("betweenness --samples 3"));
+    assert!(ranks + (2 << 20) < paths, "{ranks} and {paths}");
+    let lines = [
+        r#"{"name": "large", "algorithm": "betweenness", "options": {"samples": 3}}"#,
+        r#"{"name": "a", "algorithm": "pagerank", "format": "npy"}"#,
+        r#"{"name": "b", "algorithm": "pagerank", "options": {"damping": 0.5}, "format": "npy"}"#,
+    ];
+    let memory = paths - 1;
+    let said = batch(&shop, &lines, &format!("--json --memory {memory}"));
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    let (objects, total) = objects(&said);
+    let large = objects.iter().find(|object| object["name"] == "large").unwrap();
+    assert_eq!(large["kind"], "over_budget", "{large}");
+    assert_eq!(total["failed"], 1);
+    assert!(total["peak_memory_bytes"].as_u64().unwrap() <= memory, "{total}");
+    shop.tegula("run pagerank g.tegula -o a.npy").done();
+    assert!(shop.read("a.npy") == shop.read("out/a.npy"));
+}
+
+#[test]
+fn tiles_are_read_once_for_all_jobs() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 18 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    let tiles = std::fs::metadata(shop.path("g.tegula/tiles.data")).unwrap().len();
+    let line = r#"{"algorithm": "pagerank", "each": {"damping": [0.1, 0.3, 0.5, 0.7]}}"#;
+    let said = batch(&shop, &[line], "--json --memory 1GiB").done();
+    let (_, total) = objects(&said);
+    let bytes = |name: &str| total[name].as_u64().unwrap();
+    // Beside the tiles, each job reads degrees and ids.
+    assert!(bytes("bytes_read") < 2 * tiles, "{} of {tiles}", bytes("bytes_read"));
+    // Three jobs share the tiles of the fourth.
+    assert!(bytes("bytes_saved") >= 3 * tiles * 9 / 10, "{} of {tiles}", bytes("bytes_saved"));
+}
+
+#[test]
+fn bad_lines_are_refused_before_anything_runs() {
+    let shop = shop();
+    let good = r#"{"algorithm": "pagerank"}"#;
+    let said = batch(&shop, &[good, "{", good, r#"{"algorithm": "none"}"#], "--json");
+    said.failed(2, &["jobs.jsonl, line 2", "no job was run", "line 4 is wrong too"]);
+    assert!(!shop.path("out").exists());
+    batch(&shop, &["", " "], "").failed(2, &["has no job"]);
+    let twice = [good, r#"{"name": "1", "algorithm": "wcc"}"#];
+    batch(&shop, &twice, "").failed(2, &["line 2", "the name `1`"]);
+    let missing = shop.tegula("run --batch none.jsonl g.tegula -o out");
+    missing.failed(3, &["none.jsonl"]);
+    shop.tegula("run --batch jobs.jsonl g.tegula").failed(2, &["--output <FOLDER>"]);
+    shop.tegula("run --batch jobs.jsonl g.tegula -o g.tegula/out").failed(2, &["graph"]);
+    batch(&shop, &[good], "").done();
+    batch(&shop, &[good], "").failed(1, &["1.parquet", "exists"]);
+    batch(&shop, &[good], "--force").done();
+}
+
+#[test]
+fn an_estimate_tells_the_needs_of_each_job() {
+    let shop = shop();
+    let lines = [r#"{"name": "a", "algorithm": "pagerank"}"#, r#"{"algorithm": "wcc"}"#];
+    shop.write("jobs.jsonl", lines.join("\n"));
+    let said = shop.tegula("run --batch jobs.jsonl g.tegula --estimate").done();
+    for words in ["a  ", "pagerank", "wcc", "2 of 2 fit", "at the peak, about"] {
+        assert!(said.out.contains(words), "no `{words}` in {}", said.out);
+    }
+    let told = shop.tegula("run --batch jobs.jsonl g.tegula --estimate --json").done().json();
+    let alone = shop.tegula("run pagerank g.tegula --estimate --json").done().json();
+    assert_eq!(told["jobs"][0]["needed_bytes"], alone["needed_bytes"]);
+    assert!(told["peak_memory_bytes"].as_u64() <= told["memory_bytes"].as_u64());
+    shop.write(
+        "jobs.jsonl",
+        r#"{"name": "lost", "algorithm": "bfs", "options": {"source": 99999}}"#,
+    );
+    let lost = shop.tegula("run --batch jobs.jsonl g.tegula --estimate");
+    assert_eq!(lost.code, Some(1), "{}", lost.out);
+    assert!(lost.err.contains("has no vertex `99999`"), "{}", lost.err);
+    shop.write("jobs.jsonl", lines.join("\n"));
+    let little = shop.tegula("run --batch jobs.jsonl g.tegula --estimate --memory 31MiB");
+    assert_eq!(little.code, Some(1), "{}", little.out);
+}
+
+#[test]
+fn rows_that_the_graph_lacks_are_built_once() {
+    let shop = shop();
+    shop.tegula("import g.el -o g.tegula --force --undirected --ids integer").done();
+    let lines = [r#"{"algorithm": "mis"}"#, r#"{"algorithm": "mst"}"#];
+    let said = batch(&shop, &lines, "").done();
+    assert_eq!(said.err.matches("they are built once").count(), 1, "{}", said.err);
+    assert_eq!(shop.files("out").len(), 2);
+}
+
+#[test]
+fn an_interrupt_ends_all_jobs() {
+    let shop = Shop::new();
+    shop.tegula("generate grid --rows 700 --columns 700 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    let line = r#"{"algorithm": "pagerank", "options": {"iterations": 100000000}, "each": {"damping": [0.2, 0.9]}}"#;
+    let later = r#"{"algorithm": "wcc", "after_seconds": 1000}"#;
+    shop.write("jobs.jsonl", [line, later].join("\n"));
+    let mut child = shop.start("run --batch jobs.jsonl g.tegula -o out --json");
+    wait_for_handler(&mut child);
+    std::thread::sleep(Duration::from_millis(500));
+    let sent = Instant::now();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(sent.elapsed() < Duration::from_secs(10));
+    assert!(shop.files("out").is_empty());
+}
