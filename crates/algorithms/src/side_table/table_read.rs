@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_warning_counts_all_and_names_the_first() {
-        let mut read = TableRead::new("sources");
+        let mut read = TableRead::new("sources", Vec::new());
         assert_eq!(read.skipped(), None);
         read.add("ann", &[]);
         read.add_missing("x");

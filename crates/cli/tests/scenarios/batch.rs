@@ -219,3 +219,48 @@ fn an_interrupt_ends_all_jobs() {
     assert!(sent.elapsed() < Duration::from_secs(10));
     assert!(shop.files("out").is_empty());
 }
+
+#[test]
+fn a_damaged_tile_fails_the_jobs_that_need_it_and_no_other() {
+    let shop = shop();
+    let mut tiles = shop.read("g.tegula/tiles.data");
+    let middle = tiles.len() / 2;
+    tiles[middle] ^= 1;
+    shop.write("g.tegula/tiles.data", tiles);
+    let lines = [
+        r#"{"name": "scans", "algorithm": "pagerank", "each": {"damping": [0.5, 0.85]}}"#,
+        r#"{"name": "follows-rows", "algorithm": "triangles"}"#,
+        r#"{"name": "reads-no-edge", "algorithm": "degree"}"#,
+    ];
+    let said = batch(&shop, &lines, "--json");
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    let (objects, total) = objects(&said);
+    assert_eq!(total["failed"], 2, "{}", said.out);
+    for object in &objects {
+        let is_damaged = object["name"].as_str().unwrap().starts_with("scans");
+        assert_eq!(object["kind"] == "corrupt", is_damaged, "{object}");
+    }
+}
+
+#[test]
+#[ignore = "long"]
+fn two_thousand_jobs_take_no_more_memory_than_fifty() {
+    let shop = shop();
+    let peak = |jobs: usize| {
+        let sources: Vec<String> = (0..jobs).map(|_| "0".to_owned()).collect();
+        let line = format!(
+            r#"{{"name": "j", "algorithm": "bfs", "format": "npy", "each": {{"source": [{}]}}}}"#,
+            sources.join(",")
+        );
+        let said = batch(&shop, &[&line], "--json --force --memory 256MiB").done();
+        let (objects, total) = objects(&said);
+        assert_eq!(objects.len(), jobs);
+        let first = shop.read("out/j-1.npy");
+        assert!((1..=jobs).all(|job| shop.read(&format!("out/j-{job}.npy")) == first));
+        total["peak_memory_bytes"].as_u64().unwrap()
+    };
+    let few = peak(50);
+    let many = peak(2000);
+    // The request of each job is in memory from the start.
+    assert!(many < few + (4 << 20), "{few} bytes for 50 jobs, {many} for 2000");
+}
