@@ -14,7 +14,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{Table, write_in_batches};
 use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 
 /// Edges in the order of the tiles, each edge of an undirected graph once. They are all edges, or
 /// those between chosen vertices.

@@ -6,7 +6,7 @@ use tegula_engine::{EdgeVisitor, Graph, RunOptions, RunStatistics, ShortId, visi
 
 use super::forest::Forest;
 use crate::error::Result;
-use crate::union_find::DisjointSets;
+use crate::shared::union_find::DisjointSets;
 
 /// The bridges and articulation points of a graph.
 #[derive(Debug, Clone)]

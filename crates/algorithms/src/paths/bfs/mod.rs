@@ -32,8 +32,8 @@ use crate::algorithm::{
 };
 use crate::error::Result;
 use crate::paths::path_table::{Paths, PathsWanted, Step};
+use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
 use crate::side_table::{TableSource, Tables};
-use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::Levels;
 pub use program::{Bfs, Parent, Reached};

@@ -69,7 +69,7 @@ use crate::algorithm::{
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 use crate::side_table::{self, TableSource, Tables};
 
 use answer::Answered;

@@ -18,9 +18,9 @@ use crate::algorithm::{
 use crate::answer::EdgeTable;
 use crate::components::wcc::{self, WccOptions};
 use crate::error::{Error, Result};
-use crate::original_ids::find_vertex;
+use crate::shared::find_vertex::find_vertex;
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 use answer::Subgraph;
 

@@ -9,7 +9,7 @@ use tegula_engine::{Cancel, Graph, ShortId, VertexId};
 
 use crate::answer::{self, Facts, Figures};
 use crate::error::Result;
-use crate::random;
+use crate::shared::random;
 
 /// The vertices from which something is computed: drawn at random, given, or all.
 #[derive(Debug)]
