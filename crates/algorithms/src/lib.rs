@@ -47,7 +47,7 @@ pub mod communities;
 pub mod components;
 pub mod paths;
 pub mod propagation;
-pub mod proximity;
+pub mod similarity;
 pub mod structure;
 
 pub use catalogue::{CATALOGUE, find};
