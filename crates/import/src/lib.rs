@@ -7,7 +7,7 @@
 //!                                                           |
 //!                              sorted by bins <-------------+
 //!                                     |
-//!                              pieces --encode--> tiles --> graph directory
+//!                             portions --encode--> tiles --> graph directory
 //! ```
 //!
 //! 1. `count`: `intake` reads the input once. It counts degrees by id while the ids are small
@@ -19,16 +19,16 @@
 //!    vertex.
 //! 4. `sort`: the edges get their dense ids (`relabel::mapping`) and go to `bins`, which the
 //!    degrees determine.
-//! 5. `encode`: [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes
-//!    these.
+//! 5. `encode`: [`mod@encode::build`] joins bins to portions, or cuts them into portions, and
+//!    encodes these.
 //!
-//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but no
-//! later one. `known` and this file join them.
+//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but
+//! no later one. `known` and this file join them.
 //!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
-//! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
-//! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
-//! that order is not tried.)
+//! tables section by section, and sends more edges through `buckets` on disk. That takes more
+//! passes, but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do
+//! not fit, that order is not tried.)
 
 pub mod input;
 pub mod settings;
@@ -75,7 +75,7 @@ use input::{Input, InputOptions, VertexSet, Vertices};
 use known::Known;
 use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
-use order::{Declared, DenseIds, Numbered};
+use order::{DeclaredRows, DenseIds, Numbered};
 use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;
@@ -374,7 +374,7 @@ impl Arranging<'_> {
         let &ImportConfig { grid, tile_order, batch_edges, .. } = config;
         let (edges, degrees) = (&known.edges, &known.degrees);
         let ids = known.ids_by_row.as_ref();
-        let declared = known.declared.map(|count| Declared { count, ids });
+        let declared = known.declared.map(|count| DeclaredRows { count, ids });
         let passes = ordering_passes(run, &summary, config.order);
         run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
         let (numbered, order) = match config.order {
@@ -449,7 +449,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
 ) -> Result<Sorted<N, W>> {
     // Where the edges are read from the input again, no kept edges take memory.
     let dense_ids = DenseIds::<N>::new(numbered, run.share(shares::DENSE_IDS));
-    let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
+    let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.sections() == 1;
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
     let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
     let sorter = Sorter::new(run, plan, held);
