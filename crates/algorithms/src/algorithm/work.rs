@@ -6,9 +6,9 @@
 //! from each other, so caches miss more often. `cargo xtask fit-rates` fits the rates to runs on
 //! graphs of several kinds and sizes, and writes `rates.json`.
 //!
-//! Where rounds go on until nothing changes, their number is that of the fitted runs. So are the
-//! share of the edges that a search visits, and the shares of its arrays and its layout that a run
-//! uses.
+//! Where rounds go on until nothing changes, the estimate takes their number from the fitted runs.
+//! It also takes from them the share of the edges that a search visits, and the shares of its
+//! arrays and its layout that a run uses.
 
 use std::sync::LazyLock;
 

@@ -63,8 +63,8 @@ impl From<ShortIdPosition> for IdPosition {
     }
 }
 
-/// The id position of each dense id. Callers at the same time have one copy. Where the two differ,
-/// ids must be short.
+/// The id position of each dense id. Callers at the same time share one copy. Where id positions
+/// and dense ids differ, ids must be short.
 #[derive(Debug)]
 pub struct IdPositions(
     /// `None` where id positions and dense ids are the same numbers.

@@ -69,7 +69,7 @@ impl Sample {
     }
 }
 
-/// How many vertices something was computed from.
+/// How many vertices a result was computed from.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sources {
     /// Their number.

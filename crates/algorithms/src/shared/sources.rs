@@ -89,9 +89,6 @@ pub struct SearchFiles {
 
 impl SearchFiles {
     /// Reads the tables that options name.
-    ///
-    /// # Errors
-    /// As for [`VertexList::read`].
     pub fn read(
         sources: Option<&TableSource>,
         targets: Option<&TableSource>,

@@ -44,8 +44,7 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// How far the edges outside the forest lead; all by number.
 struct Reaches {
     forest: Forest,
-    /// The least number that such edges lead to, from a vertex or, once summed up, from its
-    /// subtree.
+    /// The least number that such edges lead to from a vertex. After the sum, from its subtree.
     least: Vec<AtomicU32>,
     /// The greatest such number.
     greatest: Vec<AtomicU32>,

@@ -75,7 +75,7 @@ pub struct BfsOptions {
 }
 
 impl BfsOptions {
-    /// What is reported of paths.
+    /// What the search reports about paths.
     fn paths(&self) -> PathsWanted {
         PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }

@@ -149,7 +149,7 @@ impl SsspOptions {
         }
     }
 
-    /// What is reported of paths.
+    /// What the search reports about paths.
     fn paths(&self) -> PathsWanted {
         PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }

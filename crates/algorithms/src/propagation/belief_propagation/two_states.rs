@@ -131,7 +131,7 @@ struct GatheredRows {
     ends: Vec<ShortId>,
     /// Where each row ends.
     rows: Vec<usize>,
-    /// Whether each end counts, in an iteration that finds this.
+    /// Whether each end counts. Empty unless the iteration finds this out.
     counts: Vec<bool>,
 }
 

@@ -3,7 +3,7 @@
 //! The vertices are given, or those of a weakly connected component, which a union-find finds. Two
 //! passes over the tiles count and then write the edges, in the order of the tiles, with original
 //! ids; an edge of an undirected graph is written once. Memory: a bit a vertex, 4 bytes more where
-//! the vertices have an order, and for a component that of `wcc`.
+//! the vertices have an order; for a component, plus the memory of `wcc`.
 
 mod answer;
 
