@@ -34,8 +34,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns the work of visiting all vertices and edges in each of these rounds. Where their
-    /// number is unknown, it is that of the fitted runs.
+    /// Returns the work of visiting all vertices and edges in each of these rounds. If their number
+    /// is unknown, the fitted runs give it.
     pub fn of_rounds(kind: &'static str, graph: &Graph, rounds: Iterations) -> Work {
         let usual = Rate::of(kind).map_or(1.0, |rate| rate.rounds);
         let rounds = match rounds {

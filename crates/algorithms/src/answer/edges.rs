@@ -132,7 +132,7 @@ impl EdgeTable {
         let is_undirected = graph.manifest().undirected;
         let is_chosen =
             |vertex: VertexId| self.chosen.as_ref().is_none_or(|set| set.contains(vertex.short()));
-        // Tiles that were read stay in memory if there is room beside what is made of them.
+        // Tiles that were read stay in memory if there is room beside the waiting rows.
         let chosen = self.chosen.as_ref().map_or(0, |_| chosen_size(graph));
         let held = EdgeTable::held(graph, self.memory)? + chosen;
         let _held = lease_with_overhead(graph, "the edges", held)?;
