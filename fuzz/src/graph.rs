@@ -89,10 +89,9 @@ impl Directory {
             memory: ImportConfig::MEMORY_MIN,
             threads: 1,
             force: true,
-            grid: kind.grid,
-            row_cut: kind.cut,
             ..ImportConfig::default()
         };
+        (config.tuning.grid, config.tuning.row_cut) = (kind.grid, kind.cut);
         config.input.weighted = kind.weighted;
         config.input.no_header = true;
         config.input.delimiter = Some("tab".parse().expect("a delimiter"));
@@ -228,9 +227,9 @@ pub fn import_any(data: &[u8]) {
         memory: ImportConfig::MEMORY_MIN,
         threads: 1,
         force: true,
-        grid: if is_set(5) { SMALL_GRID } else { Grid::default() },
         ..ImportConfig::default()
     };
+    config.tuning.grid = if is_set(5) { SMALL_GRID } else { Grid::default() };
     config.input.weighted = is_set(7);
     let output = folder().join("imported.tegula");
     let report = import(&[input], &output, &config, &Silent, &Cancel::default());

@@ -7,7 +7,7 @@ use tegula_engine::{Graph, ShortId};
 use tegula_import::settings;
 use tegula_machine::threads::{lock, unlocked};
 
-use crate::original_ids::{Name, name_of};
+use crate::shared::original_ids::{Name, name_of};
 
 pub use tegula_store::{Hint, Setting, SettingValue};
 

@@ -34,20 +34,12 @@
 //! ```
 
 mod error;
-mod exact_sum;
-mod random;
-mod samples;
-mod searches;
-mod sources;
-mod tally;
-mod union_find;
+mod shared;
 
 pub mod algorithm;
 pub mod answer;
 pub mod catalogue;
-pub mod original_ids;
 pub mod side_table;
-pub mod vertex_list;
 
 pub mod centrality;
 pub mod clustering;
@@ -55,10 +47,12 @@ pub mod communities;
 pub mod components;
 pub mod paths;
 pub mod propagation;
-pub mod proximity;
+pub mod similarity;
 pub mod structure;
 
 pub use catalogue::{CATALOGUE, find};
 pub use error::{Error, Hint, Result, Setting, SettingValue};
-pub use sources::Sources;
+pub use shared::find_vertex::find_vertex;
+pub use shared::sources::Sources;
+pub use shared::{original_ids, vertex_list};
 pub use tegula_engine as engine;

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use support::{AMPLE, import_with, tables, ways::with_rows};
 use tegula_engine::{Arrays, Checkpoints, RunOptions, open_graph};
 use tegula_generators::{Rmat, edges};
-use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_machine::threads::refuse_each;
 use tegula_store::graph::VertexOrder;
@@ -31,7 +30,8 @@ fn runs() -> Vec<(&'static str, Value, Arrays)> {
 fn skewed(scratch: &Scratch) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
     let grid = Grid { segment_log2: 8, column_log2: 7 };
-    let config = ImportConfig { grid, ..with_rows(VertexOrder::Degree, false) };
+    let mut config = with_rows(VertexOrder::Degree, false);
+    config.tuning.grid = grid;
     import_with(config, scratch.path(), "skewed", &graph)
 }
 

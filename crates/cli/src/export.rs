@@ -10,7 +10,7 @@ use serde_json::json;
 use tegula_algorithms::algorithm::{Entry, Needs};
 use tegula_algorithms::answer::{self, EdgeTable, NeighbourTable, RowSink, Table, VertexIds};
 use tegula_algorithms::centrality::degree::DegreeOptions;
-use tegula_algorithms::original_ids::find_vertex;
+use tegula_algorithms::find_vertex;
 use tegula_algorithms::side_table::{LocalPaths, TableOptions, TableRead, TableSource, Tables};
 use tegula_algorithms::vertex_list::VertexList;
 use tegula_engine::{Graph, RunOptions};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use tegula_import::input::{
     ColumnChoice, ColumnsTaken, Delimiter, Format, IdKind, InputOptions, Vertices,
 };
-use tegula_import::{Combine, ImportConfig, ImportReport};
+use tegula_import::{Combine, ImportConfig, ImportReport, Tuning};
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::{Grid, TileOrder};
@@ -307,11 +307,14 @@ impl ImportArgs {
             threads: self.threads.count(),
             force: self.force,
             spill_directory: self.spill_directory.clone(),
-            grid: self.grid.unwrap_or_default(),
-            tile_order: match self.tile_order {
-                TileOrderChoice::Hilbert => TileOrder::Hilbert,
-                TileOrderChoice::Source => TileOrder::Source,
-                TileOrderChoice::Target => TileOrder::Target,
+            tuning: Tuning {
+                grid: self.grid.unwrap_or_default(),
+                tile_order: match self.tile_order {
+                    TileOrderChoice::Hilbert => TileOrder::Hilbert,
+                    TileOrderChoice::Source => TileOrder::Source,
+                    TileOrderChoice::Target => TileOrder::Target,
+                },
+                ..Tuning::default()
             },
             ..ImportConfig::default()
         }

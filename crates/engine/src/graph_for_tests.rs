@@ -39,7 +39,8 @@ pub fn graph_with_rows(
     };
     std::fs::write(&input, edges.edges.iter().enumerate().map(line).collect::<String>()).unwrap();
     let (order, rows) = (Some(VertexOrder::Given), Some(encoding));
-    let mut config = ImportConfig { order, rows, undirected: true, row_cut, ..Default::default() };
+    let mut config = ImportConfig { order, rows, undirected: true, ..Default::default() };
+    config.tuning.row_cut = row_cut;
     config.memory = 256 << 20;
     config.input.weighted = edges.weights.is_some();
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();

@@ -67,8 +67,8 @@ impl<'g> TileSource<'g> {
         2 * parts.group_size_max(has_weights) * workers as u64
     }
 
-    /// Returns the bytes with which reads do not wait for processing, given `bytes` that others
-    /// want to share.
+    /// Returns the bytes that let reads go on while others process, given `bytes` that others want
+    /// to share.
     pub fn stream_size_wanted(workers: usize, bytes: u64) -> u64 {
         (STREAM_SIZE_PER_WORKER * workers as u64).min(bytes / STREAM_SHARE)
     }

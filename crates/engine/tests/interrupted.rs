@@ -50,15 +50,15 @@ fn layered(scratch: &Scratch) -> PathBuf {
     let ends = edges.iter().flat_map(|&(source, target): &(u64, u64)| [source, target]);
     std::fs::write(&input, ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()).unwrap();
     let output = scratch.path().join("layered.tegula");
-    let config = ImportConfig {
+    let mut config = ImportConfig {
         order: Some(VertexOrder::Given),
         rows: Some(RowEncoding::default()),
         undirected: true,
         memory: 256 << 20,
-        // Several batches.
-        batch_edges: 1 << 17,
         ..Default::default()
     };
+    // Several batches.
+    config.tuning.batch_edges = 1 << 17;
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     output
 }

@@ -21,9 +21,9 @@ use crate::relabel::{self, NullVertex, Relabeled, count_degrees};
 use crate::source::{EdgeSource, changed};
 use crate::vertex_files::{VertexFile, write_ids};
 
-/// Ids are sorted and replaced by id positions where their range, used or not, exceeds this
-/// number times the arcs. A table of such a range would take more time and memory than sorting,
-/// even where it has been counted while the input was read.
+/// Ids are sorted and replaced by id positions where their range is larger than `SPARSITY_MAX`
+/// times the number of arcs. A table over such a range takes more time and memory than sorting.
+/// This also holds where the range was counted while the input was read.
 const SPARSITY_MAX: u64 = 2;
 
 /// A graph whose vertices are small integers: its own ids, or id positions.

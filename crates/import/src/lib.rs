@@ -7,7 +7,7 @@
 //!                                                           |
 //!                              sorted by bins <-------------+
 //!                                     |
-//!                              pieces --encode--> tiles --> graph directory
+//!                             portions --encode--> tiles --> graph directory
 //! ```
 //!
 //! 1. `count`: `intake` reads the input once. It counts degrees by id while the ids are small
@@ -19,16 +19,16 @@
 //!    vertex.
 //! 4. `sort`: the edges get their dense ids (`relabel::mapping`) and go to `bins`, which the
 //!    degrees determine.
-//! 5. `encode`: [`mod@encode::build`] joins bins to pieces, or cuts them into pieces, and encodes
-//!    these.
+//! 5. `encode`: [`mod@encode::build`] joins bins to portions, or cuts them into portions, and
+//!    encodes these.
 //!
-//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but no
-//! later one. `known` and this file join them.
+//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but
+//! no later one. `known` and this file join them.
 //!
 //! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
-//! tables slice by slice, and sends more edges through `buckets` on disk. That takes more passes,
-//! but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do not fit,
-//! that order is not tried.)
+//! tables section by section, and sends more edges through `buckets` on disk. That takes more
+//! passes, but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do
+//! not fit, that order is not tried.)
 
 pub mod input;
 pub mod settings;
@@ -75,7 +75,7 @@ use input::{Input, InputOptions, VertexSet, Vertices};
 use known::Known;
 use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
-use order::{Declared, DenseIds, Numbered};
+use order::{DeclaredRows, DenseIds, Numbered};
 use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;
@@ -117,17 +117,34 @@ pub struct ImportConfig {
     pub force: bool,
     /// Where temporary files go; by default beside the graph.
     pub spill_directory: Option<PathBuf>,
-    /// How the tiles are filed. The graph depends on it, so only tests change it: their graphs are
-    /// small.
+    /// Choices that only tests and benchmarks make.
+    #[doc(hidden)]
+    pub tuning: Tuning,
+}
+
+/// Choices that the import makes well by itself, for tests, whose graphs are small, and for
+/// benchmarks. The graph depends on all of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Tuning {
+    /// How the tiles are filed.
     pub grid: Grid,
-    /// The order of the tiles in a batch. Sums of floats depend on it, so only benchmarks change
-    /// it.
+    /// The order of the tiles in a batch. Sums of floats depend on it.
     pub tile_order: TileOrder,
-    /// How rows are cut into chunks, and the longest rows into pieces. Only tests change it.
+    /// How rows are cut into chunks, and the longest rows into pieces.
     pub row_cut: ChunkCut,
-    /// A batch of targets with more edges is halved. The graph depends on it, and so do sums of
-    /// floats, so only tests change it: their graphs are small.
+    /// A batch of targets with more edges is halved. Sums of floats depend on it.
     pub batch_edges: u64,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            grid: Grid::default(),
+            tile_order: TileOrder::default(),
+            row_cut: ChunkCut::STANDARD,
+            batch_edges: BATCH_EDGES_MAX,
+        }
+    }
 }
 
 impl ImportConfig {
@@ -155,10 +172,7 @@ impl Default for ImportConfig {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             force: false,
             spill_directory: None,
-            grid: Grid::default(),
-            tile_order: TileOrder::default(),
-            row_cut: ChunkCut::STANDARD,
-            batch_edges: BATCH_EDGES_MAX,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -190,7 +204,7 @@ impl Default for ImportConfig {
 /// nothing behind.
 ///
 /// # Panics
-/// When `config.grid` is not sound.
+/// When `config.tuning.grid` is not sound.
 pub fn import(
     inputs: &[PathBuf],
     output: &Path,
@@ -198,15 +212,16 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
-    assert!(config.grid.is_sound(), "unsound grid {:?}", config.grid);
+    assert!(config.tuning.grid.is_sound(), "unsound grid {:?}", config.tuning.grid);
     let needs = |set: &VertexSet, weighted| {
         let count = declared::Declared::of(set).count();
-        declared::check_count(count, config.has_rows(), config.grid)?;
+        declared::check_count(count, config.has_rows(), config.tuning.grid)?;
         Ok(Needs {
             weighted,
             wide: count.is_some_and(|vertices| vertices > SHORT_COUNT_MAX),
             vertices: count.unwrap_or(0),
-            batches: count.map_or(0, |vertices| declared::batch_bytes(vertices, config.grid)),
+            batches: count
+                .map_or(0, |vertices| declared::batch_bytes(vertices, config.tuning.grid)),
         })
     };
     let mut set = VertexSet::default();
@@ -252,7 +267,13 @@ fn import_within(
         let wanted = [(Direction::Forward, config.rows), (Direction::Reverse, config.reverse)];
         for (direction, encoding) in wanted {
             if let Some(encoding) = encoding {
-                build_rows(&run, directory, (direction, encoding), config.row_cut, &mut report)?;
+                build_rows(
+                    &run,
+                    directory,
+                    (direction, encoding),
+                    config.tuning.row_cut,
+                    &mut report,
+                )?;
             }
         }
         Ok::<_, tegula_store::Error>(report)
@@ -340,13 +361,13 @@ fn arrange<W: Weight>(
     seconds.relabeling = clock.lap();
 
     let vertices = known.declared.unwrap_or(summary.vertices);
-    declared::check_count(Some(vertices), config.has_rows(), config.grid)?;
+    declared::check_count(Some(vertices), config.has_rows(), config.tuning.grid)?;
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
     let manifest = match run.is_wide(vertices.max(summary.id_end)) {
         false => arranged(run).import::<u32, W>(known, seconds),
         true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
-            let batches = declared::batch_bytes(vertices, config.grid);
+            let batches = declared::batch_bytes(vertices, config.tuning.grid);
             arranged(&run.widened(vertices, batches)?).import::<u64, W>(known, seconds)
         }
     };
@@ -371,10 +392,10 @@ impl Arranging<'_> {
         seconds: &mut StageSeconds,
     ) -> Result<Manifest> {
         let Arranging { run, directory, config, summary, .. } = self;
-        let &ImportConfig { grid, tile_order, batch_edges, .. } = config;
+        let Tuning { grid, tile_order, batch_edges, .. } = config.tuning;
         let (edges, degrees) = (&known.edges, &known.degrees);
         let ids = known.ids_by_row.as_ref();
-        let declared = known.declared.map(|count| Declared { count, ids });
+        let declared = known.declared.map(|count| DeclaredRows { count, ids });
         let passes = ordering_passes(run, &summary, config.order);
         run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
         let (numbered, order) = match config.order {
@@ -398,8 +419,13 @@ impl Arranging<'_> {
         seconds.sorting = self.clock.lap();
 
         let (weighted, vertices) = (W::IS_WEIGHTED, plan.vertices);
-        let mut writer =
-            GraphWriter::create(directory, weighted, vertices, config.grid, plan.all_batches())?;
+        let mut writer = GraphWriter::create(
+            directory,
+            weighted,
+            vertices,
+            config.tuning.grid,
+            plan.all_batches(),
+        )?;
         let duplicates = build(run, &plan, sorted, &mut writer)?;
         if writer.edge_count() != summary.edges {
             return Err(changed());
@@ -415,7 +441,7 @@ impl Arranging<'_> {
             duplicates,
             ids,
             order,
-            grid: config.grid,
+            grid: config.tuning.grid,
             batches: 0,
             cells: 0,
             tiles: 0,
@@ -449,7 +475,7 @@ fn bring_to_bins<N: VertexNumber + Key, W: Weight>(
 ) -> Result<Sorted<N, W>> {
     // Where the edges are read from the input again, no kept edges take memory.
     let dense_ids = DenseIds::<N>::new(numbered, run.share(shares::DENSE_IDS));
-    let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.slices() == 1;
+    let is_alone = matches!(edges, EdgeSource::Input(_)) && dense_ids.sections() == 1;
     let held = if is_alone { shares::SORTED_ALONE } else { shares::SORTED };
     let held = run.share(held).saturating_sub(TILE_BYTES).max(run.share(shares::SORTED_MIN));
     let sorter = Sorter::new(run, plan, held);

@@ -38,10 +38,10 @@ pub(super) const WRITING: Share = share(1, 24);
 
 /// The buffers of the readers of the input.
 pub(super) const INPUT: Share = share(1, 8);
-/// Counters of the degrees by id take 4 bytes an id, and so does a slice of the table from ids to
-/// dense ids. The shares are a little more than a quarter and an eighth, so that a budget of 32
-/// bytes an id holds both whole, beside what the process itself takes: 2^27 ids within 4 GiB. Slice
-/// by slice, an import takes 1.7 times as long.
+/// Counters of the degrees by id take 4 bytes an id. So does a section of the table from ids to
+/// dense ids. The shares are a little more than a quarter and an eighth. So a budget of 32 bytes an
+/// id holds both whole, beside what the process itself takes: 2^27 ids within 4 GiB. Section by
+/// section, an import takes 1.7 times as long.
 pub(super) const COUNTERS: Share = share(4, 15);
 pub(super) const DENSE_IDS: Share = share(2, 15);
 /// Ends that wait to be counted in [`COUNTERS`].
@@ -105,7 +105,7 @@ pub(super) const TREES_AND_LISTS: Share = share(3, 4);
 pub(super) const SORTED_ALONE: Share = share(13, 30);
 /// Edges by bins, where other edges are held at the same time.
 pub(super) const SORTED: Share = share(7, 48);
-/// The least that is left of either once the building of tiles has taken what it needs.
+/// The building of tiles takes memory from either share. At least this much is left of the share.
 pub(super) const SORTED_MIN: Share = share(1, 8);
 
 /// The expected edges of a group of bins, unless it is a single stretch.

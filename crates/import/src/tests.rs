@@ -372,11 +372,13 @@ fn cells_of_every_size() {
     for (segment_log2, column_log2) in [(6, 6), (8, 7), (6, 24), (24, 7), (10, 16)] {
         let grid = Grid { segment_log2, column_log2 };
         for order in [VertexOrder::Given, VertexOrder::Degree] {
-            let config = ImportConfig { grid, ..config(false, true, Some(order)) };
+            let mut config = config(false, true, Some(order));
+            config.tuning.grid = grid;
             check(&by_chance, &config);
             check(&near, &ImportConfig { undirected: true, ..config.clone() });
         }
-        let config = ImportConfig { grid, ..config(false, false, Some(VertexOrder::Given)) };
+        let mut config = config(false, false, Some(VertexOrder::Given));
+        config.tuning.grid = grid;
         check(&diagonal, &config);
         check(&"5 5 1\n".repeat(600_000), &config);
     }

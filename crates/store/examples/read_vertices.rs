@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Prints the bytes of the arrays. For each pass, prints the seconds of opening the graph and of
-//! reading the out-degrees, the in-degrees, the dense ids by rank, and the original ids with dense
-//! ids. After the first pass, the arrays are in the page cache.
+//! reading the out-degrees, the in-degrees, the dense ids by id position, and the original ids with
+//! dense ids. After the first pass, the arrays are in the page cache.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -157,8 +157,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Returns a cell of text, in quotes where it needs them (RFC 4180), or would be read as a comment,
-/// or would lose the blanks around it.
+/// Returns a cell of text. The cell is in quotes where RFC 4180 asks for them, where it would be
+/// read as a comment, and where it would lose the blanks around it.
 pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     let is_bare = string.trim_ascii() == string && !string.starts_with(['#', '%']);

@@ -83,9 +83,9 @@ impl Sentence {
         {
             return Some(format!("\"{vague}\" is vague: {instead}"));
         }
-        // The blank behind "many" may be the one before "as".
-        let behind = text.find(" as many ").map(|at| &text[at + " as many".len()..]);
-        if behind.is_some_and(|rest| !rest.contains(" as ")) {
+        // Each "as many" needs its own "as", before the next one. The blank behind "many" may be
+        // the one before "as".
+        if text.split(" as many").skip(1).any(|rest| !rest.contains(" as ")) {
             return Some("\"as many\" without \"as\": name the quantity".to_owned());
         }
         let has_verb =
@@ -219,6 +219,7 @@ mod tests {
         assert_eq!(findings("// Waits.\n// It reads so many pages."), [2]);
         assert_eq!(findings("/// It reads\n/// as many of\n/// them."), [1]);
         assert!(findings("// It reads as many pages as `limit` says.").is_empty());
+        assert_eq!(findings("// It reads as many as there are, and writes as many."), [1]);
         assert_eq!(findings("// Whoever waits is woken."), [1]);
     }
 

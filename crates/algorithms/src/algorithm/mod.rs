@@ -2,7 +2,7 @@
 //!
 //! An algorithm implements [`Algorithm`] for the struct of its options. A face (the command line, a
 //! service, a language) takes an [`Entry`] of the catalogue, and makes a [`Request`] of the options
-//! that it is given. It then has the files read that these name, asks for the [`Needs`], and runs
+//! that it is given. It then reads the files that options name, asks for the [`Needs`], and runs
 //! what is [`Prepared`]. It never knows which algorithm it runs.
 
 #[cfg(feature = "clap")]

@@ -120,7 +120,7 @@ struct Streamed {
 }
 
 impl Streamed {
-    /// Adds the bytes of what is streamed to an estimate. Returns the layout that is streamed.
+    /// Adds the bytes of the streamed layout to an estimate, and returns this layout.
     fn add_to(
         &self,
         estimate: &mut Estimate,

@@ -6,9 +6,9 @@
 //! from each other, so caches miss more often. `cargo xtask fit-rates` fits the rates to runs on
 //! graphs of several kinds and sizes, and writes `rates.json`.
 //!
-//! Where rounds go on until nothing changes, their number is that of the fitted runs. So are the
-//! share of the edges that a search visits, and the shares of its arrays and its layout that a run
-//! uses.
+//! Where rounds go on until nothing changes, the estimate takes their number from the fitted runs.
+//! It also takes from them the share of the edges that a search visits, and the shares of its
+//! arrays and its layout that a run uses.
 
 use std::sync::LazyLock;
 
@@ -34,8 +34,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns the work of visiting all vertices and edges in each of these rounds. Where their
-    /// number is unknown, it is that of the fitted runs.
+    /// Returns the work of visiting all vertices and edges in each of these rounds. If their number
+    /// is unknown, the fitted runs give it.
     pub fn of_rounds(kind: &'static str, graph: &Graph, rounds: Iterations) -> Work {
         let usual = Rate::of(kind).map_or(1.0, |rate| rate.rounds);
         let rounds = match rounds {

@@ -14,7 +14,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::table::{Table, write_in_batches};
 use super::tiles::{self, edges_of_a_tile_max};
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 
 /// Edges in the order of the tiles, each edge of an undirected graph once. They are all edges, or
 /// those between chosen vertices.
@@ -132,7 +132,7 @@ impl EdgeTable {
         let is_undirected = graph.manifest().undirected;
         let is_chosen =
             |vertex: VertexId| self.chosen.as_ref().is_none_or(|set| set.contains(vertex.short()));
-        // Tiles that were read stay in memory if there is room beside what is made of them.
+        // Tiles that were read stay in memory if there is room beside the waiting rows.
         let chosen = self.chosen.as_ref().map_or(0, |_| chosen_size(graph));
         let held = EdgeTable::held(graph, self.memory)? + chosen;
         let _held = lease_with_overhead(graph, "the edges", held)?;

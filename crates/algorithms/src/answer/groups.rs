@@ -12,7 +12,7 @@ use tegula_store::Diagnostic;
 use super::figures::{Figures, Named};
 use super::{Answer, CHUNK, Columns, Facts, GroupSize, List, Summary, TableRows, Values};
 use crate::error::Result;
-use crate::original_ids::{IdPosition, Name};
+use crate::shared::original_ids::{IdPosition, Name};
 
 /// A group for each vertex.
 pub struct Groups<N, F> {

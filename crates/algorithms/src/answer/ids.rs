@@ -10,7 +10,7 @@ use tegula_store::graph::{Graph, IdChunk, IdType, Strings};
 use tegula_store::{Error, VERTEX_COUNT_MAX};
 
 use crate::error::Result;
-use crate::original_ids::IdPosition;
+use crate::shared::original_ids::IdPosition;
 
 /// Returns the type of a column of vertices.
 pub fn id_type(graph: &Graph) -> DataType {

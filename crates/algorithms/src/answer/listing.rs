@@ -10,7 +10,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::scores::Score;
 use super::table::{Table, write_in_batches};
 use crate::error::Result;
-use crate::original_ids::ShortIdPosition;
+use crate::shared::original_ids::ShortIdPosition;
 
 /// Some of the vertices, with a value each.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::ids::{GroupSize, find_ids, id_type};
 use super::table::write_in_batches;
 use super::tiles;
 use crate::error::Result;
-use crate::original_ids::{IdPositions, ShortIdPosition};
+use crate::shared::original_ids::{IdPositions, ShortIdPosition};
 
 /// A row for each edge that leaves one of some vertices, sorted by the original ids of the vertex
 /// and then of its neighbour. An edge of an undirected graph leaves both of its ends; a loop occurs

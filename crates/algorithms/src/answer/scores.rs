@@ -14,7 +14,7 @@ use super::{
     Answer, Columns, Facts, List, Summary, TableRows, TotalOrder, Values, decimal, greatest,
 };
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// Numbers of the vertices. A summary lists the greatest.
 pub struct Scores<V, F> {

@@ -4,7 +4,7 @@ use tegula_engine::{Cancel, Error, Graph, OrderedStates, States, Value, VertexNu
 
 use super::{CHUNK, Values};
 use crate::error::Result;
-use crate::original_ids::has_order;
+use crate::shared::id_order::has_order;
 
 /// Returns the bytes that [`by_smallest`] holds beside its result.
 pub(crate) fn by_smallest_size(graph: &Graph) -> u64 {

@@ -9,7 +9,7 @@ use tegula_store::graph::{Graph, IdChunk};
 
 use super::TableRows;
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// A vertex with its key in an order.
 struct Ranked<K> {

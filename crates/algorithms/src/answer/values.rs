@@ -10,7 +10,7 @@ use tegula_store::graph::IdType;
 
 use super::{CHUNK, find_ids};
 use crate::error::Result;
-use crate::original_ids::IdPosition;
+use crate::shared::original_ids::IdPosition;
 
 /// Vertices with consecutive id positions.
 #[derive(Debug, Clone, Copy)]

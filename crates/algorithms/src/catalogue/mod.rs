@@ -11,7 +11,7 @@ use crate::communities::{cdlp, conductance, label_propagation, leiden, louvain};
 use crate::components::{bridges, scc, wcc};
 use crate::paths::{astar, bfs, diameter, k_hop, sssp};
 use crate::propagation::{belief_propagation, spmv};
-use crate::proximity::{random_walks, similarity};
+use crate::similarity::{random_walks, similarity};
 use crate::structure::{mis, mst, subgraph, topological_order};
 
 pub use page::page;

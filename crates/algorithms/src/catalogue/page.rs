@@ -132,7 +132,7 @@ fn value_of(option: &Value) -> String {
     text
 }
 
-/// The words of which an option takes one, if it takes words.
+/// The words that an option accepts, if it accepts words.
 fn choices(option: &Value) -> Option<String> {
     let variants = option.get("oneOf").or_else(|| option["anyOf"].get(0)?.get("oneOf"));
     let words: Vec<String> = match (variants, option.get("enum")) {

@@ -11,9 +11,9 @@ use tegula_store::rows::Direction;
 use crate::algorithm::{Found, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
-use crate::samples::{self, Sample, Sources};
-use crate::searches::{self, Searches};
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::samples::{self, Sample, Sources};
+use crate::shared::searches::{self, Searches};
 
 /// Options of a centrality by distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

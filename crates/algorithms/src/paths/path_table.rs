@@ -14,8 +14,9 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name, has_order, with_order_streamed};
-use crate::sources::SearchFiles;
+use crate::shared::id_order::{has_order, with_order_streamed};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name};
+use crate::shared::sources::SearchFiles;
 
 /// What a search has found about a vertex.
 pub trait Step {

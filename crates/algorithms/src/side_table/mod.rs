@@ -1,4 +1,4 @@
-//! Tables that options name, with a row for each vertex that an option is about.
+//! Tables that options name. Each row is about one vertex, or two.
 //!
 //! A table is read within the budget, however long it is and however it is compressed. Rows are
 //! looked up in blocks, in the memory that is left beside what is made of the rows.

@@ -63,7 +63,7 @@ pub(super) fn read<V: RowVisitor>(
         Err(_) => {}
     }
     let TableReader { mut read, .. } = reader;
-    // What looked ids up has no more use for its memory.
+    // The look-up of ids needs its memory no longer.
     graph.reader().pool().trim();
     read.may_be_cut = result?;
     if read.rows == 0 && read.missing_rows > 0 {

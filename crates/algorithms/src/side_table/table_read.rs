@@ -5,7 +5,7 @@ use tegula_machine::disk::Crc32c;
 
 use crate::answer::{count, counted};
 
-/// The most ids that are named of those that the graph does not have.
+/// The most ids that a warning lists of those that the graph lacks.
 const MISSING_NAMED_MAX: usize = 5;
 
 /// What was read of a table that an option names.

@@ -29,7 +29,8 @@ const SENDING: u64 = 24 << 10;
 fn skewed(scratch: &Scratch) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(12, 8, 5).unwrap()));
     let grid = Grid { segment_log2: 10, column_log2: 9 };
-    let config = ImportConfig { order: Some(VertexOrder::Degree), grid, ..Default::default() };
+    let mut config = ImportConfig { order: Some(VertexOrder::Degree), ..Default::default() };
+    config.tuning.grid = grid;
     import_with(config, scratch.path(), "skewed", &graph)
 }
 

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Error as RunError, Graph, RunOptions, open_graph};
-use tegula_import::ImportConfig;
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
@@ -352,7 +351,8 @@ proptest! {
         let [potential, priors] = ["potential.txt", "priors.txt"].map(|name| scratch.path().join(name));
         std::fs::write(&potential, rows).unwrap();
         std::fs::write(&priors, lines).unwrap();
-        let config = ImportConfig { grid: GRIDS[grid], ..with_rows(order, undirected) };
+        let mut config = with_rows(order, undirected);
+        config.tuning.grid = GRIDS[grid];
         let graph = open(&import_with(config, scratch.path(), "g", &list));
         let wanted = json!({
             "potential": potential, "priors": priors, "iterations": 5, "tolerance": tolerance

@@ -132,6 +132,21 @@ fn names_are_unique_and_every_algorithm_has_a_summary() {
     assert!(find("nothing").is_none());
 }
 
+/// Checks the times of an algorithm. One whose rate was not measured yet has no times.
+fn check_times(name: &str, needs: &Needs) {
+    let Some(rate) = Rate::of(needs.work().kind) else {
+        assert!(needs.seconds(AMPLE, 2, &Speed::default()).is_none(), "{name} has no rate");
+        return;
+    };
+    let seconds = |threads| needs.work().seconds(needs.edge_bytes, threads).unwrap();
+    let (alone, together) = (seconds(1), seconds(2));
+    assert!(needs.seconds(AMPLE, 2, &Speed::default()).unwrap() >= together, "{name}");
+    let is_shared = !matches!(name, "scc" | "astar" | "subgraph");
+    assert_eq!(alone > together, is_shared, "{name}: {alone} s, {together} s");
+    let work_seconds = rate.edge_seconds + rate.byte_seconds + rate.vertex_seconds;
+    assert!(together > 0.0 && work_seconds > 0.0, "{name}");
+}
+
 #[test]
 fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
     for_each_algorithm(|entry, graph, request| {
@@ -142,18 +157,7 @@ fn every_algorithm_runs_within_its_estimate_and_gives_its_declared_table() {
         let needs_rows = !matches!(request.edges, Edges::None | Edges::Tiles { .. });
         let needs = Needs::of(&prepared, graph, ample.threads, needs_rows).unwrap();
         assert!(needs.build_bytes.is_none(), "{name}: the graph has rows");
-        let kind = needs.work().kind;
-        let rate = Rate::of(kind).unwrap_or_else(|| panic!("{name}: no rate is known of {kind}"));
-        let speed = Speed::default();
-        let [alone, together] =
-            [1, 2].map(|threads| needs.work().seconds(needs.edge_bytes, threads).unwrap());
-        assert!(needs.seconds(AMPLE, 2, &speed).unwrap() >= together, "{name}");
-        let is_shared = !matches!(name, "scc" | "astar" | "subgraph");
-        assert_eq!(alone > together, is_shared, "{name}: {alone} s, {together} s");
-        assert!(
-            together > 0.0 && rate.edge_seconds + rate.byte_seconds + rate.vertex_seconds > 0.0,
-            "{name}"
-        );
+        check_times(name, &needs);
         assert!(needs.check("it", needs.needed()).is_ok());
         assert!(needs.check("it", needs.needed() - 1).is_err());
         assert!(needs.needed() < AMPLE && needs.estimate.vertex_bytes > 0, "{name}: {needs:?}");

@@ -31,7 +31,8 @@ fn assert_near(name: &str, expected: &Table<f64>, found: &Table<f64>) {
 fn import(scratch: &Scratch, name: &str, edges: &EdgeList, seed: usize) -> Graph {
     let order = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs][seed % 3];
     let grid = GRIDS[seed % GRIDS.len()];
-    let config = ImportConfig { order: Some(order), grid, ..Default::default() };
+    let mut config = ImportConfig { order: Some(order), ..Default::default() };
+    config.tuning.grid = grid;
     open(&import_with(config, scratch.path(), name, edges))
 }
 

@@ -26,7 +26,8 @@ use tegula_testkit::{EdgeList, Scratch};
 fn skewed(scratch: &Scratch, name: &str, seed: u64) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(10, 8, seed).unwrap())).weighted(2);
     let grid = Grid { segment_log2: 8, column_log2: 7 };
-    let config = ImportConfig { grid, ..with_rows(VertexOrder::Degree, true) };
+    let mut config = with_rows(VertexOrder::Degree, true);
+    config.tuning.grid = grid;
     import_with(config, scratch.path(), name, &graph)
 }
 

@@ -50,11 +50,9 @@ fn skewed(seed: u64) -> EdgeList {
 /// In the given order, dense ids do not depend on the direction of edges, and neither does the
 /// choice of parents.
 fn import(folder: &Path, name: &str, graph: &EdgeList, number: usize) -> Graph {
-    let config = ImportConfig {
-        grid: GRIDS[number % GRIDS.len()],
-        row_cut: ROW_CUTS[number % ROW_CUTS.len()],
-        ..with_rows(VertexOrder::Given, false)
-    };
+    let mut config = with_rows(VertexOrder::Given, false);
+    config.tuning.grid = GRIDS[number % GRIDS.len()];
+    config.tuning.row_cut = ROW_CUTS[number % ROW_CUTS.len()];
     open(&import_with(config, folder, name, graph))
 }
 

@@ -32,15 +32,15 @@ fn on_small_graphs_with_rows(undirected: bool, check: impl Fn(&EdgeList, &Graph)
         for (name, mut edges) in small_graphs(seed) {
             for order in ORDERS {
                 let rows = encodings.next();
-                let config = ImportConfig {
+                let mut config = ImportConfig {
                     order: Some(order),
                     rows,
                     reverse: rows,
                     undirected,
-                    grid: grids.next().unwrap_or_default(),
-                    row_cut: row_cuts.next().unwrap_or(ROW_CUTS[0]),
                     ..Default::default()
                 };
+                config.tuning.grid = grids.next().unwrap_or_default();
+                config.tuning.row_cut = row_cuts.next().unwrap_or(ROW_CUTS[0]);
                 let name = format!("{name}-{}", order.name());
                 let directory = import_with(config, scratch.path(), &name, &edges);
                 let graph = if undirected { edges.undirected() } else { edges.clone() };
@@ -62,7 +62,8 @@ fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
         for (name, edges) in small_graphs(seed) {
             for order in ORDERS {
                 let grid = grids.next().unwrap_or_default();
-                let config = ImportConfig { order: Some(order), grid, ..Default::default() };
+                let mut config = ImportConfig { order: Some(order), ..Default::default() };
+                config.tuning.grid = grid;
                 let name = format!("{name}-{}", order.name());
                 check(&edges, &open(&import_with(config, scratch.path(), &name, &edges)));
             }

@@ -11,7 +11,6 @@ use tegula_engine::{
     VertexId, open_graph,
 };
 use tegula_generators::{Rmat, edges};
-use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
@@ -155,7 +154,8 @@ fn a_batch_of_many_parts() {
     let scratch = Scratch::new();
     // Batches of two windows.
     let batch_edges = 1 << 20;
-    let config = ImportConfig { batch_edges, ..with_rows(VertexOrder::Given, true) };
+    let mut config = with_rows(VertexOrder::Given, true);
+    config.tuning.batch_edges = batch_edges;
     let directory = import_with(config, scratch.path(), "hubs", &graph);
     let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();
     // There is at least one part a tile.
@@ -176,7 +176,8 @@ fn skewed(scale: u32, degree: u64, batch_edges: u64) {
         (VertexOrder::Degree, 1 << 12, Grid::default()),
         (VertexOrder::Degree, 1 << 12, cells),
     ] {
-        let config = ImportConfig { batch_edges, grid, ..with_rows(order, true) };
+        let mut config = with_rows(order, true);
+        (config.tuning.batch_edges, config.tuning.grid) = (batch_edges, grid);
         let name = format!("{}-{}", order.name(), grid.segment_log2);
         let directory = import_with(config, scratch.path(), &name, &graph);
         let opened = open_graph(&directory, MEMORY, Backend::Auto).unwrap();

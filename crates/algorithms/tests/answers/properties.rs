@@ -228,15 +228,9 @@ proptest! {
             let undirected = case.is_undirected;
             let (order, rows) = (Some(order), Some(case.rows));
             let grid = case.grid;
-            let config = ImportConfig {
-                order,
-                rows,
-                reverse: rows,
-                undirected,
-                grid,
-                row_cut: case.row_cut,
-                ..Default::default()
-            };
+            let mut config =
+                ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
+            (config.tuning.grid, config.tuning.row_cut) = (grid, case.row_cut);
             let directory = import_with(config, scratch.path(), "g", &case.input);
             let mut ways = Way::all(&directory).into_iter();
             let expected = ways.next().unwrap().run(&directory, &case);

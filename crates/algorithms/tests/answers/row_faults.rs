@@ -41,7 +41,8 @@ fn import(scratch: &Scratch, scale: u32, rows: Option<RowEncoding>) -> PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(scale, 8, 5).unwrap())).weighted(1);
     let order = Some(VertexOrder::Degree);
     let row_cut = ChunkCut { edges_max: 300, window_log2: 8 };
-    let config = ImportConfig { order, rows, undirected: true, row_cut, ..Default::default() };
+    let mut config = ImportConfig { order, rows, undirected: true, ..Default::default() };
+    config.tuning.row_cut = row_cut;
     import_with(config, scratch.path(), "g", &graph)
 }
 
@@ -274,7 +275,8 @@ fn a_piece_of_a_row_that_leads_elsewhere_ends_the_run() {
         let hub = targets.iter().map(|&target| (0, target));
         let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::Plain));
         let row_cut = ChunkCut { edges_max: 4, window_log2: 2 };
-        let config = ImportConfig { order, rows, row_cut, ..Default::default() };
+        let mut config = ImportConfig { order, rows, ..Default::default() };
+        config.tuning.row_cut = row_cut;
         let graph = EdgeList::new(hub.chain(ring).collect());
         import_with(config, scratch.path(), name, &graph)
     });

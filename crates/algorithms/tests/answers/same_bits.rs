@@ -127,8 +127,8 @@ fn with_rows(scratch: &Scratch, undirected: bool, weighted: bool, rows: RowEncod
         RowEncoding::Ceesor | RowEncoding::Gap => ChunkCut { edges_max: 500, window_log2: 8 },
     };
     let (order, rows) = (Some(VertexOrder::Degree), Some(rows));
-    let config =
-        ImportConfig { order, rows, reverse: rows, undirected, row_cut, ..Default::default() };
+    let mut config = ImportConfig { order, rows, reverse: rows, undirected, ..Default::default() };
+    config.tuning.row_cut = row_cut;
     import_with(config, scratch.path(), &format!("{rows:?}-{undirected}-{weighted}"), &graph)
 }
 
@@ -387,7 +387,8 @@ fn every_algorithm_gives_the_same_bits_in_every_way() {
     let graph = EdgeList::new(edges(&Rmat::new(11, 8, 5).unwrap())).weighted(2);
     let grid = Grid { segment_log2: 8, column_log2: 9 };
     let rows = Some(RowEncoding::default());
-    let config = ImportConfig { undirected: true, grid, rows, ..Default::default() };
+    let mut config = ImportConfig { undirected: true, rows, ..Default::default() };
+    config.tuning.grid = grid;
     let directory = import_with(config, scratch.path(), "all", &graph);
     let expected = answers(&open(&directory), &scratch, &threads(1));
     for (name, rows) in &expected {

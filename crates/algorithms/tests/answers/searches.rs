@@ -137,7 +137,8 @@ proptest! {
     #[ignore = "long"]
     fn every_distance_is_the_smallest_and_every_parent_leads_back(case in cases()) {
         let scratch = Scratch::new();
-        let config = ImportConfig { grid: GRIDS[case.grid], ..with_rows(case.order, false) };
+        let mut config = with_rows(case.order, false);
+        config.tuning.grid = GRIDS[case.grid];
         let graph = open(&import_with(config, scratch.path(), "g", &case.graph));
         let sources = listed(scratch.path(), "sources.txt", &case.sources);
         let targets = listed(scratch.path(), "targets.txt", &case.targets);

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 use tegula_engine::{Graph, RunOptions, open_graph};
-use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
@@ -88,7 +87,8 @@ proptest! {
         let (all, measure) = (neighbours(&list), MEASURES[measure]);
         let vertices = list.vertices();
         let scratch = Scratch::new();
-        let config = ImportConfig { grid: GRIDS[grid], ..with_rows(order, undirected) };
+        let mut config = with_rows(order, undirected);
+        config.tuning.grid = GRIDS[grid];
         let graph = open(&import_with(config, scratch.path(), "g", &list));
         let pairs: Vec<[u64; 2]> =
             picks.iter().map(|pair| pair.map(|index| *index.get(&vertices))).collect();

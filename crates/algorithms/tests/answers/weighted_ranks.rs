@@ -50,12 +50,9 @@ fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
             for (number, edges) in [edges.weighted(seed), extreme(&edges, seed)].iter().enumerate()
             {
                 for undirected in [false, true] {
-                    let config = ImportConfig {
-                        order: orders.next(),
-                        grid: grids.next().unwrap_or_default(),
-                        undirected,
-                        ..Default::default()
-                    };
+                    let order = orders.next();
+                    let mut config = ImportConfig { order, undirected, ..Default::default() };
+                    config.tuning.grid = grids.next().unwrap_or_default();
                     let name = format!("{name}-{number}-{undirected}");
                     let graph = open(&import_with(config, scratch.path(), &name, edges));
                     let arcs = if undirected { edges.undirected() } else { edges.clone() };
@@ -106,7 +103,8 @@ fn skewed(scratch: &Scratch) -> std::path::PathBuf {
     let mut skewed = edges(&Rmat::new(14, 12, 3).unwrap());
     skewed.extend((0..1 << 16).map(|leaf| (7, leaf)));
     let grid = Grid { segment_log2: 14, column_log2: 13 };
-    let config = ImportConfig { order: Some(VertexOrder::Degree), grid, ..Default::default() };
+    let mut config = ImportConfig { order: Some(VertexOrder::Degree), ..Default::default() };
+    config.tuning.grid = grid;
     import_with(config, scratch.path(), "skewed", &extreme(&EdgeList::new(skewed), 5))
 }
 

@@ -110,7 +110,8 @@ fn small(scratch: &Scratch) -> Graph {
     let reversed: Vec<_> = graph.edges.iter().map(|&(source, target)| (target, source)).collect();
     graph.edges.extend(reversed);
     let grid = Grid { segment_log2: 7, column_log2: 8 };
-    let config = ImportConfig { grid, order: Some(VertexOrder::Degree), ..Default::default() };
+    let mut config = ImportConfig { order: Some(VertexOrder::Degree), ..Default::default() };
+    config.tuning.grid = grid;
     support::open(&import_with(config, scratch.path(), "small", &graph))
 }
 

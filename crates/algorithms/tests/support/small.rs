@@ -22,15 +22,15 @@ pub fn on_small_graphs(check: impl Fn(&str, &EdgeList, &Graph)) {
         for (name, edges) in small_graphs(seed) {
             for undirected in [false, true] {
                 let rows = encodings.next();
-                let config = ImportConfig {
+                let mut config = ImportConfig {
                     order: orders.next(),
                     rows,
                     reverse: rows.filter(|_| !undirected),
                     undirected,
-                    grid: grids.next().unwrap_or_default(),
-                    row_cut: row_cuts.next().unwrap_or(ROW_CUTS[0]),
                     ..Default::default()
                 };
+                config.tuning.grid = grids.next().unwrap_or_default();
+                config.tuning.row_cut = row_cuts.next().unwrap_or(ROW_CUTS[0]);
                 let name = format!("{name}-{undirected}");
                 let graph = open(&import_with(config, scratch.path(), &name, &edges));
                 let arcs = if undirected { edges.undirected() } else { edges.clone() };

@@ -35,15 +35,10 @@ pub const ROW_CUTS: [ChunkCut; 3] = [
 /// Settings to import in a vertex order, with rows; those of hubs are in several pieces.
 pub fn with_rows(order: VertexOrder, undirected: bool) -> ImportConfig {
     let rows = Some(RowEncoding::default());
-    let row_cut = ChunkCut { edges_max: 1 << 10, window_log2: 6 };
-    ImportConfig {
-        order: Some(order),
-        undirected,
-        rows,
-        reverse: rows,
-        row_cut,
-        ..Default::default()
-    }
+    let order = Some(order);
+    let mut config = ImportConfig { order, undirected, rows, reverse: rows, ..Default::default() };
+    config.tuning.row_cut = ChunkCut { edges_max: 1 << 10, window_log2: 6 };
+    config
 }
 
 /// One way to run.

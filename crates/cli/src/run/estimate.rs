@@ -152,12 +152,10 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>
     if needs.needed() <= memory && layout_is_read_again(needs, memory) {
         facts.add("an iteration moves, about", report::bytes(needs.iteration_bytes(memory)));
     }
-    if needs.needed() <= memory
-        && let Some(seconds) = outlook.seconds
-    {
+    if needs.needed() <= memory {
         let moved = report::bytes(needs.bytes_moved(memory) as u64);
         let peak = report::bytes(needs.peak_bytes(memory, json::peak_memory()));
-        let time = report::time(seconds);
+        let time = outlook.seconds.map_or_else(|| "time not known".to_owned(), report::time);
         facts.add("takes, about", format!("{time}, {peak} at the peak, and moves {moved}"));
     }
     facts.add("budget", report::bytes(memory));

@@ -18,7 +18,7 @@ use crate::errors::{Failure, Result};
 use crate::output::{Format as ResultFormat, Target};
 use crate::session::Session;
 
-/// The least budget for writing: that of an import, and what is held meanwhile.
+/// The least budget for writing: the minimum of an import, plus the open graph and its selection.
 pub fn memory_min(graph: &Graph) -> u64 {
     held(graph) + ImportConfig::MEMORY_MIN
 }

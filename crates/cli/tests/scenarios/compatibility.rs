@@ -158,7 +158,8 @@ fn cells_are_filed_as_they_always_were() {
     let before = shop.files("g.tegula");
     let grid = Grid { segment_log2: 6, column_log2: 7 };
     let (order, rows, memory) = (Some(VertexOrder::Given), Some(RowEncoding::Gap), 64 << 20);
-    let config = ImportConfig { order, rows, memory, grid, force: true, ..Default::default() };
+    let mut config = ImportConfig { order, rows, memory, force: true, ..Default::default() };
+    config.tuning.grid = grid;
     let (edges, graph) = (shop.path("g.txt"), shop.path("g.tegula"));
     import(&[edges], &graph, &config, &Silent, &Cancel::default()).unwrap();
     assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
@@ -181,7 +182,8 @@ fn rows_are_in_pieces_as_they_always_were() {
     let (order, rows) = (Some(VertexOrder::Given), Some(RowEncoding::Gap));
     let row_cut = ChunkCut { edges_max: 40, window_log2: 5 };
     let grid = Grid { segment_log2: 24, column_log2: 22 };
-    let config = ImportConfig { order, rows, reverse: rows, grid, row_cut, ..Default::default() };
+    let mut config = ImportConfig { order, rows, reverse: rows, ..Default::default() };
+    (config.tuning.grid, config.tuning.row_cut) = (grid, row_cut);
     let config = ImportConfig { memory: 64 << 20, force: true, ..config };
     let (edges, output) = (shop.path("g.txt"), shop.path("g.tegula"));
     import(&[edges], &output, &config, &Silent, &Cancel::default()).unwrap();

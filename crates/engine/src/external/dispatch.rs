@@ -1,11 +1,11 @@
 //! Dispatched messages: messages of a segment are sent to the groups of columns that need them.
 //!
-//! The messages of a segment are in memory for the first group. Then each further group gets those
-//! of the sources that its cells list, in the order of the list and without the sources. If few of
-//! them are not the identity, only these are written, with their sources. If none is, the group
-//! need not scan these cells at all. This is the dispatching, dense, sparse or not at all, of
-//! DFOGraph (Yu et al., PPoPP 2021, section 4). The bytes that it moves are weighed against reading
-//! all messages again.
+//! The messages of a segment are in memory for the first group. Then each further group gets the
+//! messages of the sources that its cells list, in the order of the list and without the sources.
+//! If most of these messages are the identity, only the others are written, with their sources. If
+//! all are, the group need not scan these cells at all. This is the dispatching, dense, sparse or
+//! not at all, of DFOGraph (Yu et al., PPoPP 2021, section 4). The bytes that it moves are weighed
+//! against reading all messages again.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -232,7 +232,7 @@ impl<R: Reduction> Dispatch<R> {
         is_any
     }
 
-    /// Sends the messages of a segment to the groups for which this was chosen, and finds out
+    /// Sends the messages of a segment to the groups for which sending was chosen, and finds out
     /// whether the first group needs any. `is_every_active` promises that every source is active.
     ///
     /// # Errors
@@ -348,9 +348,6 @@ impl<R: Reduction> Dispatch<R> {
 
     /// Puts the messages sent from a segment to a group into their places. Places of sources that
     /// its cells do not list stay as they are: no tile of these cells reads them.
-    ///
-    /// # Errors
-    /// Read errors; cancellation.
     pub fn receive(
         &mut self,
         graph: &Graph,

@@ -139,9 +139,6 @@ impl<T: Value> Finished<T> {
     }
 
     /// Visits a list from the first value to the last, block by block.
-    ///
-    /// # Errors
-    /// Read errors, and those of `visit`.
     pub fn for_each_block(
         &self,
         list: usize,

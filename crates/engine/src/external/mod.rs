@@ -83,13 +83,13 @@ pub struct ExternalStep<'g, P: Program> {
     position: Position,
 }
 
-/// How far an iteration gets by itself.
+/// Where an iteration stops.
 pub enum NextScan {
-    /// Until it needs tiles.
+    /// It waits for tiles.
     Tiles(TileDemand),
-    /// To the next segment or group of columns.
+    /// It comes to the next segment or group of columns.
     Further,
-    /// To its end.
+    /// It has ended.
     Done,
 }
 
@@ -247,9 +247,6 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Returns the states and the program after its end.
-    ///
-    /// # Errors
-    /// Failed writes.
     pub fn into_result(self) -> Result<(States<P::State>, P)> {
         self.states.store().finish_writing()?;
         Ok((self.states.into(), self.execution.program))

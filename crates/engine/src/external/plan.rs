@@ -51,8 +51,8 @@ pub struct ArraysPlan {
     /// Whether messages may be sent to the groups that need them, so that these need not read all
     /// again.
     pub sends: bool,
-    /// Bytes for blocks read ahead during a scan, for the time after it, beyond the usual buffers
-    /// for blocks.
+    /// Bytes for blocks that are read ahead during a scan and needed after it, beyond the usual
+    /// buffers for blocks.
     pub ahead: u64,
     /// Blocks of states that stay in memory.
     pub states_held: usize,
@@ -251,7 +251,7 @@ impl ArraysOnDisk {
     }
 
     /// Returns the plan for a run with `memory` bytes beyond the least that tiles need. Tiles get
-    /// as much as they need to stream without waits, if there is as much. `None` if `memory` is too
+    /// as much as they need to stream without waits, if there is enough. `None` if `memory` is too
     /// little.
     pub fn plan(&self, memory: u64, may_hold: bool) -> Option<ArraysPlan> {
         let least = self.least();
@@ -260,8 +260,8 @@ impl ArraysOnDisk {
         self.fit(least.bytes + left, may_hold)
     }
 
-    /// Returns the plan with which an iteration waits least for arrays, in `memory` bytes; `None`
-    /// if that is too little. Without `may_hold`, no blocks stay in memory.
+    /// Returns the plan for `memory` bytes with which an iteration waits least for arrays; `None`
+    /// if `memory` is too little. Without `may_hold`, no blocks stay in memory.
     pub(crate) fn fit(&self, memory: u64, may_hold: bool) -> Option<ArraysPlan> {
         let plans = self.groupings().filter(|plan| plan.bytes <= memory);
         let plans = plans.map(|plan| self.filled(plan, memory, may_hold));

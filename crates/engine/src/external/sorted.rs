@@ -26,7 +26,7 @@ const CHUNK: usize = 1 << 12;
 /// Blocks in flight at a time.
 const BLOCKS_IN_FLIGHT: u64 = 3;
 
-/// States in the order in which a table gets at them with the fewest reads.
+/// States, in the order in which a table needs the fewest reads.
 pub enum OrderedStates<S> {
     /// In memory, by dense id.
     ByDenseId(Vec<S>),
@@ -40,8 +40,8 @@ pub struct StatesByIdPosition<S>(Box<StatesOnDisk<S>>);
 impl<S: Value> States<S> {
     /// Orders states on disk by id position. States in memory stay ordered by dense id.
     ///
-    /// Reads all states once. If they do not fit in memory, they and a number of 4 bytes for each
-    /// are also written and read on the way.
+    /// Reads all states once. If they do not fit in memory, it also writes each state with a number
+    /// of 4 bytes, and reads both again.
     ///
     /// # Errors
     /// Failed reads and writes; [`OverBudget`](tegula_machine::Error::OverBudget) if memory has no
@@ -70,9 +70,6 @@ impl<S: Value> StatesByIdPosition<S> {
 
     /// Reads the states of a range of id positions.
     ///
-    /// # Errors
-    /// Failed reads.
-    ///
     /// # Panics
     /// When there are no such id positions.
     pub fn read(&self, id_positions: Range<usize>) -> Result<Vec<S>> {
@@ -80,9 +77,6 @@ impl<S: Value> StatesByIdPosition<S> {
     }
 
     /// Calls `visit` with chunks of states, in order.
-    ///
-    /// # Errors
-    /// Failed reads, and those of `visit`.
     pub fn for_each_chunk<E: From<tegula_store::Error>>(
         &self,
         mut visit: impl FnMut(&[S]) -> Result<(), E>,
@@ -91,9 +85,6 @@ impl<S: Value> StatesByIdPosition<S> {
     }
 
     /// Returns what `become_of` makes of each state, as an array of its own.
-    ///
-    /// # Errors
-    /// Failed reads and writes; cancellation.
     pub fn map(
         &self,
         graph: &Graph,
@@ -140,9 +131,6 @@ impl<S: Value> StatesByIdPosition<S> {
 
 impl<N: VertexNumber + Value> StatesByIdPosition<N> {
     /// Returns, for each number, the first id position at which it stands.
-    ///
-    /// # Errors
-    /// Those of [`look_up`](StatesByIdPosition::look_up).
     pub fn first_places(&self, graph: &Graph, cancel: &Cancel) -> Result<StatesByIdPosition<N>> {
         let numbers = StateNumbers { states: &self.0, number_of: |&number: &N| number.into() };
         self.0.look_up(graph, &numbers, FirstPlaces::<N>(PhantomData), cancel)
@@ -287,18 +275,12 @@ impl<S: Value> StatesWriter<S> {
     }
 
     /// Returns the array after all values are written by dense id.
-    ///
-    /// # Errors
-    /// Failed writes.
     pub fn finish(self) -> Result<States<S>> {
         self.into.store().finish_writing()?;
         Ok(self.into.into())
     }
 
     /// Returns the array after all values are written by id position.
-    ///
-    /// # Errors
-    /// Failed writes.
     pub fn finish_by_id_position(self) -> Result<StatesByIdPosition<S>> {
         self.into.store().finish_writing()?;
         Ok(StatesByIdPosition(Box::new(self.into)))

@@ -149,8 +149,8 @@ fn graph(scratch: &Scratch) -> Graph {
     let output = scratch.join("g.tegula");
     let grid = Grid { segment_log2: 11, column_log2: 10 };
     let order = Some(VertexOrder::Given);
-    let config =
-        ImportConfig { order, grid, memory: 256 << 20, batch_edges: 4000, ..Default::default() };
+    let mut config = ImportConfig { order, memory: 256 << 20, ..Default::default() };
+    (config.tuning.grid, config.tuning.batch_edges) = (grid, 4000);
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     let reader = Reader::open(Backend::Auto, Pool::new(1 << 30)).unwrap();
     Graph::open(&output, &reader, Caching::Direct).unwrap()

@@ -67,11 +67,11 @@ pub trait Job: Send + Sync {
 /// How far a job has advanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advanced {
-    /// To its end.
+    /// It has ended.
     Done,
-    /// Until it needs tiles.
+    /// It waits for tiles.
     NeedsTiles(TileDemand),
-    /// Partly; it can advance again at once.
+    /// It can advance again at once.
     Further,
 }
 

@@ -33,7 +33,7 @@ fn seek_size<P: Program>(graph: &Graph, directions: Directions, threads: usize) 
     Seek::<P>::size(graph.vertex_count(), directions.layouts(graph).len(), threads)
 }
 
-/// Estimates what a program needs that follows edges in `directions`. If it may scan, this is
+/// Estimates what a program that follows edges in `directions` needs. If it may scan, this is
 /// [`estimate_anywhere`]; if not, the arrays are in memory and only rows are read.
 pub fn estimate_following<P: Program>(
     graph: &Graph,
@@ -253,7 +253,7 @@ pub struct Admission<'s, 'g, 'r> {
     pub rows: ProgramRows<'r>,
     /// The layout of its arrays on disk, if they lie there.
     pub plan: Option<ArraysPlan>,
-    /// The granted memory. Fields are dropped in order, and it must outlive what it is for.
+    /// The granted memory. Last, so that the arrays are freed first.
     pub admitted: Admitted<'s, 'g>,
 }
 
@@ -369,7 +369,7 @@ impl Candidates {
             let rows = WantedRows::of(scheduler, graph, direction, has_weights, &options.cancel)?;
             candidates.rows.extend(rows);
         }
-        // A run looks through most rows that it pulls along once or never, so they stay packed. So
+        // A run that pulls looks through most of these rows once or never, so they stay packed. So
         // do the rows of a run that follows several layouts.
         candidates.may_unpack = match (outgoing, candidates.rows.first()) {
             (&[only], Some(first)) => first.direction == only,
@@ -415,7 +415,8 @@ impl Candidates {
     }
 
     /// Divides `memory` bytes among the caches of rows that no other job holds, and the unpacked
-    /// form of the first ones. The first caches get memory first, and each the least.
+    /// form of the first ones. Each cache gets the least that it needs, and the first caches get
+    /// the rest first.
     fn divide(&self, rows: &[WantedRows], held: &[Option<u64>], memory: u64) -> Taken {
         let mut behind = held.iter().filter(|held| held.is_none()).count();
         let mut left = memory;

@@ -25,9 +25,6 @@ pub struct WantedRows {
 impl WantedRows {
     /// Finds out what the rows of a direction take; `None` if the graph has none. The first job
     /// that asks opens them.
-    ///
-    /// # Errors
-    /// Read errors; cancellation.
     pub fn of(
         scheduler: &Scheduler<'_>,
         graph: &Graph,
@@ -67,9 +64,6 @@ impl WantedRows {
     }
 
     /// Returns a reader that shares index and caches with those of other jobs.
-    ///
-    /// # Errors
-    /// Read errors; cancellation.
     ///
     /// # Panics
     /// When the job was admitted without these rows.

@@ -23,8 +23,8 @@ use crate::traverse::{RowsWanted, RunAhead, Traversal};
 /// Vertices in a range that one worker visits at a time.
 pub const RANGE_SIZE: u32 = 1 << 14;
 
-/// Runs `work` as a job that can read the rows of a graph. `work` itself holds `held`. The caches of
-/// rows get the rest of the budget.
+/// Runs `work` as a job that can read the rows of a graph. `work` itself holds `held` bytes. The
+/// caches of rows get the rest of the budget.
 ///
 /// # Errors
 /// Those of `work`; [`Error::MissingLayout`] if the graph has no rows;

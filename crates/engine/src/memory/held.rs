@@ -32,11 +32,8 @@ impl Held {
         (self.id_positions > 0).then(|| Share::id_positions(self.id_positions))
     }
 
-    /// Loads the id positions, if the run uses them. As long as it is admitted, all who read them get
-    /// this copy.
-    ///
-    /// # Errors
-    /// Read errors; cancellation.
+    /// Loads the id positions, if the run uses them. As long as it is admitted, all who read them
+    /// get this copy.
     pub(crate) fn load_id_positions(
         self,
         graph: &Graph,

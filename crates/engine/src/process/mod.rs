@@ -74,12 +74,12 @@ pub trait Process<P: Program>: Send + Sync {
 /// How far an iteration has advanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progressed {
-    /// To its end.
+    /// It has ended.
     Done {
         /// Edges of the rows that were looked through.
         edges: u64,
     },
-    /// Until it needs tiles.
+    /// It waits for tiles.
     NeedsTiles(TileDemand),
 }
 

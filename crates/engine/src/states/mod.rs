@@ -89,9 +89,6 @@ impl<S: Value> States<S> {
     }
 
     /// Calls `visit` with chunks of states in order: the number of the first one, and the states.
-    ///
-    /// # Errors
-    /// Read errors, and those of `visit`.
     pub fn for_each_chunk<E: From<tegula_store::Error>>(
         &self,
         mut visit: impl FnMut(usize, &[S]) -> Result<(), E>,

@@ -21,22 +21,23 @@ const ROOM_MIN: usize = 1 << 16;
 /// Rows of the greatest length that can be stored.
 const ROWS_MIN: u64 = 4;
 
-/// Depth first: the neighbours of a vertex in the order of its row, each with all that is reached
-/// from it and was not visited before. The neighbours of vertices on the path are stored. So the
-/// order knows which vertex follows one from which nothing new is reached (A. Roy et al.,
-/// University of Cambridge Computer Laboratory, Technical Report 823, 2012). If the path mostly
-/// leads on instead, stored neighbours are a bad guess, and few are shown.
+/// Depth first: visits the neighbours of a vertex in the order of its row. Before the next
+/// neighbour comes all that is reached from the last one and was not visited before. The neighbours
+/// of vertices on the path are stored. So where nothing new is reached from a vertex, the order
+/// knows which vertex follows (A. Roy et al., University of Cambridge Computer Laboratory,
+/// Technical Report 823, 2012). If the path mostly leads on instead, stored neighbours are a bad
+/// guess, and few are shown.
 ///
 /// For each row: [leave](DepthFirst::leave) until there is nothing to leave,
 /// [enter](DepthFirst::enter) its vertex, [push](DepthFirst::push) all neighbours. At the end,
 /// leave the remaining vertices. A root is any vertex that is entered while the order is empty:
 /// [nest](super::Nested) it in an order of roots.
 ///
-/// The path may have as many stored neighbours as edges. If there is no [room](DepthFirst::room),
-/// those nearest to the root are forgotten, and their vertices come again, to have their rows read
-/// again. The order of visits does not change. With room for four times the longest row, all rows
-/// together are read at most three times: before a vertex is forgotten, neighbours reached from one
-/// of its neighbours have filled three quarters of the room.
+/// The vertices on the path may have as many stored neighbours as the graph has edges. If there is
+/// no [room](DepthFirst::room), the neighbours nearest to the root are forgotten. Their vertices
+/// come again, and their rows are read again. The order of visits does not change. With room for
+/// four times the longest row, all rows together are read at most three times: before a vertex is
+/// forgotten, neighbours reached from one of its neighbours have filled three quarters of the room.
 #[derive(Debug)]
 pub struct DepthFirst<'v> {
     visited: &'v VertexSet,
@@ -47,8 +48,8 @@ pub struct DepthFirst<'v> {
     /// Neighbours that were not visited when they were stored; the next one is at the end.
     stored: VecDeque<ShortId>,
     room: usize,
-    /// How many neighbours at the end, of the latest vertex, are still in the order of the row and
-    /// not reversed.
+    /// How many of the last neighbours, those of the latest vertex, are still in the order of the
+    /// row and not reversed.
     fresh: usize,
     /// No vertex before this place on the path has stored neighbours.
     oldest: usize,

@@ -241,9 +241,6 @@ impl<V: StateValue> UnitStates<'_, V> {
 
     /// Returns the values of the next entry.
     ///
-    /// # Errors
-    /// Failed reads and writes.
-    ///
     /// # Panics
     /// When the vertices have fewer edges than entries were asked for.
     #[inline]
@@ -253,9 +250,6 @@ impl<V: StateValue> UnitStates<'_, V> {
 
     /// Returns the values of the next entries: `count` of them, or as many as the block still has,
     /// at least one.
-    ///
-    /// # Errors
-    /// Failed reads and writes.
     ///
     /// # Panics
     /// When the vertices have fewer edges than entries were asked for.

@@ -47,8 +47,8 @@ impl RunAhead for Listed<'_> {
 }
 
 impl<'j> RowsJob<'j> {
-    /// Follows the edges of a frontier in each of some directions. It calls `visit` with the row of
-    /// each vertex, and returns the vertices that `visit` adds, by ascending id. Several workers
+    /// Follows the edges of a frontier in each of the `directions`. It calls `visit` with the row
+    /// of each vertex, and returns the vertices that `visit` adds, by ascending id. Several workers
     /// take part, each with its own vertices.
     ///
     /// # Errors
@@ -75,9 +75,6 @@ impl<'j> RowsJob<'j> {
     }
 
     /// Does the same with the neighbours of each vertex in both directions.
-    ///
-    /// # Errors
-    /// Those of [`RowsJob::follow`].
     pub fn follow_neighbours(
         &self,
         frontier: &[ShortId],

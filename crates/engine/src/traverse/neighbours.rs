@@ -75,8 +75,8 @@ impl<'r, O: RunAhead> Neighbourhoods<'r, O> {
 }
 
 impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
-    /// Makes the neighbourhoods of an order of vertices that are all known from the start, in all
-    /// directions for which the job has rows.
+    /// Makes the neighbourhoods of the vertices of `order`, in all directions for which the job has
+    /// rows. The order must know all its vertices from the start.
     pub fn new(job: &RowsJob<'r>, order: O) -> Neighbourhoods<'r, O> {
         let reverse = job.reverse_traversal(order.clone()).map(Side::new);
         Neighbourhoods { forward: Side::new(job.traversal(order)), reverse }
@@ -85,9 +85,6 @@ impl<'r, O: RunAhead + Clone> Neighbourhoods<'r, O> {
 
 impl<O: RunAhead> Neighbourhoods<'_, O> {
     /// Returns the neighbours of the next vertex; `None` after the last.
-    ///
-    /// # Errors
-    /// Those of [`Traversal::next_row`].
     pub fn next_vertex(&mut self) -> Result<Option<Neighbours<'_>>> {
         let Some(vertex) = self.forward.advance()? else { return Ok(None) };
         if let Some(reverse) = &mut self.reverse {

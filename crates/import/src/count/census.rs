@@ -75,7 +75,7 @@ impl Counters {
 
     /// Returns counters within one share of the memory, while the ends that wait to be counted have
     /// another.
-    pub fn within(run: &ImportRun<'_>, counters: Share, waiting: Share) -> Counters {
+    pub fn for_shares(run: &ImportRun<'_>, counters: Share, waiting: Share) -> Counters {
         Counters::for_memory(run.share(counters), run.share(waiting), run.workers.count())
     }
 

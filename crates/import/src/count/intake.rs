@@ -91,7 +91,7 @@ pub(crate) fn read<'a, W: Weight>(
     let is_read_again = input.raw_pair_width().is_some() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
         true => Counters::for_memory(0, 0, 1),
-        false => Counters::within(run, shares::COUNTERS, shares::COUNTS_WAITING),
+        false => Counters::for_shares(run, shares::COUNTERS, shares::COUNTS_WAITING),
     };
     let reading = Reading {
         run,

@@ -3,11 +3,11 @@
 //! ```text
 //!  group = bins whose tiles follow one another; all bins, if there is memory enough
 //!    bin = edges that are near each other by their targets and their sources: see `bins`
-//!      piece = bins that follow one another, or a fraction of a large one: what the encoder
+//!      portion = bins that follow one another, or a fraction of a large one: what the encoder
 //!              gets, many at a time
 //! ```
 //!
-//! A bin with too many edges for one piece is divided by its segments, then by units of targets,
+//! A bin with too many edges for one portion is divided by its segments, then by units of targets,
 //! then by slices of sources. A slice that is still too large is cut along its targets, then its
 //! sources, then its weights. The cuts depend on the graph alone, so the tiles are the same for
 //! every budget and every number of workers.
@@ -22,7 +22,7 @@ use tegula_store::tiles::{
     BATCH_EDGES_MAX, Cell, DenseEdge, EncodedTile, Encoder, VertexNumber, WindowSources,
 };
 
-use super::divide::{Division, PIECE_EDGES_MAX, weight_bits};
+use super::divide::{Division, PORTION_EDGES_MAX, weight_bits};
 use crate::buckets::{Buckets, Filled};
 use crate::edge::{Weight, source_of, target_of};
 use crate::import_run::ImportRun;
@@ -33,8 +33,8 @@ use crate::sort::bins::{Bins, Region, Stretch};
 /// A bin with a bucket of its own has at least this memory, about as much as is written to disk at
 /// a time.
 const BIN_BYTES_MIN: u64 = 64 << 10;
-/// Edges per worker that suffice for a group. With more, pieces would take more memory, and workers
-/// would hardly wait less for each other.
+/// Edges per worker that suffice for a group. With more, portions would take more memory, and
+/// workers would hardly wait less for each other.
 const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 
 /// Where the edges of a bin are collected.
@@ -158,7 +158,7 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
 
 /// Edges that are encoded at once, or divided further.
 #[derive(Debug, Clone)]
-struct Piece {
+struct Portion {
     /// The buckets of the edges; a single one, if the edges are too many.
     buckets: Range<usize>,
     edges: u64,
@@ -166,31 +166,32 @@ struct Piece {
     region: Region,
 }
 
-/// Joins consecutive buckets to pieces, each as large as [`PIECE_EDGES_MAX`] and `may_join` allow.
+/// Joins consecutive buckets to portions, each as large as [`PORTION_EDGES_MAX`] and `may_join`
+/// allow.
 fn join_buckets<N: VertexNumber, W: Weight>(
     edges: &Filled<DenseEdge<N, W>>,
     region_of: &dyn Fn(usize) -> Region,
     may_join: &dyn Fn(usize, usize) -> bool,
-) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
+) -> Vec<Portion> {
+    let mut portions: Vec<Portion> = Vec::new();
     for bucket in (0..edges.count()).filter(|&bucket| edges.len(bucket) > 0) {
         let len = edges.len(bucket);
-        match pieces.last_mut() {
-            Some(piece)
-                if piece.edges + len <= PIECE_EDGES_MAX
-                    && may_join(piece.buckets.start, bucket) =>
+        match portions.last_mut() {
+            Some(portion)
+                if portion.edges + len <= PORTION_EDGES_MAX
+                    && may_join(portion.buckets.start, bucket) =>
             {
-                piece.buckets.end = bucket + 1;
-                piece.edges += len;
+                portion.buckets.end = bucket + 1;
+                portion.edges += len;
             }
-            _ => pieces.push(Piece {
+            _ => portions.push(Portion {
                 buckets: bucket..bucket + 1,
                 edges: len,
                 region: region_of(bucket),
             }),
         }
     }
-    pieces
+    portions
 }
 
 fn scatter<N: VertexNumber, W: Weight>(
@@ -212,11 +213,11 @@ fn scatter<N: VertexNumber, W: Weight>(
 #[derive(Default)]
 struct EncoderSpace<N, W> {
     encoder: Encoder<W>,
-    /// Edges of a piece that are not encoded where they lie.
+    /// Edges of a portion that are not encoded where they lie.
     read: Vec<DenseEdge<N, W>>,
 }
 
-/// Encodes pieces on all workers.
+/// Encodes portions on all workers.
 struct Encoding<'a, N, W> {
     run: &'a ImportRun<'a>,
     bins: &'a Bins,
@@ -240,22 +241,22 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             _ => None,
         };
         let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
-        let mut pieces = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
-        pieces.sort_by_key(|piece| self.bins.file_order(&piece.region));
-        self.encode_pieces(edges, &pieces, tiles)
+        let mut portions = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
+        portions.sort_by_key(|portion| self.bins.file_order(&portion.region));
+        self.encode_portions(edges, &portions, tiles)
     }
 
-    /// Encodes all pieces in order, and divides those that are too large.
-    fn encode_pieces(
+    /// Encodes all portions in order, and divides those that are too large.
+    fn encode_portions(
         &self,
         mut edges: Filled<DenseEdge<N, W>>,
-        pieces: &[Piece],
+        portions: &[Portion],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        for some in pieces.chunk_by(|a, b| a.edges.max(b.edges) <= PIECE_EDGES_MAX) {
+        for some in portions.chunk_by(|a, b| a.edges.max(b.edges) <= PORTION_EDGES_MAX) {
             match some {
-                [piece] if piece.edges > PIECE_EDGES_MAX => {
-                    self.divide_and_encode(&mut edges, piece, tiles)?;
+                [portion] if portion.edges > PORTION_EDGES_MAX => {
+                    self.divide_and_encode(&mut edges, portion, tiles)?;
                 }
                 _ => self.encode_side_by_side(&edges, some, tiles)?,
             }
@@ -267,14 +268,14 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     fn divide_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<N, W>>,
-        piece: &Piece,
+        portion: &Portion,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let bucket = piece.buckets.start;
-        let mut region = piece.region.clone();
+        let bucket = portion.buckets.start;
+        let mut region = portion.region.clone();
         let Division { regions, place } = loop {
             if let &Region::Slice { cell, unit, bits: 0 } = &region {
-                return self.encode_equal(edges, piece, cell, unit, tiles);
+                return self.encode_equal(edges, portion, cell, unit, tiles);
             }
             let division = Division::of(self.run, self.bins, edges, bucket, &region)?;
             match &division.regions[..] {
@@ -284,33 +285,33 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         };
         let divided = scatter(self.run, edges, bucket, regions.len(), shares::CUTS, &*place)?;
         edges.clear(bucket);
-        let pieces = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
+        let portions = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
         if let (Some(&Region::Slice { bits, .. }), Region::Slice { .. }) =
             (regions.first(), &region)
             && bits < weight_bits::<W>()
         {
-            // Edges with the same ends come into different pieces here, but the encoder counts
-            // duplicates only within a piece.
-            self.duplicates.fetch_add(pieces.len() as u64 - 1, Ordering::Relaxed);
+            // Edges with the same ends come into different portions here, but the encoder counts
+            // duplicates only within a portion.
+            self.duplicates.fetch_add(portions.len() as u64 - 1, Ordering::Relaxed);
         }
-        self.encode_pieces(divided, &pieces, tiles)
+        self.encode_portions(divided, &portions, tiles)
     }
 
-    /// Encodes edges that are all the same, [`PIECE_EDGES_MAX`] at a time, in any order.
+    /// Encodes edges that are all the same, [`PORTION_EDGES_MAX`] at a time, in any order.
     fn encode_equal(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
-        piece: &Piece,
+        portion: &Portion,
         cell: Cell,
         unit: u32,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let Some(edge) = edges.first(piece.buckets.start)? else { return Ok(()) };
-        let mut left = piece.edges;
-        self.duplicates.fetch_add(left.div_ceil(PIECE_EDGES_MAX) - 1, Ordering::Relaxed);
-        let equal = vec![edge; left.min(PIECE_EDGES_MAX) as usize];
+        let Some(edge) = edges.first(portion.buckets.start)? else { return Ok(()) };
+        let mut left = portion.edges;
+        self.duplicates.fetch_add(left.div_ceil(PORTION_EDGES_MAX) - 1, Ordering::Relaxed);
+        let equal = vec![edge; left.min(PORTION_EDGES_MAX) as usize];
         while left > 0 {
-            let count = left.min(PIECE_EDGES_MAX);
+            let count = left.min(PORTION_EDGES_MAX);
             let mut encoded = Vec::new();
             self.kept.with(EncoderSpace::default, |space| {
                 let equal = &equal[..count as usize];
@@ -323,35 +324,35 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         Ok(())
     }
 
-    /// Encodes pieces in parallel and writes their tiles in order.
+    /// Encodes portions in parallel and writes their tiles in order.
     fn encode_side_by_side(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
-        pieces: &[Piece],
+        portions: &[Portion],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let make = |index: usize| self.encode_piece(edges, &pieces[index]);
+        let make = |index: usize| self.encode_portion(edges, &portions[index]);
         make_in_order(
             self.run.workers,
-            pieces.len(),
+            portions.len(),
             self.run.cancel,
             &make,
             &mut |index, encoded| {
-                self.run.progress.advance(pieces[index].edges);
+                self.run.progress.advance(portions[index].edges);
                 tiles.append(encoded)
             },
         )
     }
 
-    fn encode_piece(
+    fn encode_portion(
         &self,
         edges: &Filled<DenseEdge<N, W>>,
-        piece: &Piece,
+        portion: &Portion,
     ) -> Result<Vec<PlacedTiles>> {
         self.kept.with(EncoderSpace::default, |space| {
             let EncoderSpace { encoder, read } = space;
             let mut encoded = Vec::new();
-            let unit = match piece.region {
+            let unit = match portion.region {
                 Region::Slices { cell, unit, .. } | Region::Slice { cell, unit, .. } => {
                     Some((cell, unit))
                 }
@@ -359,15 +360,15 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             };
             if let Some((cell, unit)) = unit {
                 let held: Option<Vec<_>> =
-                    piece.buckets.clone().map(|bucket| edges.held(bucket)).collect();
+                    portion.buckets.clone().map(|bucket| edges.held(bucket)).collect();
                 if let Some(held) = held {
                     self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
                     return Ok(encoded);
                 }
             }
             read.clear();
-            read.reserve_exact(piece.edges as usize);
-            for bucket in piece.buckets.clone() {
+            read.reserve_exact(portion.edges as usize);
+            for bucket in portion.buckets.clone() {
                 edges.for_each(bucket, &mut |some| {
                     read.extend_from_slice(some);
                     Ok(())

@@ -17,12 +17,12 @@ use crate::order::batch_plan::BIN_EDGES;
 use crate::shares;
 use crate::sort::bins::{Bins, Region};
 
-/// The most edges of a piece.
-pub(crate) const PIECE_EDGES_MAX: u64 = 2 * BIN_EDGES;
-/// log2 of the most pieces into which a slice that is too large is cut at once.
+/// The most edges of a portion.
+pub(crate) const PORTION_EDGES_MAX: u64 = 2 * BIN_EDGES;
+/// log2 of the most parts into which a slice that is too large is cut at once.
 const CUT_BITS: u32 = 2;
 
-/// The regions into which a piece that is too large is divided, and the place of each edge among
+/// The regions into which a portion that is too large is divided, and the place of each edge among
 /// them.
 pub(crate) struct Division<'d, N, W> {
     pub regions: Vec<Region>,
@@ -131,7 +131,7 @@ fn join_slices<N: VertexNumber, W: Weight>(
     }
     let (mut part, mut edges_here) = (0, 0);
     let place = |count: u64| {
-        if edges_here > 0 && edges_here + count > PIECE_EDGES_MAX {
+        if edges_here > 0 && edges_here + count > PORTION_EDGES_MAX {
             (part, edges_here) = (part + 1, 0);
         }
         edges_here += count;
@@ -140,7 +140,7 @@ fn join_slices<N: VertexNumber, W: Weight>(
     Ok(counts.into_iter().map(place).collect())
 }
 
-/// Cuts a range into pieces of `each`.
+/// Cuts a range into ranges of `each`.
 fn ranges(range: &Range<u32>, each: u32) -> impl Iterator<Item = Range<u32>> {
     let end = range.end;
     let starts = range.clone().step_by(each as usize);

@@ -2,30 +2,30 @@
 //! undirected graph.
 //!
 //! A *mention* is a vertex in the list of another vertex. There are too many mentions to keep, and
-//! the two mentions of an edge may be far apart. So each mention is added to a cell of sums, with a
+//! the two mentions of an edge may be far apart. So each mention is added to a slot of sums, with a
 //! plus in the list of the smaller end and with a minus in the list of the greater end. If both
 //! lists mention an edge equally often, its sum is zero.
 //!
-//! To name an edge whose mentions differ, a cell must hold the rest of that edge alone. The hash of
-//! an edge chooses its cell: each level has half as many edges as the level before. So for any
-//! number of differing edges, some level has about as many of them as it has cells (an l0-sampler:
+//! To name an edge whose mentions differ, a slot must hold the rest of that edge alone. The hash of
+//! an edge chooses its slot: each level has half as many edges as the level before. So for any
+//! number of differing edges, some level has about as many of them as it has slots (an l0-sampler:
 //! Cormode and Firmani, *A Unifying Framework for l0-Sampling Algorithms*, 2014). A mention costs
 //! two rounds of mixing and four additions.
 
 use tegula_machine::mix;
 
-/// Levels of cells. The last level has all edges that no other level has.
+/// Levels of slots. The last level has all edges that no other level has.
 const LEVELS: usize = 40;
-/// Cells of a level.
-const LEVEL_CELLS: usize = 16;
+/// Slots of a level.
+const LEVEL_SLOTS: usize = 16;
 
 /// The sums of the mentions of one part of a file, or of all parts.
 #[derive(Debug, Default)]
-pub(super) struct Balance(Vec<Cell>);
+pub(super) struct Balance(Vec<Sums>);
 
 /// Sums over mentions. An edge that both lists mention adds nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Cell {
+struct Sums {
     smaller: u64,
     greater: u64,
     weight: u64,
@@ -47,7 +47,7 @@ impl Balance {
     /// Begins the sums of a part.
     pub fn begin(&mut self) {
         self.0.clear();
-        self.0.resize(LEVELS * LEVEL_CELLS, Cell::default());
+        self.0.resize(LEVELS * LEVEL_SLOTS, Sums::default());
     }
 
     /// Adds the mention of `target` in the list of `source`. A loop, which is in one list alone, is
@@ -60,9 +60,9 @@ impl Balance {
         let weight = u64::from((weight + 0.0).to_bits());
         let (smaller, greater) = (source.min(target), source.max(target));
         let hash = hash_of(smaller, greater, weight);
-        let mention = Cell { smaller, greater, weight, hash };
-        let cell = &mut self.0[place_of(hash)];
-        *cell = if source == smaller { cell.plus(mention) } else { cell.plus(mention.negated()) };
+        let mention = Sums { smaller, greater, weight, hash };
+        let slot = &mut self.0[place_of(hash)];
+        *slot = if source == smaller { slot.plus(mention) } else { slot.plus(mention.negated()) };
     }
 
     /// Adds the sums of a part, and clears them there.
@@ -71,33 +71,33 @@ impl Balance {
             std::mem::swap(&mut self.0, &mut part.0);
             return;
         }
-        for (sum, cell) in self.0.iter_mut().zip(&part.0) {
-            *sum = sum.plus(*cell);
+        for (sum, slot) in self.0.iter_mut().zip(&part.0) {
+            *sum = sum.plus(*slot);
         }
         part.0.clear();
     }
 
     /// Whether both lists mention every edge equally often.
     pub fn is_even(&self) -> bool {
-        self.0.iter().all(|cell| *cell == Cell::default())
+        self.0.iter().all(|slot| *slot == Sums::default())
     }
 
     /// Returns one mention that the other list lacks, always the same one. `is_weighted` says
-    /// whether weights were read. `None` if no cell holds a single such mention, which is rare.
+    /// whether weights were read. `None` if no slot holds a single such mention, which is rare.
     pub fn unmatched(&self, is_weighted: bool) -> Option<Unmatched> {
-        let cells = self.0.iter().enumerate();
-        cells
-            .flat_map(|(place, cell)| {
-                let rests = [(*cell, false), (cell.negated(), true)];
+        let slots = self.0.iter().enumerate();
+        slots
+            .flat_map(|(place, slot)| {
+                let rests = [(*slot, false), (slot.negated(), true)];
                 rests.map(|(rest, is_in_greater)| (place, rest, is_in_greater))
             })
             .find_map(|(place, rest, is_in_greater)| rest.alone(place, is_in_greater, is_weighted))
     }
 }
 
-impl Cell {
-    fn plus(self, other: Cell) -> Cell {
-        Cell {
+impl Sums {
+    fn plus(self, other: Sums) -> Sums {
+        Sums {
             smaller: self.smaller.wrapping_add(other.smaller),
             greater: self.greater.wrapping_add(other.greater),
             weight: self.weight.wrapping_add(other.weight),
@@ -105,8 +105,8 @@ impl Cell {
         }
     }
 
-    fn negated(self) -> Cell {
-        Cell {
+    fn negated(self) -> Sums {
+        Sums {
             smaller: self.smaller.wrapping_neg(),
             greater: self.greater.wrapping_neg(),
             weight: self.weight.wrapping_neg(),
@@ -116,7 +116,7 @@ impl Cell {
 
     /// Returns the mention that alone makes up these sums, if there is one.
     fn alone(self, place: usize, is_in_greater: bool, is_weighted: bool) -> Option<Unmatched> {
-        let Cell { smaller, greater, weight, hash } = self;
+        let Sums { smaller, greater, weight, hash } = self;
         let is_one = smaller < greater
             && hash == hash_of(smaller, greater, weight)
             && place == place_of(hash);
@@ -131,10 +131,10 @@ fn hash_of(smaller: u64, greater: u64, weight: u64) -> u64 {
     mix(mix(smaller ^ weight.rotate_left(32)) ^ greater)
 }
 
-/// The cell of a hash: its trailing zeros choose the level, its first bits the place there.
+/// The slot of a hash: its trailing zeros choose the level, its first bits the place there.
 fn place_of(hash: u64) -> usize {
     let level = (hash.trailing_zeros() as usize).min(LEVELS - 1);
-    level * LEVEL_CELLS + (hash >> (u64::BITS - LEVEL_CELLS.ilog2())) as usize
+    level * LEVEL_SLOTS + (hash >> (u64::BITS - LEVEL_SLOTS.ilog2())) as usize
 }
 
 #[cfg(test)]

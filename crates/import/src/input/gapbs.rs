@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! | directed u8 | edges i64 | vertices i64 |
-//! | offsets i64[vertices + 1] | targets [edges] |      a target is an i32, followed by a weight
-//! i32 if any
+//! | offsets i64[vertices + 1] | targets [edges] |      a target: an i32, then an i32 weight if any
 //! | offsets i64[vertices + 1] | sources [edges] |      only if directed; not read
 //! ```
 //!

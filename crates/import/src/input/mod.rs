@@ -5,8 +5,7 @@
 //! passes the edges to a sink in chunks, in no particular order. With any number of workers, the
 //! reported fault of an input is the first one in the order of the files.
 //!
-//! To add a format, implement `reader::Reader` in a new file here, and extend [`Format`] and
-//! `file::Kind`.
+//! `CONTRIBUTING.md` lists the files that a new format changes.
 //!
 //! A [`VertexTable`] has a row for each vertex that an option of a run names; the same code reads
 //! it. Of an [`AttributeTable`] all columns are read, whatever their names.

@@ -329,7 +329,7 @@ pub(crate) fn plan_and_write_degrees(
     Ok((plan, files))
 }
 
-/// Writes the dense id of each vertex by rank, unless dense ids and ranks are the same.
+/// Writes the dense id of each vertex by id position, unless the two are the same.
 pub(crate) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<Option<VertexFile>> {
     if numbered.order == VertexOrder::Given {
         return Ok(None);
@@ -337,27 +337,27 @@ pub(crate) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
     let coding = Permutation::new(numbered.runs());
     let mut file = ArrayFile::create(directory, file_names::ORDER, coding)?;
     let mut is_identity = true;
-    // Where vertices are declared, ranks are ids; ids that are passed over have no edge.
-    let (mut rank, mut isolated) = (0, numbered.isolated().start);
+    // Where vertices are declared, id positions are ids; ids that are passed over have no edge.
+    let (mut id_position, mut isolated) = (0, numbered.isolated().start);
     let mut dense_ids = Vec::new();
     numbered.for_each(&mut |block| {
         dense_ids.clear();
         for (place, &dense) in block.dense.iter().enumerate().filter(|&(_, &dense)| dense != NONE) {
-            if numbered.declared.is_some() && block.id(place) > rank {
-                let gap = block.id(place) - rank;
+            if numbered.declared.is_some() && block.id(place) > id_position {
+                let gap = block.id(place) - id_position;
                 file.push(&dense_ids)?;
                 dense_ids.clear();
                 file.push_regular(isolated, gap)?;
-                is_identity &= isolated == rank;
-                (rank, isolated) = (rank + gap, isolated + gap);
+                is_identity &= isolated == id_position;
+                (id_position, isolated) = (id_position + gap, isolated + gap);
             }
-            is_identity &= dense == rank;
-            rank += 1;
+            is_identity &= dense == id_position;
+            id_position += 1;
             dense_ids.push(dense);
         }
         file.push(&dense_ids)
     })?;
-    file.push_regular(isolated, numbered.vertices() - rank)?;
+    file.push_regular(isolated, numbered.vertices() - id_position)?;
     if is_identity { file.discard().map(|()| None) } else { file.finish().map(Some) }
 }
 

@@ -17,7 +17,7 @@ use tegula_store::tiles::{DenseEdge, Encoder, Grid, VertexNumber};
 
 use super::batch_plan::for_each_dense_slice;
 use super::dfs;
-use super::{Declared, DenseIds, Numbered};
+use super::{DeclaredRows, DenseIds, Numbered};
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
@@ -65,7 +65,7 @@ pub(crate) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     edges: &EdgeSource<'_, W>,
     degrees: &'a DegreeTable,
     summary: DegreeSummary,
-    declared: Option<Declared<'a>>,
+    declared: Option<DeclaredRows<'a>>,
 ) -> Result<(Numbered<'a>, OrderChoice)> {
     let unweighed = unweighed(run, &summary);
     let mut orders = vec![VertexOrder::Given, VertexOrder::Degree];
@@ -195,10 +195,10 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
     fn dense_ids(&self, run: &ImportRun<'_>, ends: &[[N; 2]]) -> Result<Vec<[u64; 2]>> {
         let mut dense = vec![[0; 2]; ends.len()];
         let mapping = DenseIds::<N>::new(&self.numbered, run.share(shares::DENSE_IDS));
-        mapping.for_each_slice(&mut |index, slice| {
+        mapping.for_each_section(&mut |index, section| {
             for (dense, row) in dense.as_flattened_mut().iter_mut().zip(ends.as_flattened()) {
-                if mapping.table_slice_of(*row) == index {
-                    *dense = DenseIds::<N>::get(slice, *row).map_or(0, Into::into);
+                if mapping.table_section_of(*row) == index {
+                    *dense = DenseIds::<N>::get(section, *row).map_or(0, Into::into);
                 }
             }
             Ok(())

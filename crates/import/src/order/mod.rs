@@ -101,7 +101,7 @@ fn total([out, into]: Degrees) -> u64 {
 
 /// The declared vertices, with or without an edge: all ids below a number, or listed ids.
 #[derive(Clone, Copy)]
-pub(crate) struct Declared<'a> {
+pub(crate) struct DeclaredRows<'a> {
     pub count: u64,
     /// The id of each row of the degrees, where it differs from the number of the row.
     pub ids: Option<&'a Filled<u64>>,
@@ -132,7 +132,7 @@ pub(crate) struct Numbered<'a> {
     pub degrees: &'a DegreeTable,
     pub summary: DegreeSummary,
     pub order: VertexOrder,
-    pub declared: Option<Declared<'a>>,
+    pub declared: Option<DeclaredRows<'a>>,
     numbering: Numbering,
 }
 
@@ -143,7 +143,7 @@ impl<'a> Numbered<'a> {
         edges: &EdgeSource<'_, W>,
         degrees: &'a DegreeTable,
         summary: DegreeSummary,
-        declared: Option<Declared<'a>>,
+        declared: Option<DeclaredRows<'a>>,
         order: VertexOrder,
     ) -> Result<Numbered<'a>> {
         let numbering = match order {
@@ -205,86 +205,87 @@ impl<'a> Numbered<'a> {
 pub(crate) struct DenseIds<'a, N> {
     numbered: &'a Numbered<'a>,
     id_end: u64,
-    slice_log2: u32,
+    section_log2: u32,
     number: PhantomData<fn() -> N>,
 }
 
 impl<'a, N: VertexNumber> DenseIds<'a, N> {
-    /// Maps the rows of `numbered`, in slices of up to `memory` bytes.
+    /// Maps the rows of `numbered`, in sections of up to `memory` bytes.
     pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a, N> {
         let id_end = numbered.summary.id_end;
         let ids = (memory / size_of::<N>() as u64).max(1 << 12);
-        let slice_log2 = if id_end <= ids { VERTEX_COUNT_MAX.ilog2() + 1 } else { ids.ilog2() };
-        DenseIds { numbered, id_end, slice_log2, number: PhantomData }
+        let section_log2 = if id_end <= ids { VERTEX_COUNT_MAX.ilog2() + 1 } else { ids.ilog2() };
+        DenseIds { numbered, id_end, section_log2, number: PhantomData }
     }
 }
 
 /// The dense ids of consecutive rows.
-pub(crate) struct DenseSlice<N> {
+pub(crate) struct DenseSection<N> {
     first: u64,
     dense: Vec<N>,
 }
 
 impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
     type Number = N;
-    type TableSlice = DenseSlice<N>;
+    type TableSection = DenseSection<N>;
 
-    fn slices(&self) -> usize {
-        ((self.id_end.max(1) - 1) >> self.slice_log2) as usize + 1
+    fn sections(&self) -> usize {
+        ((self.id_end.max(1) - 1) >> self.section_log2) as usize + 1
     }
 
     #[inline]
-    fn table_slice_of(&self, key: N) -> usize {
-        (key.into() >> self.slice_log2) as usize
+    fn table_section_of(&self, key: N) -> usize {
+        (key.into() >> self.section_log2) as usize
     }
 
     #[inline]
-    fn prefetch(slice: &DenseSlice<N>, key: N) {
-        prefetch(&slice.dense, key.into().wrapping_sub(slice.first) as usize);
+    fn prefetch(section: &DenseSection<N>, key: N) {
+        prefetch(&section.dense, key.into().wrapping_sub(section.first) as usize);
     }
 
     #[inline]
-    fn get(slice: &DenseSlice<N>, key: N) -> Option<N> {
-        let dense = *slice.dense.get(key.into().wrapping_sub(slice.first) as usize)?;
+    fn get(section: &DenseSection<N>, key: N) -> Option<N> {
+        let dense = *section.dense.get(key.into().wrapping_sub(section.first) as usize)?;
         (dense != N::NONE).then_some(dense)
     }
 
-    fn for_each_slice(
+    fn for_each_section(
         &self,
-        visit: &mut dyn FnMut(usize, &DenseSlice<N>) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &DenseSection<N>) -> Result<()>,
     ) -> Result<()> {
-        let end_of = |index: u64| self.id_end.min((index + 1) << self.slice_log2);
+        let end_of = |index: u64| self.id_end.min((index + 1) << self.section_log2);
         let empty = |index: u64| {
-            let first = index << self.slice_log2;
+            let first = index << self.section_log2;
             let len = (end_of(index).max(first) - first) as usize;
             let mut dense = huge::with_capacity(len);
             dense.resize(len, N::NONE);
-            DenseSlice { first, dense }
+            DenseSection { first, dense }
         };
         let number = |dense| if dense == NONE { N::NONE } else { N::of(dense) };
         let mut index = 0;
-        let mut slice = empty(index);
+        let mut section = empty(index);
         self.numbered.for_each(&mut |block| {
             let (mut first, mut dense) = (block.first, block.dense);
             // Rows beyond the last one with an edge only fill up its block.
             dense = &dense[..dense.len().min((self.id_end.max(first) - first) as usize)];
             while !dense.is_empty() {
                 while first >= end_of(index) {
-                    visit(index as usize, &slice)?;
+                    visit(index as usize, &section)?;
                     index += 1;
-                    slice = empty(index);
+                    section = empty(index);
                 }
                 let (here, rest) =
                     dense.split_at(dense.len().min((end_of(index) - first) as usize));
-                let at = (first - (index << self.slice_log2)) as usize;
-                let places = slice.dense[at..at + here.len()].iter_mut();
+                let at = (first - (index << self.section_log2)) as usize;
+                let places = section.dense[at..at + here.len()].iter_mut();
                 places.zip(here).for_each(|(place, &dense)| *place = number(dense));
                 (first, dense) = (first + here.len() as u64, rest);
             }
             Ok(())
         })?;
-        visit(index as usize, &slice)?;
-        (index as usize + 1..self.slices()).try_for_each(|index| visit(index, &empty(index as u64)))
+        visit(index as usize, &section)?;
+        (index as usize + 1..self.sections())
+            .try_for_each(|index| visit(index, &empty(index as u64)))
     }
 }
 
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_ids_match_a_sort_for_slices_of_every_size() {
+    fn dense_ids_match_a_sort_for_sections_of_every_size() {
         let (table, rows) = table(1 << 17);
         let degrees = &table;
         let summary = table.summary().unwrap();
@@ -343,13 +344,13 @@ mod tests {
                 let mapping = DenseIds::<u32>::new(&numbered, memory);
                 let mut next = 0;
                 mapping
-                    .for_each_slice(&mut |index, slice| {
+                    .for_each_section(&mut |index, section| {
                         assert_eq!(index, next);
                         next += 1;
                         for (id, &dense) in (0u32..).zip(&expected) {
-                            let found = DenseIds::<u32>::get(slice, id);
+                            let found = DenseIds::<u32>::get(section, id);
                             let is_here =
-                                u64::from(id) < id_end && mapping.table_slice_of(id) == index;
+                                u64::from(id) < id_end && mapping.table_section_of(id) == index;
                             assert_eq!(
                                 found,
                                 (is_here && dense != u32::NONE).then_some(dense),
@@ -359,7 +360,7 @@ mod tests {
                         Ok(())
                     })
                     .unwrap();
-                assert_eq!(next, mapping.slices());
+                assert_eq!(next, mapping.sections());
                 assert!(memory != 0 || next == 32);
             }
         }

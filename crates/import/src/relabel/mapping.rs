@@ -1,8 +1,8 @@
 //! Replaces the ends of edges: each key by a number, through a table that may be larger than
 //! memory.
 //!
-//! A table that does not fit is cut into slices by ranges of keys, and the edges are brought to the
-//! slices: first by their sources, then by their targets. With one slice nothing is moved.
+//! A table that does not fit is cut into sections by ranges of keys, and the edges are brought to
+//! the sections: first by their sources, then by their targets. With one section nothing is moved.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,28 +22,28 @@ use crate::source::{EdgeSource, changed};
 /// How many edges ahead the table is asked for what look-ups will need.
 const AHEAD: usize = 16;
 
-/// A table from keys to numbers, in slices.
+/// A table from keys to numbers, in sections.
 pub(crate) trait Mapping<K>: Sync {
     /// The type of the numbers.
     type Number: VertexNumber;
-    /// A slice in memory.
-    type TableSlice: Sync;
-    /// Number of slices.
-    fn slices(&self) -> usize;
-    /// Returns the slice that holds a key.
-    fn table_slice_of(&self, key: K) -> usize;
+    /// A section in memory.
+    type TableSection: Sync;
+    /// Number of sections.
+    fn sections(&self) -> usize;
+    /// Returns the section that holds a key.
+    fn table_section_of(&self, key: K) -> usize;
     /// Prefetches what [`get`](Mapping::get) of a key will need, if it can be told at once.
-    fn prefetch(_slice: &Self::TableSlice, _key: K) {}
+    fn prefetch(_section: &Self::TableSection, _key: K) {}
     /// Returns the error for a key of an edge that has no number.
     fn missing(&self, _key: K) -> Error {
         changed()
     }
-    /// Returns the number of a key in its slice; `None` if it has none.
-    fn get(slice: &Self::TableSlice, key: K) -> Option<Self::Number>;
-    /// Loads and visits slice after slice.
-    fn for_each_slice(
+    /// Returns the number of a key in its section; `None` if it has none.
+    fn get(section: &Self::TableSection, key: K) -> Option<Self::Number>;
+    /// Loads and visits section after section.
+    fn for_each_section(
         &self,
-        visit: &mut dyn FnMut(usize, &Self::TableSlice) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &Self::TableSection) -> Result<()>,
     ) -> Result<()>;
 }
 
@@ -66,8 +66,8 @@ impl Passes<'_> {
     }
 }
 
-/// Passes over the edges if the table has several slices: by source, by target, into the sink.
-const PASSES_SLICED: u64 = 3;
+/// Passes over the edges if the table has several sections: by source, by target, into the sink.
+const PASSES_IN_SECTIONS: u64 = 3;
 
 /// Replaces both ends of all edges and passes the edges on in chunks, from several threads.
 /// Advances the current stage by one for each edge.
@@ -77,8 +77,8 @@ pub(crate) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     mapping: &M,
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
-    let is_whole = mapping.slices() == 1;
-    let count = if is_whole { 1 } else { PASSES_SLICED };
+    let is_whole = mapping.sections() == 1;
+    let count = if is_whole { 1 } else { PASSES_IN_SECTIONS };
     let passes = Passes { progress: run.progress, count, passed: AtomicU64::new(0) };
     let sink = |edges: &[DenseEdge<M::Number, W>]| {
         passes.advance(edges.len());
@@ -86,27 +86,27 @@ pub(crate) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
     };
     if is_whole {
         return mapping
-            .for_each_slice(&mut |_, slice| replace_both(run, edges, mapping, slice, &sink));
+            .for_each_section(&mut |_, section| replace_both(run, edges, mapping, section, &sink));
     }
     let space = run.space(run.share(shares::WAITING));
-    let by_source = Buckets::new(mapping.slices(), space.clone());
+    let by_source = Buckets::new(mapping.sections(), space.clone());
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         passes.advance(edges.len());
         by_source.write(|writer| {
             edges
                 .iter()
-                .try_for_each(|&edge| writer.push(mapping.table_slice_of(edge.source), edge))
+                .try_for_each(|&edge| writer.push(mapping.table_section_of(edge.source), edge))
         })
     })?;
     let mut by_source = by_source.close()?;
-    let by_target: Buckets<Edge<M::Number, K, W>> = Buckets::new(mapping.slices(), space);
-    mapping.for_each_slice(&mut |index, slice| {
+    let by_target: Buckets<Edge<M::Number, K, W>> = Buckets::new(mapping.sections(), space);
+    mapping.for_each_section(&mut |index, section| {
         by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             passes.advance(part.len());
             by_target.write(|writer| {
                 part.iter().try_for_each(|&Edge { source, target, weight }| {
-                    let source = M::get(slice, source).ok_or_else(|| mapping.missing(source))?;
-                    writer.push(mapping.table_slice_of(target), Edge { source, target, weight })
+                    let source = M::get(section, source).ok_or_else(|| mapping.missing(source))?;
+                    writer.push(mapping.table_section_of(target), Edge { source, target, weight })
                 })
             })
         })?;
@@ -121,7 +121,7 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
     run: &ImportRun<'_>,
     edges: &EdgeSource<'_, W>,
     mapping: &M,
-    slice: &M::TableSlice,
+    section: &M::TableSection,
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     let kept = Stash::default();
@@ -130,10 +130,10 @@ fn replace_both<K: Key, W: Weight, M: Mapping<K>>(
             replaced.clear();
             for (index, &Edge { source, target, weight }) in edges.iter().enumerate() {
                 if let Some(&Edge { source, target, .. }) = edges.get(index + AHEAD) {
-                    M::prefetch(slice, source);
-                    M::prefetch(slice, target);
+                    M::prefetch(section, source);
+                    M::prefetch(section, target);
                 }
-                let (source, target) = match (M::get(slice, source), M::get(slice, target)) {
+                let (source, target) = match (M::get(section, source), M::get(section, target)) {
                     (Some(source), Some(target)) => (source, target),
                     (None, _) => return Err(mapping.missing(source)),
                     (_, None) => return Err(mapping.missing(target)),
@@ -152,12 +152,12 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
     sink: &Sink<'_, M::Number, W>,
 ) -> Result<()> {
     let kept = Stash::default();
-    mapping.for_each_slice(&mut |index, slice| {
+    mapping.for_each_section(&mut |index, section| {
         by_target.for_each_parallel(index, run.workers, run.cancel, &|part| {
             kept.with(Vec::new, |replaced: &mut Vec<DenseEdge<M::Number, W>>| {
                 replaced.clear();
                 for &Edge { source, target, weight } in part {
-                    let target = M::get(slice, target).ok_or_else(|| mapping.missing(target))?;
+                    let target = M::get(section, target).ok_or_else(|| mapping.missing(target))?;
                     replaced.push(Edge { source, target, weight });
                 }
                 sink(replaced)
@@ -170,7 +170,7 @@ fn replace_targets<K: Key, W: Weight, M: Mapping<K>>(
 
 /// Ascending keys with a number each, and an index over their leading bits. A look-up costs about
 /// two cache misses if the keys are spread evenly, and a binary search otherwise.
-pub(crate) struct SortedSlice<K, N> {
+pub(crate) struct SortedSection<K, N> {
     keys: Vec<K>,
     numbers: Numbers<N>,
     first: u64,
@@ -183,11 +183,11 @@ enum Numbers<N> {
     Each(Vec<N>),
 }
 
-/// The most keys of a slice: places in it have 32 bits.
-const SLICE_LEN_MAX: u64 = u32::MAX as u64;
+/// The most keys of a section: places in it have 32 bits.
+const SECTION_LEN_MAX: u64 = u32::MAX as u64;
 
-impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
-    fn new(keys: Vec<K>, numbers: Numbers<N>) -> SortedSlice<K, N> {
+impl<K: Prefix, N: VertexNumber> SortedSection<K, N> {
+    fn new(keys: Vec<K>, numbers: Numbers<N>) -> SortedSection<K, N> {
         let prefix = |key: Option<&K>| key.map_or(0, |key| key.prefix());
         let (first, last) = (prefix(keys.first()), prefix(keys.last()));
         let bits = u64::BITS - (last - first).leading_zeros();
@@ -202,7 +202,7 @@ impl<K: Prefix, N: VertexNumber> SortedSlice<K, N> {
         for entry in 1..index.len() {
             index[entry] += index[entry - 1];
         }
-        SortedSlice { keys, numbers, first, shift, index }
+        SortedSection { keys, numbers, first, shift, index }
     }
 
     fn find(&self, key: K) -> Option<N> {
@@ -243,44 +243,44 @@ fn unlisted(listed: &VertexSet, id: Option<u64>) -> Error {
 pub(crate) struct IdPositions<'a, N> {
     ids: &'a Filled<u64>,
     listed: Option<&'a VertexSet>,
-    slice_len: usize,
-    /// The first id of each slice but the first.
+    section_len: usize,
+    /// The first id of each section but the first.
     starts: Vec<u64>,
     number: PhantomData<fn() -> N>,
 }
 
 impl<'a, N: VertexNumber> IdPositions<'a, N> {
-    /// Maps ascending ids, those in `listed` if it is given, in slices of up to `memory` bytes.
+    /// Maps ascending ids, those in `listed` if it is given, in sections of up to `memory` bytes.
     pub fn new(
         ids: &'a Filled<u64>,
         listed: Option<&'a VertexSet>,
         memory: u64,
     ) -> Result<IdPositions<'a, N>> {
         let affordable = memory / (size_of::<u64>() + 2) as u64;
-        let slice_len = affordable.clamp(1 << 10, SLICE_LEN_MAX) as usize;
+        let section_len = affordable.clamp(1 << 10, SECTION_LEN_MAX) as usize;
         let mut starts = Vec::new();
-        let (mut next, mut at) = (slice_len, 0);
+        let (mut next, mut at) = (section_len, 0);
         ids.for_each(0, &mut |part| {
             while next < at + part.len() {
                 starts.push(part[next - at]);
-                next += slice_len;
+                next += section_len;
             }
             at += part.len();
             Ok(())
         })?;
-        Ok(IdPositions { ids, listed, slice_len, starts, number: PhantomData })
+        Ok(IdPositions { ids, listed, section_len, starts, number: PhantomData })
     }
 }
 
 impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
     type Number = N;
-    type TableSlice = SortedSlice<u64, N>;
+    type TableSection = SortedSection<u64, N>;
 
-    fn slices(&self) -> usize {
+    fn sections(&self) -> usize {
         self.starts.len() + 1
     }
 
-    fn table_slice_of(&self, key: u64) -> usize {
+    fn table_section_of(&self, key: u64) -> usize {
         self.starts.partition_point(|&start| start <= key)
     }
 
@@ -288,33 +288,33 @@ impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
         self.listed.map_or_else(changed, |listed| unlisted(listed, Some(key)))
     }
 
-    fn get(slice: &SortedSlice<u64, N>, key: u64) -> Option<N> {
-        slice.find(key)
+    fn get(section: &SortedSection<u64, N>, key: u64) -> Option<N> {
+        section.find(key)
     }
 
-    fn for_each_slice(
+    fn for_each_section(
         &self,
-        visit: &mut dyn FnMut(usize, &SortedSlice<u64, N>) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &SortedSection<u64, N>) -> Result<()>,
     ) -> Result<()> {
         let (mut index, mut first) = (0, 0);
-        let full_len = self.slice_len.min(self.ids.len(0) as usize);
+        let full_len = self.section_len.min(self.ids.len(0) as usize);
         let mut keys = Vec::with_capacity(full_len);
         self.ids.for_each(0, &mut |mut part| {
             while keys.len() + part.len() >= full_len && !part.is_empty() {
                 let (here, rest) = part.split_at(full_len - keys.len());
                 keys.extend_from_slice(here);
                 part = rest;
-                let slice = SortedSlice::new(std::mem::take(&mut keys), Numbers::From(first));
-                visit(index, &slice)?;
-                (index, first) = (index + 1, first + slice.keys.len() as u64);
-                keys = slice.keys;
+                let section = SortedSection::new(std::mem::take(&mut keys), Numbers::From(first));
+                visit(index, &section)?;
+                (index, first) = (index + 1, first + section.keys.len() as u64);
+                keys = section.keys;
                 keys.clear();
             }
             keys.extend_from_slice(part);
             Ok(())
         })?;
-        if index < self.slices() {
-            visit(index, &SortedSlice::new(keys, Numbers::From(first)))
+        if index < self.sections() {
+            visit(index, &SortedSection::new(keys, Numbers::From(first)))
         } else {
             Ok(())
         }
@@ -325,35 +325,35 @@ impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
 pub(crate) struct NamePositions<'a, N> {
     id_positions: &'a Filled<NamePosition<N>>,
     listed: Option<&'a VertexSet>,
-    /// Buckets per slice.
+    /// Buckets per section.
     group: usize,
 }
 
 impl<'a, N: VertexNumber> NamePositions<'a, N> {
-    /// Maps `count` names, those in `listed` if it is given, in slices of up to `memory` bytes.
+    /// Maps `count` names, those in `listed` if it is given, in sections of up to `memory` bytes.
     pub fn new(
         id_positions: &'a Filled<NamePosition<N>>,
         listed: Option<&'a VertexSet>,
         count: u64,
         memory: u64,
     ) -> NamePositions<'a, N> {
-        // A slice is read as entries, sorted, then held as keys, numbers and index.
+        // A section is read as entries, sorted, then held as keys, numbers and index.
         let bytes_each = 2 * (size_of::<NamePosition<N>>() + 2) as u64;
-        let affordable = (memory / bytes_each).clamp(1, SLICE_LEN_MAX / 2);
-        let slices = count.div_ceil(affordable).clamp(1, id_positions.count() as u64) as usize;
-        NamePositions { id_positions, listed, group: id_positions.count().div_ceil(slices) }
+        let affordable = (memory / bytes_each).clamp(1, SECTION_LEN_MAX / 2);
+        let sections = count.div_ceil(affordable).clamp(1, id_positions.count() as u64) as usize;
+        NamePositions { id_positions, listed, group: id_positions.count().div_ceil(sections) }
     }
 }
 
 impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
     type Number = N;
-    type TableSlice = SortedSlice<u128, N>;
+    type TableSection = SortedSection<u128, N>;
 
-    fn slices(&self) -> usize {
+    fn sections(&self) -> usize {
         self.id_positions.count().div_ceil(self.group)
     }
 
-    fn table_slice_of(&self, key: u128) -> usize {
+    fn table_section_of(&self, key: u128) -> usize {
         bucket_of(key, self.id_positions.count()) / self.group
     }
 
@@ -361,15 +361,15 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
         self.listed.map_or_else(changed, |listed| unlisted(listed, None))
     }
 
-    fn get(slice: &SortedSlice<u128, N>, key: u128) -> Option<N> {
-        slice.find(key)
+    fn get(section: &SortedSection<u128, N>, key: u128) -> Option<N> {
+        section.find(key)
     }
 
-    fn for_each_slice(
+    fn for_each_section(
         &self,
-        visit: &mut dyn FnMut(usize, &SortedSlice<u128, N>) -> Result<()>,
+        visit: &mut dyn FnMut(usize, &SortedSection<u128, N>) -> Result<()>,
     ) -> Result<()> {
-        for index in 0..self.slices() {
+        for index in 0..self.sections() {
             let (mut keys, mut numbers) = (Vec::new(), Vec::new());
             for bucket in
                 index * self.group..((index + 1) * self.group).min(self.id_positions.count())
@@ -379,7 +379,7 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
                 keys.extend(entries.iter().map(|entry| entry.hash));
                 numbers.extend(entries.iter().map(|entry| entry.id_position));
             }
-            visit(index, &SortedSlice::new(keys, Numbers::Each(numbers)))?;
+            visit(index, &SortedSection::new(keys, Numbers::Each(numbers)))?;
         }
         Ok(())
     }
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn every_id_has_its_position_in_slices_of_every_size() {
+    fn every_id_has_its_position_in_sections_of_every_size() {
         let folder = tempfile::tempdir().unwrap();
         for count in [0u64, 1, 1024, 2048, 5000] {
             let log = Buckets::new(1, space(&folder));
@@ -411,30 +411,33 @@ mod tests {
                 let id_positions = IdPositions::<u32>::new(&ids, None, memory).unwrap();
                 let (mut next, mut found) = (0, 0);
                 id_positions
-                    .for_each_slice(&mut |index, slice| {
+                    .for_each_section(&mut |index, section| {
                         assert_eq!(index, next);
                         next += 1;
                         for id_position in (0..count).filter(|&id_position| {
-                            id_positions.table_slice_of(key(id_position)) == index
+                            id_positions.table_section_of(key(id_position)) == index
                         }) {
                             assert_eq!(
-                                IdPositions::<u32>::get(slice, key(id_position)),
+                                IdPositions::<u32>::get(section, key(id_position)),
                                 Some(id_position as u32)
                             );
-                            assert_eq!(IdPositions::<u32>::get(slice, key(id_position) + 11), None);
+                            assert_eq!(
+                                IdPositions::<u32>::get(section, key(id_position) + 11),
+                                None
+                            );
                             found += 1;
                         }
-                        assert_eq!(IdPositions::<u32>::get(slice, u64::MAX), None);
+                        assert_eq!(IdPositions::<u32>::get(section, u64::MAX), None);
                         Ok(())
                     })
                     .unwrap();
-                assert_eq!((next, found), (id_positions.slices(), count));
+                assert_eq!((next, found), (id_positions.sections(), count));
             }
         }
     }
 
     #[test]
-    fn every_hash_has_its_position_in_slices_of_every_size() {
+    fn every_hash_has_its_position_in_sections_of_every_size() {
         let folder = tempfile::tempdir().unwrap();
         let hash = |id_position: u32| {
             u128::from(id_position).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
@@ -449,20 +452,20 @@ mod tests {
             })
             .unwrap();
         let buckets = buckets.close().unwrap();
-        for (memory, slices) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
+        for (memory, sections) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
             let id_positions = NamePositions::new(&buckets, None, 3000, memory);
-            assert_eq!(id_positions.slices(), slices);
+            assert_eq!(id_positions.sections(), sections);
             let mut found = 0;
             id_positions
-                .for_each_slice(&mut |index, slice| {
+                .for_each_section(&mut |index, section| {
                     for id_position in (0..3000).filter(|&id_position| {
-                        id_positions.table_slice_of(hash(id_position)) == index
+                        id_positions.table_section_of(hash(id_position)) == index
                     }) {
                         assert_eq!(
-                            NamePositions::<u32>::get(slice, hash(id_position)),
+                            NamePositions::<u32>::get(section, hash(id_position)),
                             Some(id_position)
                         );
-                        assert_eq!(NamePositions::<u32>::get(slice, hash(id_position) + 1), None);
+                        assert_eq!(NamePositions::<u32>::get(section, hash(id_position) + 1), None);
                         found += 1;
                     }
                     Ok(())

@@ -158,7 +158,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     let spool = SpoolWriter::new(run, shares::RELABELED_SPOOL);
     let last = count.saturating_sub(1);
     let mut counters =
-        Counters::within(run, shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
+        Counters::for_shares(run, shares::ID_POSITION_COUNTERS, shares::ID_POSITION_COUNTS_WAITING);
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, id_positions, &|edges| {

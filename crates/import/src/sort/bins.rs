@@ -279,7 +279,7 @@ impl Bins {
         self.push_joined(joined.0, region);
     }
 
-    /// Adds the bin of what was joined, if anything was. It makes a stretch by itself.
+    /// Adds one bin for the joined range, if there is one. The bin is a stretch by itself.
     fn push_joined(
         &mut self,
         joined: Option<(Range<u32>, u64)>,

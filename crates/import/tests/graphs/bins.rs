@@ -78,8 +78,8 @@ fn check(mut pairs: Vec<[u32; 2]>, cuts: &[(u64, Grid)]) {
         let mut first = None;
         for (memory, threads) in [(BUDGETS[0], 1), (BUDGETS[1], 1), (BUDGETS[1], 3)] {
             let order = Some(VertexOrder::Given);
-            let config =
-                ImportConfig { order, memory, threads, batch_edges, grid, ..Default::default() };
+            let mut config = ImportConfig { order, memory, threads, ..Default::default() };
+            (config.tuning.batch_edges, config.tuning.grid) = (batch_edges, grid);
             let output = scratch
                 .join(format!("{batch_edges}-{}-{memory}-{threads}.tegula", grid.segment_log2));
             import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
@@ -132,7 +132,8 @@ fn tiles_of_a_batch_have_the_order_that_is_asked_for() {
         (TileOrder::Target, &[(0, 0), (1, 0)]),
     ] {
         let order = Some(VertexOrder::Given);
-        let config = ImportConfig { order, tile_order, memory: BUDGETS[1], ..Default::default() };
+        let mut config = ImportConfig { order, memory: BUDGETS[1], ..Default::default() };
+        config.tuning.tile_order = tile_order;
         let output = scratch.join(format!("{tile_order:?}.tegula"));
         import(std::slice::from_ref(&input), &output, &config, &Silent, &Cancel::default())
             .unwrap();

@@ -143,7 +143,8 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
     let range = edges(3, 400, 40, |id| id.to_string());
     assert_every_edit_is_noticed(&imported(&scratch, &range, &config(Some(VertexOrder::Degree))));
     let grid = Grid { segment_log2: 7, column_log2: 8 };
-    let cells = ImportConfig { grid, ..config(None) };
+    let mut cells = config(None);
+    cells.tuning.grid = grid;
     let wide = edges(4, 2000, 1000, |id| id.to_string());
     assert_every_edit_is_noticed(&imported(&scratch, &wide, &cells));
 }
@@ -152,7 +153,8 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
 fn a_wrong_list_of_sources_is_noticed_under_a_right_checksum() {
     let scratch = Scratch::new();
     let grid = Grid { segment_log2: 8, column_log2: 8 };
-    let cells = ImportConfig { grid, ..config(Some(VertexOrder::Given)) };
+    let mut cells = config(Some(VertexOrder::Given));
+    cells.tuning.grid = grid;
     let directory = imported(&scratch, &edges(5, 1500, 1000, |id| id.to_string()), &cells);
     verify(&directory).unwrap();
     let manifest: Value =

@@ -256,7 +256,8 @@ proptest! {
             .map(|(source, target, weight)| (id(source), id(target), f32::from(weight)))
             .collect();
         let grid = Grid { segment_log2: 6, column_log2: 7 };
-        let config = ImportConfig { undirected, grid, batch_edges: 40, ..config(vertices, order) };
+        let mut config = ImportConfig { undirected, ..config(vertices, order) };
+        (config.tuning.grid, config.tuning.batch_edges) = (grid, 40);
         let graph = open(&imported(&scratch, &edges, &config).unwrap());
         check(&graph, &edges, &config);
         graph.verify(&Silent, &Cancel::default()).unwrap();

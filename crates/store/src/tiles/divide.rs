@@ -67,7 +67,7 @@ impl Divider {
         self.degrees.clear();
         self.degrees.resize(WINDOW_SIZE, 0);
         let mut window = Tally::default();
-        for (base, edges) in region.pieces() {
+        for (base, edges) in region.fragments() {
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
                 groups[usize::from(target >> GROUP_LOG2)].add(source);
@@ -103,7 +103,7 @@ impl Divider {
         if slots == 0 {
             return;
         }
-        for (base, edges) in region.pieces() {
+        for (base, edges) in region.fragments() {
             let mut last = None;
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
@@ -225,7 +225,7 @@ impl Tally {
     fn add_uncounted(&mut self, source: u32) -> u32 {
         let gap = self.step(source);
         self.skips += gap / GAP8_SKIP;
-        // Gaps this long occur only where thin pieces were gathered.
+        // Gaps this long occur only where thin fragments were gathered.
         if gap >= GAP16_SKIP {
             self.wide_skips += gap / GAP16_SKIP;
         }

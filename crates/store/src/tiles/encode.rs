@@ -1,22 +1,22 @@
 //! Encodes the edges of a target window into tiles.
 //!
-//! The edges are cut into *pieces* by slices of 2^14 sources. In a piece an edge is a key of 30
-//! bits, so three passes of a radix sort suffice. A thick piece is a *region* of its own; thin
-//! pieces are gathered to regions along the sources. Each region is [divided](super::divide) into
-//! strips, its edges are moved to their strips, and the strips are [coded](super::builder). About
-//! 30 to 45 ns an edge on one core.
+//! The edges are cut into *fragments* by slices of 2^14 sources. In a fragment an edge is a key of
+//! 30 bits, so three passes of a radix sort suffice. A thick fragment is a *region* of its own;
+//! thin fragments are gathered to regions along the sources. Each region is
+//! [divided](super::divide) into strips, its edges are moved to their strips, and the strips are
+//! [coded](super::builder). About 30 to 45 ns an edge on one core.
 
 use super::builder::{EncodedTile, write_tiles};
 use super::divide::Divider;
 use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
 use super::grid::{Origin, SLICE_LOG2, WINDOW_LOG2};
-use super::region::{LocalEdge, Piece, Region};
+use super::region::{Fragment, LocalEdge, Region};
 use super::source_list::WindowSources;
 use super::strip_edges::StripEdges;
 use crate::Result;
 
-/// A piece with fewer edges is gathered with others of its target window.
-const THIN_PIECE_EDGES: usize = 1 << 13;
+/// A fragment with fewer edges is gathered with others of its target window.
+const THIN_FRAGMENT_EDGES: usize = 1 << 13;
 /// Edges at which a gathered region is closed. Dividing such a region stays in the cache, and so do
 /// the messages of its sources for the next window.
 const GATHERED_REGION_EDGES: usize = 1 << 14;
@@ -30,8 +30,8 @@ pub struct Encoder<W> {
     unsorted: Vec<LocalEdge<W>>,
     sorted: Vec<LocalEdge<W>>,
     starts: Vec<u32>,
-    /// The pieces of the last call.
-    pieces: Vec<Piece>,
+    /// The fragments of the last call.
+    fragments: Vec<Fragment>,
     divider: Divider,
     edges: StripEdges<W>,
     duplicates: u64,
@@ -60,7 +60,7 @@ impl<W: EdgeWeight> Encoder<W> {
         origin: Origin,
         emit: &mut dyn FnMut(EncodedTile) -> Result<()>,
     ) -> Result<()> {
-        self.pieces.clear();
+        self.fragments.clear();
         let Some(first) = edges.iter().find_map(|some| some.first()) else { return Ok(()) };
         let window_of = |edge: &DenseEdge<N, W>| {
             let target: u64 = { edge.target }.into();
@@ -70,7 +70,7 @@ impl<W: EdgeWeight> Encoder<W> {
         debug_assert!(edges.iter().copied().flatten().all(|edge| window_of(edge) == window));
         let window = ((window << WINDOW_LOG2) - origin.target) as u32;
         self.sort(edges, origin.source);
-        for region in gather(&self.pieces) {
+        for region in gather(&self.fragments) {
             let region = Region::new(&region, &self.sorted);
             let strips = self.divider.divide(&region);
             self.edges.fill(&region, strips);
@@ -82,10 +82,11 @@ impl<W: EdgeWeight> Encoder<W> {
     /// Returns the sources of the edges of the last call, each once. They count from the origin of
     /// the call.
     pub fn sources(&self) -> WindowSources {
-        WindowSources::of(&self.pieces, &self.sorted)
+        WindowSources::of(&self.fragments, &self.sorted)
     }
 
-    /// Sorts the edges by source, target and weight into pieces, whose sources count from `origin`.
+    /// Sorts the edges by source, target and weight into fragments, whose sources count from
+    /// `origin`.
     fn sort<N: VertexNumber>(&mut self, edges: &[&[DenseEdge<N, W>]], origin: u64) {
         let len = edges.iter().map(|some| some.len()).sum();
         assert!(len <= EDGES_MAX, "{len} edges");
@@ -121,36 +122,36 @@ impl<W: EdgeWeight> Encoder<W> {
                 continue;
             }
             let sorted = &mut self.sorted[range.clone()];
-            sort_piece(&mut self.unsorted[range.clone()], sorted);
+            sort_fragment(&mut self.unsorted[range.clone()], sorted);
             self.duplicates +=
                 sorted.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count() as u64;
-            self.pieces.push(Piece { source_base: slice << SLICE_LOG2, range });
+            self.fragments.push(Fragment { source_base: slice << SLICE_LOG2, range });
         }
     }
 }
 
-/// Gathers thin pieces to regions.
-fn gather(pieces: &[Piece]) -> Vec<Vec<Piece>> {
-    let mut regions: Vec<Vec<Piece>> = Vec::new();
+/// Gathers thin fragments to regions.
+fn gather(fragments: &[Fragment]) -> Vec<Vec<Fragment>> {
+    let mut regions: Vec<Vec<Fragment>> = Vec::new();
     let mut gathered: Option<(usize, usize)> = None; // (index of the region, its edges)
-    for piece in pieces.iter().cloned() {
-        let len = piece.range.len();
+    for fragment in fragments.iter().cloned() {
+        let len = fragment.range.len();
         match &mut gathered {
-            _ if len >= THIN_PIECE_EDGES => regions.push(vec![piece]),
+            _ if len >= THIN_FRAGMENT_EDGES => regions.push(vec![fragment]),
             Some((region, edges)) if *edges + len <= GATHERED_REGION_EDGES => {
                 *edges += len;
-                regions[*region].push(piece);
+                regions[*region].push(fragment);
             }
             _ => {
                 gathered = Some((regions.len(), len));
-                regions.push(vec![piece]);
+                regions.push(vec![fragment]);
             }
         }
     }
     regions
 }
 
-/// A piece with fewer edges is sorted by comparisons.
+/// A fragment with fewer edges is sorted by comparisons.
 const RADIX_SORT_MIN: usize = 512;
 /// Bits of a key per pass of the radix sort, and number of passes.
 const DIGIT_BITS: u32 = 10;
@@ -158,7 +159,7 @@ const DIGITS: usize = ((SLICE_LOG2 + WINDOW_LOG2) / DIGIT_BITS) as usize;
 const _: () = assert!(DIGITS as u32 * DIGIT_BITS == SLICE_LOG2 + WINDOW_LOG2 && DIGITS % 2 == 1);
 
 /// Sorts edges by source, target and weight into `sorted`. Overwrites `edges`.
-fn sort_piece<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge<W>]) {
+fn sort_fragment<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge<W>]) {
     if edges.len() < RADIX_SORT_MIN {
         sorted.copy_from_slice(edges);
         sorted.sort_unstable_by_key(|edge| edge.key());

@@ -1,4 +1,4 @@
-//! Tiles: the adjacency matrix sorted by target, cut into pieces that fit a cache.
+//! Tiles: the adjacency matrix sorted by target, cut so that each tile fits a cache.
 
 mod batch;
 mod builder;

@@ -1,11 +1,11 @@
-//! The edges of a window before they become strips: pieces, and regions of pieces.
+//! The edges of a window before they become strips: fragments, and regions of fragments.
 
 use std::ops::Range;
 
 use super::edge::{DenseEdge, EdgeWeight, VertexNumber};
 use super::grid::{SLICE_LOG2, WINDOW_LOG2};
 
-/// An edge of a piece.
+/// An edge of a fragment.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct LocalEdge<W> {
@@ -24,7 +24,7 @@ impl<W: EdgeWeight> LocalEdge<W> {
         LocalEdge { key: (source << WINDOW_LOG2 | target) as u32, weight: edge.weight }
     }
 
-    /// The sort key of edges in a piece.
+    /// The sort key of edges in a fragment.
     #[inline]
     pub(super) fn key(&self) -> u32 {
         self.key
@@ -45,38 +45,43 @@ impl<W: EdgeWeight> LocalEdge<W> {
 
 /// The edges of a window from one slice of sources, sorted.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct Fragment {
     pub(super) source_base: u32,
     pub(super) range: Range<usize>,
 }
 
 /// Pieces that are encoded together.
 pub(super) struct Region<'a, W> {
-    pieces: &'a [Piece],
+    fragments: &'a [Fragment],
     edges: &'a [LocalEdge<W>],
 }
 
 impl<'a, W: EdgeWeight> Region<'a, W> {
-    /// A region of some pieces; `edges` are those of all pieces of the window.
-    pub(super) fn new(pieces: &'a [Piece], edges: &'a [LocalEdge<W>]) -> Region<'a, W> {
-        Region { pieces, edges }
+    /// A region of some fragments; `edges` are those of all fragments of the window.
+    pub(super) fn new(fragments: &'a [Fragment], edges: &'a [LocalEdge<W>]) -> Region<'a, W> {
+        Region { fragments, edges }
     }
 
     /// Number of edges.
     pub(super) fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.range.len()).sum()
+        self.fragments.iter().map(|fragment| fragment.range.len()).sum()
     }
 
     /// The least and the greatest source. The region must have an edge.
     pub(super) fn source_bounds(&self) -> (u32, u32) {
-        let source = |piece: &Piece, at: usize| piece.source_base + self.edges[at].source();
-        let first = self.pieces.first().map_or(0, |piece| source(piece, piece.range.start));
-        let last = self.pieces.last().map_or(0, |piece| source(piece, piece.range.end - 1));
+        let source =
+            |fragment: &Fragment, at: usize| fragment.source_base + self.edges[at].source();
+        let first =
+            self.fragments.first().map_or(0, |fragment| source(fragment, fragment.range.start));
+        let last =
+            self.fragments.last().map_or(0, |fragment| source(fragment, fragment.range.end - 1));
         (first, last)
     }
 
-    /// The edges in order, piece by piece: the first source of each slice, and its edges.
-    pub(super) fn pieces(&self) -> impl Iterator<Item = (u32, &[LocalEdge<W>])> {
-        self.pieces.iter().map(|piece| (piece.source_base, &self.edges[piece.range.clone()]))
+    /// The edges in order, fragment by fragment: the first source of each slice, and its edges.
+    pub(super) fn fragments(&self) -> impl Iterator<Item = (u32, &[LocalEdge<W>])> {
+        self.fragments
+            .iter()
+            .map(|fragment| (fragment.source_base, &self.edges[fragment.range.clone()]))
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::edge::EdgeWeight;
-use super::region::{LocalEdge, Piece};
+use super::region::{Fragment, LocalEdge};
 use crate::packed::{decode_packed, encode_packed};
 
 /// Sources whose distances are packed at a time.
@@ -33,10 +33,13 @@ pub struct WindowSources {
 }
 
 impl WindowSources {
-    /// Returns the sources of pieces, whose edges are sorted by source in `edges`.
-    pub(super) fn of<W: EdgeWeight>(pieces: &[Piece], edges: &[LocalEdge<W>]) -> WindowSources {
+    /// Returns the sources of fragments, whose edges are sorted by source in `edges`.
+    pub(super) fn of<W: EdgeWeight>(
+        fragments: &[Fragment],
+        edges: &[LocalEdge<W>],
+    ) -> WindowSources {
         let mut own = WindowSources::default();
-        for Piece { source_base, range } in pieces {
+        for Fragment { source_base, range } in fragments {
             let same_source = |a: &LocalEdge<W>, b: &LocalEdge<W>| a.source() == b.source();
             let distinct = edges[range.clone()].chunk_by(same_source);
             own.sources.extend(distinct.map(|same| same[0].source() as u16));

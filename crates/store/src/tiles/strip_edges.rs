@@ -47,7 +47,7 @@ impl<W: EdgeWeight> StripEdges<W> {
             self.ends.push(start);
             start += strip.edges;
         }
-        for (base, edges) in region.pieces() {
+        for (base, edges) in region.fragments() {
             for edge in edges {
                 let strip = self.strip_of_target[usize::from(edge.target())];
                 let end = &mut self.ends[usize::from(strip)];

@@ -197,7 +197,7 @@ impl Graph {
         let mut edges = 0u32;
         let mut fault = None;
         let entries = self.for_each_edge(index, tile, |entry, source, target| {
-            // Counts from the first of its segment, which has up to 2^24.
+            // `local` counts from the segment's start, so it is below 2^24.
             let local = (source - origin.source) as u32;
             if !summary.may_hold(local) || !targets.contains(&(target - origin.target)) {
                 fault.get_or_insert_with(|| {

@@ -85,7 +85,7 @@ pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The larger graph has 2 to this power times as many vertices, and as many edges as vertices.
+/// The scale of the larger graph is this much above the usual one. It has one edge a vertex.
 const BIG_STEPS: u32 = 6;
 /// Its budget at the scale of targets, in MiB.
 const BIG_BUDGET: u64 = 512;

@@ -23,7 +23,8 @@ fn path(scratch: &Scratch, order: VertexOrder) -> Graph {
     let edges = (1..COUNT).map(|vertex| format!("{} {}\n", id(vertex), id(vertex - 1)));
     std::fs::write(&input, edges.collect::<String>()).unwrap();
     let grid = Grid { segment_log2: 6, column_log2: 6 };
-    let config = ImportConfig { order: Some(order), grid, ..ImportConfig::default() };
+    let mut config = ImportConfig { order: Some(order), ..ImportConfig::default() };
+    config.tuning.grid = grid;
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     open_graph(&output, MEMORY, Backend::Auto).unwrap()
 }

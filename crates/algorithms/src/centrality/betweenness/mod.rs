@@ -37,10 +37,10 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{Scores, Values};
 use crate::error::{Error, Result};
-use crate::original_ids::with_order_streamed;
-use crate::samples::{self, Sources};
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::samples::{self, Sources};
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 pub use sources::{Betweenness, Length, Start, run};
 

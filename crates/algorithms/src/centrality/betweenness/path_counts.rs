@@ -83,7 +83,7 @@ impl PathCounts {
         self.set(index, self.get(index).plus(count));
     }
 
-    /// The dependency that a vertex behind, whose own is known, adds for each of `own` paths.
+    /// What a vertex behind, whose dependency is known, adds for each of `own` paths.
     #[inline]
     pub(super) fn for_each_path(&self, own: PathCount, behind: usize) -> f64 {
         // At least as many paths lead to it as to the vertex before it.

@@ -13,7 +13,7 @@ use tegula_engine::{
 use super::by_hops::ByHops;
 use super::by_weights::ByWeights;
 use crate::error::{Error, Result};
-use crate::samples::Sample;
+use crate::shared::samples::Sample;
 
 /// The sums over all sources.
 #[derive(Debug, Clone)]

@@ -10,8 +10,8 @@
 //! Network Analysis*, 1994). Closeness is 0 if no vertex reaches v.
 //!
 //! It runs a breadth-first search from each vertex, 64 at a time along the rows: see
-//! [`searches`](crate::searches). With samples, it searches from the sampled vertices only. Then r
-//! and s are taken over the samples, and V - 1 becomes the number of samples other than v
+//! [`searches`](crate::shared::searches). With samples, it searches from the sampled vertices only.
+//! Then r and s are taken over the samples, and V - 1 becomes the number of samples other than v
 //! (Eppstein, Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
 //! Applications 8, 2004: with log V / e^2 samples the averages are off by at most e times the
 //! diameter, with high probability). Weights are ignored. Memory: 44 bytes a vertex, 16 for a

@@ -9,7 +9,7 @@ use tegula_engine::{Cancel, Graph};
 
 use crate::answer::{self, Answer, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// The degrees of all vertices, by dense id.
 pub(super) struct Degrees {

@@ -5,9 +5,10 @@
 //! ```
 //!
 //! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) It runs a breadth-first
-//! search from each vertex, 64 at a time along the rows: see [`searches`](crate::searches). With
-//! samples, it searches from the sampled vertices only, and scales the sum up to all V - 1 others.
-//! Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the rows.
+//! search from each vertex, 64 at a time along the rows: see [`searches`](crate::shared::searches).
+//! With samples, it searches from the sampled vertices only, and scales the sum up to all V - 1
+//! others. Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the
+//! rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

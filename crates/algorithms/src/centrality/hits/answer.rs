@@ -12,7 +12,7 @@ use crate::answer::{
     self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, greatest,
 };
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// The hub and authority value of each vertex.
 pub(super) struct HubsAndAuthorities {

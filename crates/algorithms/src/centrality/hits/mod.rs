@@ -28,7 +28,7 @@ use crate::algorithm::{
 };
 use crate::answer::Convergence;
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 use answer::HubsAndAuthorities;
 pub use iterations::{Hits, run};

@@ -1,9 +1,9 @@
 //! Adds up the weights of the edges from each vertex, before the first iteration.
 //!
 //! Tiles hold edges by target, so the weights of a source come from anywhere, and from any thread.
-//! Their sums are [exact](crate::exact_sum), so the order does not matter. A sum takes 40 bytes.
-//! Each scan adds up for the sources whose sums fit in half of the free memory, and skips tiles
-//! without any of these sources.
+//! Their sums are [exact](crate::shared::exact_sum), so the order does not matter. A sum takes 40
+//! bytes. Each scan adds up for the sources whose sums fit in half of the free memory, and skips
+//! tiles without any of these sources.
 
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
@@ -13,7 +13,7 @@ use tegula_engine::{
 use super::program::PageRank;
 use super::weighted::{OutWeight, WeightedPageRank, WeightedRank};
 use crate::error::{RefusedEdge, Result, is_weight};
-use crate::exact_sum::SharedSum;
+use crate::shared::exact_sum::SharedSum;
 
 /// The fewest sources that are worth a scan.
 const SOURCES_MIN: u64 = 1 << 10;

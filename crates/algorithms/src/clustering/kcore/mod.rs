@@ -21,7 +21,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 pub use peeling::{Cores, run};
 

@@ -21,7 +21,7 @@ use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Wei
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::clustering::triangles::{self, Closing};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 /// Options of the coefficient; there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

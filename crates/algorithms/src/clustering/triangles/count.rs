@@ -327,9 +327,9 @@ impl Counting<'_> {
 
 /// The later neighbours of a vertex, as marks.
 struct Marks {
-    /// By place: the number of a marked neighbour, from 1, and 0 for all others.
+    /// By place: the number of a marked neighbour, counted from 1; 0 where there is no mark.
     numbers: Vec<u32>,
-    /// For each number, what was counted.
+    /// For each number, the count so far.
     counts: Vec<u64>,
     /// For each number, in how many directions edges lead to the neighbour.
     directions: Vec<u32>,
@@ -403,7 +403,7 @@ impl Marks {
         (for_first, for_second)
     }
 
-    /// Removes the marks, and tells what was counted for each place.
+    /// Removes the marks, and calls `tell` with each place that has a count, and the count.
     fn take(&mut self, later: &[Later], mut tell: impl FnMut(usize, u64)) {
         for (later, &count) in later.iter().zip(&self.counts[1..]) {
             self.numbers[later.place()] = 0;

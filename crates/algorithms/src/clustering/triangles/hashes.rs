@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use tegula_machine::mix;
 
-use crate::random;
+use crate::shared::random;
 
 /// The place of a vertex in an order. No two vertices have the same place.
 pub type Place = u32;

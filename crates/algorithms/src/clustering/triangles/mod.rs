@@ -33,7 +33,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::{Error, Result};
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 pub use approximate::Approximate;
 pub use count::{Closing, Triangles, estimate, run};

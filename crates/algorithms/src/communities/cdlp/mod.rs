@@ -23,7 +23,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{Called, Groups, NoFigures, Values};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 pub use rounds::{Labels, run};
 

@@ -9,7 +9,7 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use super::CdlpOptions;
 use crate::error::Result;
-use crate::tally::Tally;
+use crate::shared::tally::Tally;
 
 /// The labels that were found.
 #[derive(Debug, Clone)]

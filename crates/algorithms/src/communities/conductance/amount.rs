@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 use serde::Serialize;
 
 use crate::answer;
-use crate::exact_sum::{ExactSum, SharedSum};
+use crate::shared::exact_sum::{ExactSum, SharedSum};
 
 /// An amount of edges. A sum is the same in any order.
 pub trait Amount: Debug + Default + Copy + Ord + Serialize + Send + Sync + 'static {

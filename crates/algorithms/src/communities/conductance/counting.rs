@@ -216,8 +216,8 @@ impl<A: Amount> Adding<'_, A> {
     }
 }
 
-/// Visits the positions in `of` of what is not in `other`; both ascend. Takes a step for each entry
-/// of both.
+/// Calls `visit` with the position of each entry of `of` that `other` lacks. Both lists ascend.
+/// Takes a step for each entry of both.
 #[inline]
 fn for_each_missing(of: &[u32], other: &[u32], mut visit: impl FnMut(usize)) {
     let mut rest = other.iter().peekable();

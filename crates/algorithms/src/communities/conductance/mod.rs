@@ -8,8 +8,8 @@
 //! the sum of degrees (Bollobas, *Modern Graph Theory*, 1998; as a measure of communities:
 //! Leskovec, Lang, Dasgupta, Mahoney, WWW 2008). In a directed graph, an edge counts in any
 //! direction, and a degree includes both directions. A loop of an undirected graph has one end.
-//! Weighted, an edge counts as its weight, which is at least 0. Sums are [exact](crate::exact_sum),
-//! and rounded only for output.
+//! Weighted, an edge counts as its weight, which is at least 0. Sums are
+//! [exact](crate::shared::exact_sum), and rounded only for output.
 //!
 //! Sets may overlap. A run reads every row once, and walks the sets of both ends at each edge.
 //! Memory: 8 bytes a vertex, 4 for each set that a vertex is in, 32 a set, and the index of the
@@ -33,7 +33,7 @@ use crate::algorithm::{
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
 
-pub use crate::exact_sum::ExactSum;
+pub use crate::shared::exact_sum::ExactSum;
 pub use amount::Amount;
 use answer::Sets;
 pub use counting::{Conductances, SetFigures, estimate, run};

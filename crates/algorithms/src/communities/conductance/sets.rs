@@ -25,9 +25,6 @@ pub struct NamedSets {
 impl NamedSets {
     /// Reads a table whose rows have the id of a vertex and the name of a set. A row without a name
     /// says that the vertex is in no set.
-    ///
-    /// # Errors
-    /// As for [`Tables::read`].
     pub fn read(
         option: &'static str,
         source: &TableSource,

@@ -27,7 +27,7 @@ use tegula_store::{Diagnostic, Hint};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Iterations, Weights};
 use crate::answer::{self, Called, Facts, Figures, Groups, Values};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 pub use rounds::{StableLabels, run};
 

@@ -9,9 +9,9 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use super::LabelPropagationOptions;
 use crate::error::Result;
-use crate::original_ids::IdPositions;
-use crate::random;
-use crate::tally::Tally;
+use crate::shared::original_ids::IdPositions;
+use crate::shared::random;
+use crate::shared::tally::Tally;
 
 /// The labels that were found.
 #[derive(Debug, Clone)]

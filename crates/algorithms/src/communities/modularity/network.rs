@@ -10,7 +10,7 @@ use tegula_machine::threads::lock;
 use super::arcs::Arcs;
 use super::links::Links;
 use super::partition::Partition;
-use crate::random;
+use crate::shared::random;
 
 /// The fewest ranges into which the units are divided.
 const RANGES: u32 = 8;

@@ -15,8 +15,8 @@ use super::refining::{self, refine};
 use crate::algorithm::Found;
 use crate::answer::{self, Called, Facts, Figures, Groups, by_smallest, by_smallest_size};
 use crate::error::{Result, negative_weight};
-use crate::original_ids::with_order_streamed;
-use crate::union_find::DisjointSets;
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::union_find::DisjointSets;
 
 /// The most levels.
 const LEVELS_MAX: usize = 64;

@@ -13,7 +13,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
 
 /// The edges and vertices whose removal splits a component.
 pub(super) struct Cuts {

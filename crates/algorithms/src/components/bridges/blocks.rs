@@ -6,7 +6,7 @@ use tegula_engine::{EdgeVisitor, Graph, RunOptions, RunStatistics, ShortId, visi
 
 use super::forest::Forest;
 use crate::error::Result;
-use crate::union_find::DisjointSets;
+use crate::shared::union_find::DisjointSets;
 
 /// The bridges and articulation points of a graph.
 #[derive(Debug, Clone)]
@@ -44,8 +44,7 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// How far the edges outside the forest lead; all by number.
 struct Reaches {
     forest: Forest,
-    /// The least number that such edges lead to, from a vertex or, once summed up, from its
-    /// subtree.
+    /// The least number that such edges lead to from a vertex. After the sum, from its subtree.
     least: Vec<AtomicU32>,
     /// The greatest such number.
     greatest: Vec<AtomicU32>,

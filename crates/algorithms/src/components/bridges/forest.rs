@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tegula_engine::{Graph, Result, RunOptions, RunStatistics, ShortId, visit_edges};
 
-use crate::union_find::{DisjointSets, UnsettledEdges};
+use crate::shared::union_find::{DisjointSets, UnsettledEdges};
 
 /// A spanning forest. Its vertices are numbered in preorder, so the subtree of a vertex is a range
 /// of numbers, which starts at its own and is as long as its size.

@@ -83,10 +83,10 @@ fn find(
 
 /// The state of the search.
 struct Search {
-    /// By dense id. In a finished component, each vertex has the number of the component:
-    /// [`u32::MAX`] for the first, then downwards. Any other vertex that was entered is open. It
-    /// has the least number that it is known to reach, and at first its position among the open
-    /// vertices, so its number is less than that of any component.
+    /// By dense id. A vertex of a finished component has the number of the component: [`u32::MAX`]
+    /// for the first, one less for each further component. Any other vertex that was entered is
+    /// open. Its number is at first its position among the open vertices, and later the least
+    /// number that it is known to reach. So it is less than the number of any component.
     numbers: Vec<u32>,
     /// The open vertices that reach an earlier open one, and so are no roots of components.
     reach_back: VertexSet,

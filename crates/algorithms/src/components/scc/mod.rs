@@ -21,7 +21,7 @@ use crate::algorithm::{
 };
 use crate::answer::{Called, Groups, NoFigures, by_smallest};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 pub use components::{StrongComponents, run};
 

@@ -43,8 +43,8 @@ use crate::algorithm::{
 };
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Hint, Result, Setting, SettingValue, check_both_directions};
-use crate::original_ids::with_order_streamed;
-use crate::union_find::{DisjointSets, UnsettledEdges};
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::union_find::{DisjointSets, UnsettledEdges};
 
 pub use propagation::SmallestId;
 

@@ -37,7 +37,8 @@ use crate::algorithm::{
     Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations, Weights, Work,
 };
 use crate::error::{Error, Result, Setting, SettingValue};
-use crate::original_ids::{find_vertex, with_order_streamed};
+use crate::shared::find_vertex::find_vertex;
+use crate::shared::id_order::with_order_streamed;
 use crate::side_table::{self, TableSource, Tables};
 
 use answer::Path;

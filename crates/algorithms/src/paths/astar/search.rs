@@ -12,7 +12,7 @@ use tegula_engine::{
 };
 
 use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
-use crate::original_ids::{IdPosition, IdPositions};
+use crate::shared::original_ids::{IdPosition, IdPositions};
 
 /// The settings of a search.
 #[derive(Debug, Clone, Copy, Default)]

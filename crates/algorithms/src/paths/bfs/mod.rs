@@ -32,8 +32,8 @@ use crate::algorithm::{
 };
 use crate::error::Result;
 use crate::paths::path_table::{Paths, PathsWanted, Step};
+use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
 use crate::side_table::{TableSource, Tables};
-use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::Levels;
 pub use program::{Bfs, Parent, Reached};
@@ -75,7 +75,7 @@ pub struct BfsOptions {
 }
 
 impl BfsOptions {
-    /// What is reported of paths.
+    /// What the search reports about paths.
     fn paths(&self) -> PathsWanted {
         PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }

@@ -9,7 +9,7 @@ use tegula_engine::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::sources::Sources;
+use crate::shared::sources::Sources;
 
 /// Distance of a vertex that is not reached.
 const NONE: u32 = u32::MAX;

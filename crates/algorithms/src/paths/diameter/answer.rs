@@ -11,7 +11,7 @@ use tegula_store::{Diagnostic, Hint};
 use super::Bounds;
 use crate::answer::{self, Answer, Facts, List, RowSink, Table, find_ids, id_type, write_arrays};
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 
 /// The result of the search for the diameter.
 pub(super) struct Diameter {

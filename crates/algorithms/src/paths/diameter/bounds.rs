@@ -9,7 +9,7 @@ use tegula_store::rows::Direction;
 
 use crate::components::wcc::{self, WccOptions};
 use crate::error::Result;
-use crate::searches::{Searches, WIDTH};
+use crate::shared::searches::{Searches, WIDTH};
 
 /// Bounds of the diameter.
 #[derive(Debug, Clone)]

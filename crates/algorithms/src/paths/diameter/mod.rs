@@ -7,8 +7,8 @@
 //! greatest distance seen, the latter is the diameter (iFUB: Crescenzi, Grossi, Habib, Lanzi,
 //! Marino, *On Computing the Diameter of Real-World Undirected Graphs*, Theoretical Computer
 //! Science 514, 2013). Most real graphs take some dozens of searches; 64 run at a time: see
-//! [`searches`](crate::searches). After the maximum number of searches, the result is a pair of
-//! bounds.
+//! [`searches`](crate::shared::searches). After the maximum number of searches, the result is a
+//! pair of bounds.
 //!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.
@@ -26,7 +26,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::components::wcc::WccOptions;
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 use answer::Diameter;
 pub use bounds::{Bounds, run};

@@ -16,10 +16,10 @@ use crate::algorithm::{
     Algorithm, Column, Description, EdgeDirection, Edges, Family, Found, SideFiles, Weights,
 };
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::sources::{Sources, check_source, find_source};
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::sources::{Sources, check_source, find_source};
-use crate::vertex_list::VertexList;
 
 pub use search::{Neighbourhood, run};
 

@@ -13,7 +13,7 @@ use tegula_engine::{
 use crate::algorithm::EdgeDirection;
 use crate::answer::{self, Answer, Facts, List, Listing, RowSink, Table};
 use crate::error::Result;
-use crate::original_ids::IdPositions;
+use crate::shared::original_ids::IdPositions;
 
 /// The vertices within some hops of the sources.
 #[derive(Debug, Clone)]

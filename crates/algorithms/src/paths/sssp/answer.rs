@@ -10,8 +10,8 @@ use tegula_engine::{Cancel, Graph, RunOptions, States, Value, VertexId};
 use super::distances::Distances;
 use crate::answer::{self, Answer, Columns, Facts, GroupSize, List, TableRows, Values, greatest};
 use crate::error::Result;
-use crate::original_ids::Name;
 use crate::paths::path_table::{Parents, Step};
+use crate::shared::original_ids::Name;
 
 /// A distance alone, without a parent.
 impl Step for f64 {

@@ -11,7 +11,7 @@ use tegula_store::rows::Direction;
 use super::config::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, negative_weight};
-use crate::sources::Sources;
+use crate::shared::sources::Sources;
 
 /// Runs a search as the program `P`. Unless the bucket width is given, it follows from the graph
 /// and from whether its rows stay in memory.

@@ -10,7 +10,7 @@ use tegula_engine::{Graph, Row, RunOptions, ShortId, Unit, huge};
 use super::config::SsspConfig;
 use super::distances::Distances;
 use crate::error::{PATHS, Result, is_negative, negative_weight};
-use crate::sources::Sources;
+use crate::shared::sources::Sources;
 
 /// Bytes held beside the rows: a distance and a bit for each vertex, and the queue.
 pub(super) fn size(graph: &Graph) -> u64 {

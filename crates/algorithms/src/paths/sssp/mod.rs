@@ -44,8 +44,8 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::path_table::{Paths, PathsWanted};
+use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
 use crate::side_table::{TableSource, Tables};
-use crate::sources::{SearchFiles, Sources, check_source, find_source};
 
 use answer::FoundDistances;
 pub use config::{Method, SsspConfig};
@@ -149,7 +149,7 @@ impl SsspOptions {
         }
     }
 
-    /// What is reported of paths.
+    /// What the search reports about paths.
     fn paths(&self) -> PathsWanted {
         PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }

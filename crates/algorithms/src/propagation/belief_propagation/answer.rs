@@ -14,7 +14,7 @@ use crate::answer::{
     self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, greatest,
 };
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// How likely each vertex is in each state.
 pub(super) struct Answered {

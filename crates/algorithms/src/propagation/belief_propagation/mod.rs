@@ -24,7 +24,7 @@
 //! underflows; a weight of 0 counts as 10^-304. They are kept at [both
 //! ends](tegula_engine::traverse::EdgeStates) of an edge. So a vertex computes its incoming
 //! messages from what lies beside its own row and from the beliefs of its neighbours. It changes
-//! only what is its own, and adds up in the order of its row. This takes twice the arithmetic and
+//! only its own messages, and adds up in the order of its row. This takes twice the arithmetic and
 //! no atomics, and gives the same bits for any threads and any memory.
 //!
 //! A graph directory stands for the simple undirected graph beneath it. Directions, and further
@@ -69,7 +69,7 @@ use crate::algorithm::{
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 use crate::side_table::{self, TableSource, Tables};
 
 use answer::Answered;

@@ -8,7 +8,7 @@ use tegula_store::{At, Result, VertexId};
 use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
-use crate::original_ids::name_of;
+use crate::shared::original_ids::name_of;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
 
 /// The most characters of a potential.

@@ -28,7 +28,7 @@ use super::model::{Model, Potentials};
 use super::potential::{LEAST, Potential};
 
 /// Ends of edges whose rows are read before messages are computed.
-const BATCH: usize = 1 << 14;
+const GATHERED_MAX: usize = 1 << 14;
 /// Messages that are computed together.
 const PIECE: usize = 1 << 10;
 /// The least weight above 0, if the greatest is 1: even the least [exponential](lanes::exp) is
@@ -71,12 +71,12 @@ impl MessageUpdate for TwoStates<'_> {
     }
 
     fn worker_size(&self, ends_max: u64) -> u64 {
-        let batch = ends_max + BATCH as u64;
+        let gathered = ends_max + GATHERED_MAX as u64;
         let pieces = 2 * PIECE * size_of::<f32>();
         // Lists grow by doubling. Each end may belong to another vertex.
         Neighbourhoods::<Sequential>::size(ends_max)
-            + 2 * 5 * batch
-            + 24 * BATCH as u64
+            + 2 * 5 * gathered
+            + 24 * GATHERED_MAX as u64
             + pieces as u64
     }
 
@@ -96,26 +96,27 @@ impl MessageUpdate for TwoStates<'_> {
         let mut neighbourhoods =
             Neighbourhoods::new(iteration.job, Sequential::new(vertices.clone()));
         let is_first = iteration.number < Self::STORES;
-        let (mut batch, mut sums) = (Batch::default(), Vec::new());
+        let (mut gathered, mut sums) = (GatheredRows::default(), Vec::new());
         let (mut start, mut is_last) = (0, false);
         while !is_last {
             match neighbourhoods.next_vertex()? {
-                Some(neighbours) => batch.add(&neighbours, is_first),
+                Some(neighbours) => gathered.add(&neighbours, is_first),
                 None => is_last = true,
             }
-            if batch.ends.len() >= BATCH || batch.rows.len() >= BATCH || is_last {
-                let rows = start..start + batch.rows.len();
+            if gathered.ends.len() >= GATHERED_MAX || gathered.rows.len() >= GATHERED_MAX || is_last
+            {
+                let rows = start..start + gathered.rows.len();
                 let befores = &mut next[rows.clone()];
                 sums.clear();
                 sums.resize(rows.len(), 0.0);
-                batch.update(&self.function, iteration, messages, befores, &mut sums)?;
+                gathered.update(&self.function, iteration, messages, befores, &mut sums)?;
                 for (at, (sum, next)) in sums.iter().zip(befores).enumerate() {
                     let mut prior = [0.0];
                     self.model.prior(vertices.start as usize + start + at, &mut prior);
                     *next = (prior[0] + sum) as f32;
                 }
                 start = rows.end;
-                batch.clear();
+                gathered.clear();
             }
         }
         let now = &iteration.log_odds[vertices.start as usize..vertices.end as usize];
@@ -125,16 +126,16 @@ impl MessageUpdate for TwoStates<'_> {
 
 /// Consecutive rows.
 #[derive(Default)]
-struct Batch {
+struct GatheredRows {
     /// The vertices at the ends of their edges, row after row.
     ends: Vec<ShortId>,
     /// Where each row ends.
     rows: Vec<usize>,
-    /// Whether each end counts, in an iteration that finds this.
+    /// Whether each end counts. Empty unless the iteration finds this out.
     counts: Vec<bool>,
 }
 
-impl Batch {
+impl GatheredRows {
     fn add(&mut self, neighbours: &Neighbours<'_>, is_first: bool) {
         let [forward, reverse] = neighbours.sides();
         self.ends.extend_from_slice(forward);

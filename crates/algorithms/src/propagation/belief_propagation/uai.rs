@@ -276,7 +276,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads the weights of a factor, and multiplies the weights that are there by them.
+    /// Reads the weights of a factor, and multiplies the weights so far by them.
     fn factor(&mut self, factor: usize, scope: Scope, model: &mut UaiModel) -> Result<()> {
         let states = model.states_max;
         let states_of = |variable: u32| usize::from(model.states[variable as usize]);

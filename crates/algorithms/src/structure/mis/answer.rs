@@ -9,7 +9,7 @@ use tegula_engine::{Cancel, Graph, VertexId};
 
 use crate::answer::{self, Answer, CHUNK, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// For each dense id whether it is in the set.
 pub(super) struct Members(pub(super) Vec<bool>);

@@ -11,8 +11,8 @@ use tegula_engine::{
 
 use super::MisOptions;
 use crate::error::{Result, check_both_directions};
-use crate::original_ids::IdPositions;
-use crate::random;
+use crate::shared::original_ids::IdPositions;
+use crate::shared::random;
 
 /// A maximal independent set.
 #[derive(Debug, Clone)]

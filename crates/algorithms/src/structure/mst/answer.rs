@@ -15,7 +15,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, Name, ShortIdPosition};
+use crate::shared::original_ids::{IdPosition, Name, ShortIdPosition};
 
 /// The forest found.
 pub(super) struct Forest {

@@ -25,7 +25,7 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights};
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
 
 use answer::Forest;
 pub use rounds::{ForestEdge, SpanningForest, check, estimate, run};

@@ -12,7 +12,7 @@ use tegula_engine::{
 
 use super::MstOptions;
 use crate::error::{Result, check_both_directions};
-use crate::original_ids::{IdPositions, ShortIdPosition};
+use crate::shared::original_ids::{IdPositions, ShortIdPosition};
 
 /// The target if no edge leaves a vertex's component.
 const NONE: u32 = u32::MAX;

@@ -12,7 +12,7 @@ use crate::answer::{
     write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, Name};
+use crate::shared::original_ids::{IdPosition, Name};
 
 /// The subgraph found.
 pub(super) struct Subgraph {

@@ -3,7 +3,7 @@
 //! The vertices are given, or those of a weakly connected component, which a union-find finds. Two
 //! passes over the tiles count and then write the edges, in the order of the tiles, with original
 //! ids; an edge of an undirected graph is written once. Memory: a bit a vertex, 4 bytes more where
-//! the vertices have an order, and for a component that of `wcc`.
+//! the vertices have an order; for a component, plus the memory of `wcc`.
 
 mod answer;
 
@@ -18,9 +18,9 @@ use crate::algorithm::{
 use crate::answer::EdgeTable;
 use crate::components::wcc::{self, WccOptions};
 use crate::error::{Error, Result};
-use crate::original_ids::find_vertex;
+use crate::shared::find_vertex::find_vertex;
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 use answer::Subgraph;
 

@@ -10,7 +10,7 @@ use tegula_engine::{Cancel, Graph};
 
 use crate::answer::{self, Answer, Columns, Facts, List, TableRows, greatest};
 use crate::error::Result;
-use crate::original_ids::Name;
+use crate::shared::original_ids::Name;
 
 /// The position of each vertex.
 pub(super) struct Positions {

@@ -8,7 +8,7 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 use tegula_store::rows::Direction;
 
 use crate::error::{Error, Result};
-use crate::original_ids::{IdPosition, IdPositions};
+use crate::shared::original_ids::{IdPosition, IdPositions};
 
 /// A topological order.
 #[derive(Debug, Clone)]

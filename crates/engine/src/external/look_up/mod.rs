@@ -58,9 +58,6 @@ pub trait Numbers {
     fn len(&self) -> usize;
 
     /// Visits all numbers in chunks.
-    ///
-    /// # Errors
-    /// Read errors, and those of `visit`.
     fn for_each_chunk(&self, visit: &mut dyn FnMut(&[LookUpRequest]) -> Result<()>) -> Result<()>;
 }
 
@@ -92,9 +89,6 @@ pub trait Values {
     type Value: Value;
 
     /// Loads the values of a range of numbers.
-    ///
-    /// # Errors
-    /// Read errors.
     fn load(&mut self, numbers: Range<usize>) -> Result<Vec<Self::Value>>;
 
     /// Returns the result for a number at this place.

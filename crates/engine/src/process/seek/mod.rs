@@ -51,7 +51,7 @@ const UNPACK_AFTER: f64 = 0.25;
 /// An iteration counts as at most this multiple of its predicted time: in longer ones, pages are
 /// read or threads wake up.
 const SURPRISE_MAX: f64 = 4.0;
-/// Seconds of seeking below which one worker does it: to share it takes about as long.
+/// Seconds of seeking below which one worker seeks alone: sharing the work takes about as long.
 const SHARED_MIN: f64 = 400e-6;
 /// Least number of vertices of a list that all workers fill together.
 const JOINED_TOGETHER_MIN: usize = 1 << 18;
@@ -197,7 +197,7 @@ impl<P: Program> Seek<'_, P> {
         self.rows.iter().map(|rows| rows.pages_read()).sum()
     }
 
-    /// Reads all rows in order once random reads have taken as long as that is predicted to take.
+    /// Reads all rows in order once the random reads cost more than a sequential read.
     fn fill_when_due(&mut self, prediction: &Prediction, context: &JobContext<'_>) {
         self.read += prediction.reading;
         let filling = self.rows.iter().map(|rows| self.costs.predict_filling(rows));
@@ -208,8 +208,8 @@ impl<P: Program> Seek<'_, P> {
         }
     }
 
-    /// Unpacks all rows once seeking has taken the share [`UNPACK_AFTER`] of the time for that:
-    /// nobody knows beforehand how much is still to be sought.
+    /// Unpacks all rows once seeking has taken the share [`UNPACK_AFTER`] of the time to unpack
+    /// them. Nobody knows beforehand how much the run will seek.
     fn unpack_when_due(&mut self, step: &Superstep<'_, P>, context: &JobContext<'_>) -> Result<()> {
         for &rows in &self.rows {
             if rows.may_unpack()

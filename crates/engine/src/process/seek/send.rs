@@ -32,7 +32,7 @@ pub(super) struct Queue<'s> {
 }
 
 impl<'s> Queue<'s> {
-    /// Makes a queue of which nothing is taken.
+    /// Makes a queue in which all vertices are still to be taken.
     pub fn new(list: &'s [ShortId]) -> Queue<'s> {
         Queue { list, next: AtomicUsize::new(0), ahead: Mutex::new(0) }
     }

@@ -214,9 +214,6 @@ impl PageCache {
     }
 
     /// Returns the bytes of a range, pinned until `pinned` is used again or dropped.
-    ///
-    /// # Errors
-    /// Those of [`get_batch`](PageCache::get_batch).
     pub fn get<'p>(&self, range: Range<u64>, pinned: &'p mut Pinned) -> Result<&'p [u8]> {
         self.get_batch(&[range], pinned)?;
         Ok(pinned.bytes(0))

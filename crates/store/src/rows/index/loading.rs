@@ -120,7 +120,7 @@ struct Loading<'a> {
     base: usize,
     taken: usize,
     samples: Vec<u32>,
-    /// Upper bounds for what is read together.
+    /// Upper bounds of one read.
     piece_max: RowMeasure,
 }
 

@@ -18,9 +18,6 @@ pub struct VertexList {
 
 impl VertexList {
     /// Reads a vertex from each row.
-    ///
-    /// # Errors
-    /// As for [`Tables::read`].
     pub fn read(
         option: &'static str,
         source: &TableSource,
@@ -32,9 +29,6 @@ impl VertexList {
     }
 
     /// Reads the table that an option names, if there is one.
-    ///
-    /// # Errors
-    /// As for [`VertexList::read`].
     pub fn read_any(
         option: &'static str,
         source: Option<&TableSource>,

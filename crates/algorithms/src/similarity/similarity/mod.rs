@@ -33,9 +33,9 @@ use crate::algorithm::{
     Algorithm, Column, Description, Edges, Family, Found, SideFiles, Weights, Work, degree_sum,
 };
 use crate::error::{Error, Result};
-use crate::original_ids::with_order_streamed;
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 use answer::Similarities;
 use pairs::PairList;

@@ -9,8 +9,8 @@ use tegula_machine::threads::lock;
 
 use super::RandomWalksOptions;
 use crate::error::{Result, negative_weight};
-use crate::original_ids::IdPositions;
-use crate::random;
+use crate::shared::original_ids::IdPositions;
+use crate::shared::random;
 
 /// No vertex: the walk has ended.
 pub(super) const NONE: ShortId = ShortId(u32::MAX);

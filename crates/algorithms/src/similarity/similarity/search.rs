@@ -14,7 +14,7 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use super::Measure;
 use crate::answer::TotalOrder;
 use crate::error::Result;
-use crate::original_ids::{IdPositions, ShortIdPosition};
+use crate::shared::original_ids::{IdPositions, ShortIdPosition};
 
 /// Two vertices and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]

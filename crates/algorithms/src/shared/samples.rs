@@ -9,7 +9,7 @@ use tegula_engine::{Cancel, Graph, ShortId, VertexId};
 
 use crate::answer::{self, Facts, Figures};
 use crate::error::Result;
-use crate::random;
+use crate::shared::random;
 
 /// The vertices from which something is computed: drawn at random, given, or all.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Sample {
     }
 }
 
-/// How many vertices something was computed from.
+/// How many vertices a result was computed from.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sources {
     /// Their number.

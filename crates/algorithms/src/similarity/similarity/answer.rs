@@ -12,7 +12,7 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 
 /// The similarities of the pairs.
 pub(super) struct Similarities {

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use tegula_engine::{Cancel, Estimate, Graph, ShortId, VertexId};
+use tegula_engine::{Cancel, Graph, Result, ShortId, VertexId};
 use tegula_store::OriginalId;
-use tegula_store::graph::{OriginalIds, file_names};
-
-use crate::error::{Error, Result};
+use tegula_store::graph::OriginalIds;
 
 /// An original id: a number or a string in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +48,7 @@ impl IdPosition {
     ///
     /// # Panics
     /// When there is no such vertex.
-    pub fn name(self, ids: &OriginalIds) -> tegula_engine::Result<Name> {
+    pub fn name(self, ids: &OriginalIds) -> Result<Name> {
         Ok(ids.by_id_position(self.0 as usize)?.into())
     }
 }
@@ -65,8 +63,8 @@ impl From<ShortIdPosition> for IdPosition {
     }
 }
 
-/// The id position of each dense id. Callers at the same time have one copy. Where the two differ,
-/// ids must be short.
+/// The id position of each dense id. Callers at the same time share one copy. Where id positions
+/// and dense ids differ, ids must be short.
 #[derive(Debug)]
 pub struct IdPositions(
     /// `None` where id positions and dense ids are the same numbers.
@@ -76,12 +74,12 @@ pub struct IdPositions(
 impl IdPositions {
     /// Reads all id positions, which take [`size`](IdPositions::size) bytes, unless somebody else
     /// uses them already.
-    pub fn read(graph: &Graph, cancel: &Cancel) -> tegula_engine::Result<IdPositions> {
+    pub fn read(graph: &Graph, cancel: &Cancel) -> Result<IdPositions> {
         Ok(IdPositions(graph.original_ids()?.id_positions(cancel)?))
     }
 
     /// Returns the bytes that the id positions take.
-    pub fn size(graph: &Graph) -> tegula_engine::Result<u64> {
+    pub fn size(graph: &Graph) -> Result<u64> {
         Ok(graph.original_ids()?.id_positions_size())
     }
 
@@ -110,31 +108,7 @@ pub(crate) fn name_of(graph: &Graph, vertex: VertexId) -> Result<Name> {
         if let Some(place) = vertices.iter().position(|&other| other == vertex) {
             id_position = IdPosition(first + place as u64);
         }
-        Ok::<(), Error>(())
+        Ok::<(), tegula_engine::Error>(())
     })?;
-    Ok(id_position.name(&ids)?)
-}
-
-/// Returns whether id positions differ from dense ids.
-pub(crate) fn has_order(graph: &Graph) -> bool {
-    graph.manifest().file(file_names::ORDER).is_some()
-}
-
-/// Returns the estimate of a run that streams the order of the vertices after it has freed the
-/// tiles.
-pub(crate) fn with_order_streamed(estimate: Estimate, graph: &Graph) -> Result<Estimate> {
-    let order = graph.original_ids()?.for_each_id_position_size();
-    let stream_bytes_min = estimate.stream_bytes_min.max(order);
-    Ok(Estimate { stream_bytes_min, ..estimate })
-}
-
-/// Returns the vertex with an original id. A string finds an integer id too. The leading zeros of a
-/// string id count.
-///
-/// # Errors
-/// [`Error::NoSuchVertex`] if no vertex has this id.
-pub fn find_vertex(graph: &Graph, id: &str) -> Result<VertexId> {
-    let found = graph.original_ids()?.find(&OriginalId::String(id.to_owned()))?;
-    let missing = || Error::NoSuchVertex { graph: graph.directory().to_owned(), id: id.to_owned() };
-    found.ok_or_else(missing)
+    id_position.name(&ids)
 }

@@ -42,7 +42,7 @@ pub(crate) fn work(kind: &'static str, graph: &Graph, searches: u64) -> Work {
 }
 
 impl<'s> Searches<'s> {
-    /// Makes searches of which none has begun.
+    /// Makes the room for searches. None has begun.
     pub(crate) fn new(
         job: &'s RowsJob<'s>,
         vertex_count: u32,

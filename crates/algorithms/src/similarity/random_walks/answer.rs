@@ -13,7 +13,7 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
 };
 use crate::error::Result;
-use crate::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
+use crate::shared::original_ids::{IdPosition, IdPositions, Name, ShortIdPosition};
 
 /// The maximum number of vertices listed for a walk.
 const LISTED_MAX: usize = 10;

@@ -6,9 +6,9 @@ use tegula_engine::{Estimate, Graph, VertexId};
 
 use crate::algorithm::SideFiles;
 use crate::error::{Error, Result};
-use crate::original_ids::find_vertex;
+use crate::shared::find_vertex::find_vertex;
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 /// The vertices that a search starts from: each once, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,9 +89,6 @@ pub struct SearchFiles {
 
 impl SearchFiles {
     /// Reads the tables that options name.
-    ///
-    /// # Errors
-    /// As for [`VertexList::read`].
     pub fn read(
         sources: Option<&TableSource>,
         targets: Option<&TableSource>,

@@ -28,10 +28,10 @@ use crate::algorithm::{
     Algorithm, Bias, Column, Description, Edges, Family, Found, SideFiles, Weights, Work,
 };
 use crate::error::Result;
-use crate::original_ids::with_order_streamed;
-use crate::samples::Sample;
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::samples::Sample;
+use crate::shared::vertex_list::VertexList;
 use crate::side_table::{self, TableSource, Tables};
-use crate::vertex_list::VertexList;
 
 use answer::Walks;
 pub use steps::{Trajectories, run};

@@ -1,0 +1,14 @@
+//! What several algorithms share: ids, samples, sources, searches and sums.
+
+pub mod original_ids;
+pub mod vertex_list;
+
+pub(crate) mod exact_sum;
+pub(crate) mod find_vertex;
+pub(crate) mod id_order;
+pub(crate) mod random;
+pub(crate) mod samples;
+pub(crate) mod searches;
+pub(crate) mod sources;
+pub(crate) mod tally;
+pub(crate) mod union_find;
