@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::panic_message;
@@ -281,6 +282,13 @@ impl Failure {
     }
 }
 
+/// Turns a panic into a failure, so that it is reported like any other.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // Nothing that a panic may have left half done is used afterwards.
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))
+}
+
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Machine(error) => machine_exit_code(error),
@@ -369,6 +377,20 @@ mod tests {
             (Failure::stdout(io::ErrorKind::BrokenPipe.into()), 1),
             (Failure::panic(&"no"), 1),
         ]
+    }
+
+    #[test]
+    fn a_panic_is_a_failure_with_its_message() {
+        let number = 7;
+        for work in
+            [|_| panic!("at once"), |number| panic!("at {number}")] as [fn(u32) -> Result<()>; 2]
+        {
+            match guarded(|| work(number)) {
+                Err(Failure::Panicked { detail }) => assert!(detail.starts_with("at ")),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(guarded(|| Ok(())).is_ok());
     }
 
     #[test]

@@ -25,11 +25,10 @@ mod stdout;
 mod verify;
 
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use command_line::{Cli, Command};
-use errors::{Failure, Result};
+use errors::{Result, guarded};
 use session::Session;
 use tegula_machine::threads::is_in_foreign_code;
 
@@ -65,13 +64,6 @@ fn call(cli: Cli) -> Result<()> {
     outcome.inspect_err(|failure| session.report(failure))
 }
 
-/// Turns a panic into a failure, so that it is reported like any other.
-fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    // Nothing that a panic may have left half done is used afterwards.
-    let outcome = catch_unwind(AssertUnwindSafe(work));
-    outcome.unwrap_or_else(|panic| Err(Failure::panic(&*panic)))
-}
-
 fn dispatch(command: Command, session: &Session) -> Result<()> {
     if session.json {
         stdout::check()?;
@@ -85,24 +77,5 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
         Command::Completions(args) => completions::completions(&args, session),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_is_a_failure_with_its_message() {
-        let number = 7;
-        for work in
-            [|_| panic!("at once"), |number| panic!("at {number}")] as [fn(u32) -> Result<()>; 2]
-        {
-            match guarded(|| work(number)) {
-                Err(Failure::Panicked { detail }) => assert!(detail.starts_with("at ")),
-                other => panic!("{other:?}"),
-            }
-        }
-        assert!(guarded(|| Ok(())).is_ok());
     }
 }

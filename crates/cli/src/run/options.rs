@@ -9,7 +9,6 @@ use tegula_engine::{Arrays, Checkpoints, Executor, Graph, Messages, Tuning};
 use tegula_machine::Error as MachineError;
 use tegula_tables::check_parent;
 
-use super::batch::BatchArgs;
 use super::checkpoint_folder;
 use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::errors::{Failure, Result};
@@ -90,6 +89,23 @@ pub struct RunArgs {
     /// floats depend on it, so it is for measurements alone.
     #[arg(long, value_name = "N", hide = true)]
     part_edges: Option<NonZeroU64>,
+}
+
+/// The options that all jobs of a batch have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct CommonArgs<'b> {
+    /// The graph directory.
+    pub graph: &'b Path,
+    /// Whether tables that exist are replaced.
+    pub force: bool,
+    /// Whether the jobs are only estimated.
+    pub estimate: bool,
+    /// How the graph is read.
+    pub reading: ReadingArgs,
+    /// The worker threads.
+    pub threads: Threads,
+    /// The folder for rows that the graph lacks, and for arrays that do not fit in memory.
+    pub spill_directory: Option<&'b Path>,
 }
 
 /// How messages reach further groups of columns.
@@ -188,18 +204,19 @@ fn check_graph_name(path: &Path) -> Result<()> {
 
 impl RunArgs {
     /// Returns the options of a job of a batch.
-    pub fn of_job(batch: &BatchArgs, output: PathBuf, format: Format) -> RunArgs {
+    pub fn of_job(common: &CommonArgs<'_>, output: PathBuf, format: Format) -> RunArgs {
+        let CommonArgs { graph, force, estimate, reading, threads, spill_directory } = *common;
         RunArgs {
-            graph: Some(batch.graph.clone()),
+            graph: Some(graph.to_owned()),
             output: Some(output),
             format: Some(format),
             graph_file: GraphFileArgs::default(),
-            force: batch.force,
+            force,
             top: None,
-            estimate: batch.estimate,
-            reading: batch.reading,
-            threads: batch.threads,
-            spill_directory: batch.spill_directory.clone(),
+            estimate,
+            reading,
+            threads,
+            spill_directory: spill_directory.map(Path::to_owned),
             checkpoint: None,
             checkpoint_every: NonZeroU64::MIN,
             resume: None,

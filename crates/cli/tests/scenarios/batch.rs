@@ -9,11 +9,12 @@ use tegula_testkit::EdgeList;
 use crate::interrupts::{interrupt, wait_for_handler};
 use crate::shop::{Said, Shop};
 
-/// Makes a graph of some hundred vertices as `g.tegula`.
+/// Makes a graph of some hundred vertices as `g.tegula`, among them 0 and 3.
 fn shop() -> Shop {
     let shop = Shop::new();
-    let graph = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
-    shop.import(&graph, "--layouts tiles,rows");
+    let mut edges = edges(&Rmat::new(9, 8, 5).unwrap());
+    edges.extend([(0, 3), (3, 0), (0, edges[0].0)]);
+    shop.import(&EdgeList::new(edges), "--layouts tiles,rows,reverse");
     shop
 }
 
@@ -161,6 +162,7 @@ fn bad_lines_are_refused_before_anything_runs() {
     let missing = shop.tegula("run --batch none.jsonl g.tegula -o out");
     missing.failed(3, &["none.jsonl"]);
     shop.tegula("run --batch jobs.jsonl g.tegula").failed(2, &["--output <FOLDER>"]);
+    shop.write("jobs.jsonl", good);
     shop.tegula("run --batch jobs.jsonl g.tegula -o g.tegula/out").failed(2, &["graph"]);
     batch(&shop, &[good], "").done();
     batch(&shop, &[good], "").failed(1, &["1.parquet", "exists"]);
@@ -205,7 +207,7 @@ fn rows_that_the_graph_lacks_are_built_once() {
 #[test]
 fn an_interrupt_ends_all_jobs() {
     let shop = Shop::new();
-    shop.tegula("generate grid --rows 700 --columns 700 -o g.bin32").done();
+    shop.tegula("generate grid --width 700 --height 700 -o g.bin32").done();
     shop.tegula("import g.bin32 -o g.tegula").done();
     let line = r#"{"algorithm": "pagerank", "options": {"iterations": 100000000}, "each": {"damping": [0.2, 0.9]}}"#;
     let later = r#"{"algorithm": "wcc", "after_seconds": 1000}"#;

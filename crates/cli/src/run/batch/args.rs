@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 
 use crate::args::{MACHINE, ReadingArgs, Threads};
+use crate::run::options::CommonArgs;
 
 /// The option that turns `tegula run` into a batch.
 const OPTION: &str = "--batch";
@@ -57,6 +58,15 @@ pub struct BatchArgs {
     /// be written to].
     #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
     pub spill_directory: Option<PathBuf>,
+}
+
+impl BatchArgs {
+    /// Returns the options that all jobs have in common.
+    pub fn common(&self) -> CommonArgs<'_> {
+        let &BatchArgs { force, estimate, reading, threads, .. } = self;
+        let spill_directory = self.spill_directory.as_deref();
+        CommonArgs { graph: &self.graph, force, estimate, reading, threads, spill_directory }
+    }
 }
 
 /// Whether the words of a command line ask for a batch.

@@ -7,13 +7,13 @@ use tegula_algorithms::answer::List;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Executor, Graph};
 
-use super::BatchArgs;
+use super::args::BatchArgs;
 use super::jobs::BatchJob;
 use crate::errors::{Failure, Result};
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
+use crate::run::one::{needs_rows, run_options};
 use crate::run::options::RunArgs;
-use crate::run::{needs_rows, run_options};
 use crate::session::Session;
 
 /// Prints what each job needs, and all of them together.
@@ -77,7 +77,7 @@ impl<'j> JobNeeds<'j> {
         args: &BatchArgs,
         session: &Session,
     ) -> Result<JobNeeds<'j>> {
-        let run = RunArgs::of_job(args, job.file_name().into(), job.format);
+        let run = RunArgs::of_job(&args.common(), job.file_name().into(), job.format);
         let options = run_options(&run, graph, session);
         job.request.check_input(graph)?;
         let prepared = job.request.prepare(graph, &options, &LocalPaths)?;

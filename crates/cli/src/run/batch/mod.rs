@@ -12,6 +12,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Found, Needs};
@@ -22,13 +23,14 @@ use tegula_machine::threads::{Unit, lock, start_in, start_workers};
 use tegula_store::Error;
 use tegula_tables::{check_is_in_no_graph, check_parent};
 
+use super::missing_rows;
+use super::one::{Done, RunInput, TOP_DEFAULT, failed, needs_rows, run_options, written};
 use super::options::{Destination, RunArgs};
-use super::{Done, RunInput, TOP_DEFAULT, failed, missing_rows, needs_rows, run_options, written};
-use crate::errors::{Failure, Result};
+use crate::errors::{Failure, Result, guarded};
 use crate::json::{self, RunSeconds, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
-use crate::{allocator, guarded, stdout};
+use crate::{allocator, stdout};
 
 pub use args::{BatchArgs, command, is_asked_for};
 use jobs::BatchJob;
@@ -97,7 +99,7 @@ impl Planned {
         batch: &BatchArgs,
         session: &Session,
     ) -> Result<Planned> {
-        let args = RunArgs::of_job(batch, folder.join(job.file_name()), job.format);
+        let args = RunArgs::of_job(&batch.common(), folder.join(job.file_name()), job.format);
         let target = args.destination(session.json, job.request.finds_graph)?;
         let target = target.ok_or_else(|| Failure::usage("a job has no table"))?;
         target.check_ids(graph)?;
@@ -173,7 +175,7 @@ impl Batch<'_> {
             while let Some(left) = arrival.checked_duration_since(Instant::now())
                 && !self.session.cancel.is_cancelled()
             {
-                std::thread::sleep(left.min(LOOK));
+                park_timeout(left.min(LOOK));
             }
             let outcome = guarded(|| self.run(planned, arrival));
             if self.session.cancel.is_cancelled() {
