@@ -316,7 +316,6 @@ impl ImportArgs {
                 },
                 ..Tuning::default()
             },
-            ..ImportConfig::default()
         }
     }
 }
