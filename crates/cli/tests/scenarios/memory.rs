@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 
 use rustix::fs::statfs;
 use serde_json::Value;
+use tegula_algorithms::CATALOGUE;
 use tegula_engine::RUN_OVERHEAD;
 use tegula_generators::{Rmat, edges};
 use tegula_testkit::MemoryGroup;
@@ -273,6 +274,9 @@ fn assert_keep_least_budgets(scale: u32, algorithms: &[&str]) {
     shop.tegula("import g.wel -o g.tegula --weighted --layouts tiles,rows,reverse").done();
     // With this potential, beliefs change in every iteration.
     shop.write("potential.txt", "2 1\n1 3\n");
+    let edges = String::from_utf8(shop.read("g.wel")).unwrap();
+    let pairs = edges.lines().take(200).filter_map(|line| line.rsplit_once(' '));
+    shop.write("pairs.txt", pairs.map(|(pair, _)| format!("{pair}\n")).collect::<String>());
     for algorithm in algorithms {
         for way in &WAYS[1..3] {
             let words = format!("run {algorithm} g.tegula {way} -o out.parquet --force");
@@ -291,8 +295,13 @@ fn runs_by_neighbours_keep_the_least_budget() {
             "belief-propagation --potential potential.txt --iterations 3",
             "belief-propagation --potential potential.txt --iterations 3 --tolerance 0",
             "degree",
+            "spmv",
             "pagerank --iterations 2 --weighted",
+            "eigenvector --max-iterations 2",
+            "katz --alpha 0.0001",
             "triangles",
+            "lcc",
+            "similarity --pairs pairs.txt",
             "triangles --approximate --hashes 40",
             "cdlp --iterations 2",
             "label-propagation --max-iterations 2",
@@ -312,6 +321,18 @@ fn runs_by_neighbours_keep_the_least_budget() {
     );
     // Rows are read by community: one by one where memory holds few of them.
     assert_keep_least_budgets(13, &["louvain", "leiden"]);
+}
+
+#[test]
+fn every_algorithm_has_a_test_of_its_budgets() {
+    let here = include_str!("memory.rs");
+    for entry in CATALOGUE {
+        // An order of a graph of random edges does not exist: it has cycles.
+        let is_here = here.contains(&format!("\"{} ", entry.name))
+            || here.contains(&format!("\"{}\"", entry.name))
+            || here.contains(&format!("\"run {} ", entry.name));
+        assert!(is_here || entry.name == "topological-order", "{} has none", entry.name);
+    }
 }
 
 #[test]
