@@ -159,6 +159,13 @@ fn bad_lines_are_refused_before_anything_runs() {
     batch(&shop, &["", " "], "").failed(2, &["has no job"]);
     let twice = [good, r#"{"name": "1", "algorithm": "wcc"}"#];
     batch(&shop, &twice, "").failed(2, &["line 2", "the name `1`"]);
+    batch(&shop, &["\u{feff}[1"], "").failed(2, &["line 1", "column"]);
+    shop.write("jobs.jsonl", [0xff, b'\n']);
+    shop.tegula("run --batch jobs.jsonl g.tegula -o out").failed(3, &["no text in UTF-8"]);
+    shop.write("jobs.jsonl", good);
+    shop.tegula("run --batch jobs.jsonl g.tegula -o jobs.jsonl").failed(1, &["create jobs.jsonl"]);
+    let help = shop.tegula("run --batch --help").done();
+    assert!(help.out.contains("Run many jobs on one graph at the same time"), "{}", help.out);
     let missing = shop.tegula("run --batch none.jsonl g.tegula -o out");
     missing.failed(3, &["none.jsonl"]);
     shop.tegula("run --batch jobs.jsonl g.tegula").failed(2, &["--output <FOLDER>"]);
@@ -265,4 +272,17 @@ fn two_thousand_jobs_take_no_more_memory_than_fifty() {
     let many = peak(2000);
     // The request of each job is in memory from the start.
     assert!(many < few + (4 << 20), "{few} bytes for 50 jobs, {many} for 2000");
+}
+
+#[test]
+fn a_batch_ends_when_nobody_reads_its_reports() {
+    let shop = shop();
+    let line = r#"{"algorithm": "bfs", "each": {"source": [0, 3, 0, 3, 0, 3, 0, 3]}}"#;
+    let later = r#"{"name": "later", "algorithm": "wcc", "after_seconds": 1}"#;
+    let never = r#"{"name": "never", "algorithm": "wcc", "after_seconds": 6000}"#;
+    shop.write("jobs.jsonl", [line, later, never].join("\n"));
+    let said =
+        shop.shell("($T run --batch - g.tegula -o out --json < jobs.jsonl; echo $? >&2) | head -1");
+    assert!(said.err.lines().any(|line| line == "1"), "{}", said.err);
+    assert!(!shop.path("out/never.parquet").exists());
 }

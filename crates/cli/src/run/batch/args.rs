@@ -26,10 +26,10 @@ const BATCH: &str = "Batch";
 /// arrive later. "each": {"source": [1, 2, 3]} makes a job of each value, named NAME-1, NAME-2, ..
 #[derive(Debug, Args)]
 pub struct BatchArgs {
-    /// The jobs, a JSON object in each line.
-    // Without a value, `--help` can follow.
+    /// The jobs, a JSON object in each line; `-` is standard input.
+    // A value may be missing, so that `--help` can follow.
     #[arg(long = "batch", value_name = "JOBS", help_heading = BATCH, required = true)]
-    #[arg(num_args = 0..=1, default_missing_value = "")]
+    #[arg(num_args = 0..=1, default_missing_value = "-")]
     pub jobs: PathBuf,
     /// The graph directory.
     #[arg(value_name = "GRAPH")]

@@ -1,7 +1,8 @@
 //! The jobs of a batch: what a line of their file says.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,11 +11,20 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tegula_algorithms::algorithm::{Entry, Request};
 use tegula_algorithms::find;
-use tegula_store::Error;
+use tegula_machine::Bytes;
+use tegula_store::{At, Error, Place};
 use tegula_tables::TableFormat;
 
 use crate::errors::{Failure, Result};
 use crate::output::Format;
+
+/// The greatest size of the file in bytes.
+const TEXT_MAX: u64 = 64 << 20;
+/// The latest arrival of a job in seconds.
+const AFTER_MAX: f64 = 1e9;
+/// The longest name in bytes: a file system takes 255, and a table has a longer name until it is
+/// complete.
+const NAME_MAX: usize = 200;
 
 /// A job of a batch.
 #[derive(Debug)]
@@ -54,11 +64,7 @@ struct Line {
 /// # Errors
 /// [`Failure::Usage`] that names the first bad line, and how many more there are.
 pub fn read(path: &Path) -> Result<Vec<BatchJob>> {
-    if path.as_os_str().is_empty() {
-        let help = "give it a file with a JSON object in each line";
-        return Err(Failure::usage_with("--batch names no file of jobs", help));
-    }
-    let text = fs::read_to_string(path).map_err(Error::io("read", path))?;
+    let text = text_of(path)?;
     let (mut jobs, mut bad) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -89,6 +95,29 @@ pub fn read(path: &Path) -> Result<Vec<BatchJob>> {
     Ok(jobs)
 }
 
+/// Reads the text of a file; `-` is standard input.
+fn text_of(path: &Path) -> Result<String> {
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::InvalidData => {
+            let place = Place { file: path.to_owned(), at: At::File };
+            Failure::from(Error::bad_input(place, "this is no text in UTF-8"))
+        }
+        _ => Error::io("read", path)(error).into(),
+    };
+    let source: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(path).map_err(Error::io("open", path))?),
+    };
+    let mut text = String::new();
+    source.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > TEXT_MAX {
+        let message = format!("{} has more than {}", path.display(), Bytes(TEXT_MAX));
+        return Err(Failure::usage_with(message, "divide it into several batches"));
+    }
+    // Some editors begin a text with a mark of its encoding.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
 /// Returns the jobs of a line, or what is wrong with it.
 fn of_line(
     text: &str,
@@ -100,9 +129,11 @@ fn of_line(
     let entry = find(&algorithm).ok_or_else(|| {
         format!("there is no algorithm `{algorithm}`; `tegula run --help` lists all")
     })?;
-    let after = Duration::try_from_secs_f64(after_seconds.unwrap_or(0.0))
-        .map_err(|_| "after_seconds must be a number of at least 0".to_owned())?;
+    let after =
+        Some(after_seconds.unwrap_or(0.0)).filter(|after| (0.0..=AFTER_MAX).contains(after));
+    let after = after.ok_or("after_seconds must be a number from 0 to 10^9")?;
     let format = format_of(format.as_deref(), entry)?;
+    let after = Duration::from_secs_f64(after);
     let name = name.unwrap_or_else(|| number.to_string());
     let each = each.map(|each| values(each, &options)).transpose()?;
     let all: Vec<(String, Map<String, Value>)> = match each {
@@ -160,6 +191,9 @@ fn values(
 
 /// Refuses a name that is no name of a file in a folder.
 fn check_name(name: &str) -> std::result::Result<(), String> {
+    if name.len() > NAME_MAX {
+        return Err(format!("a name has at most {NAME_MAX} bytes, but this one {}", name.len()));
+    }
     let is_wrong = |c: char| c == '/' || c.is_control();
     if name.is_empty() || name.starts_with('.') || name.contains(is_wrong) {
         return Err(format!("`{}` cannot be the name of a file", name.escape_debug()));
@@ -208,7 +242,8 @@ mod tests {
             (r#"{"algorithm": "pagerank", "options": {"dampng": 1}}"#, "`dampng`"),
             (r#"{"algorithm": "pagerank", "options": {"damping": 2}}"#, "damping"),
             (r#"{"algorithm": "bfs"}"#, "source"),
-            (r#"{"algorithm": "pagerank", "after_seconds": -1}"#, "at least 0"),
+            (r#"{"algorithm": "pagerank", "after_seconds": -1}"#, "from 0 to 10^9"),
+            (r#"{"algorithm": "pagerank", "after_seconds": 1e19}"#, "from 0 to 10^9"),
             (r#"{"algorithm": "pagerank", "format": "xls"}"#, "choose one of csv, tsv, parquet"),
             (r#"{"algorithm": "pagerank", "format": "gexf"}"#, "no format `gexf`"),
             (r#"{"algorithm": "pagerank", "name": "../a"}"#, "the name of a file"),
@@ -224,6 +259,8 @@ mod tests {
             let detail = names(line).unwrap_err();
             assert!(detail.contains(words), "{line}: {detail}");
         }
+        let long = format!(r#"{{"algorithm": "wcc", "name": "{}"}}"#, "a".repeat(NAME_MAX + 1));
+        assert!(names(&long).unwrap_err().contains("at most 200 bytes"));
         let mut taken = HashSet::new();
         let line = r#"{"name": "a", "algorithm": "wcc"}"#;
         assert!(of_line(line, 1, &mut taken).is_ok());

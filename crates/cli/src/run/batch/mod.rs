@@ -76,7 +76,7 @@ fn make_folder(folder: &Path) -> Result<()> {
     check_is_in_no_graph(folder)?;
     check_parent(folder)?;
     match fs::create_dir(folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists || !folder.is_dir() => {
             Err(Error::io("create", folder)(error).into())
         }
         Ok(()) | Err(_) => Ok(()),
@@ -112,6 +112,8 @@ impl Planned {
 struct Totals {
     failed: usize,
     bytes_saved: u64,
+    /// Why no job can report any more.
+    unheard: Option<Failure>,
 }
 
 /// Runs all jobs; returns what they did, and how long it took.
@@ -146,6 +148,9 @@ fn run_all(
         batch.totals.into_inner().unwrap_or_else(|lock| lock.into_inner())
     });
     session.progress().end();
+    if let Some(failure) = totals.unheard {
+        return Err(failure);
+    }
     session.cancel.check().map_err(Error::from)?;
     Ok((totals, begun.elapsed()))
 }
@@ -181,9 +186,16 @@ impl Batch<'_> {
             if self.session.cancel.is_cancelled() {
                 return;
             }
-            if let Err(failure) = outcome {
-                lock(&self.totals).failed += 1;
-                self.session.report_job(&planned.job.name, &failure);
+            match outcome {
+                Ok(()) => {}
+                Err(Failure::ClosedPipe) => {
+                    lock(&self.totals).unheard = Some(Failure::ClosedPipe);
+                    return self.session.cancel.cancel();
+                }
+                Err(failure) => {
+                    lock(&self.totals).failed += 1;
+                    self.session.report_job(&planned.job.name, &failure);
+                }
             }
             self.session.progress().advance(1);
         }
@@ -281,7 +293,7 @@ fn report_totals(
     bytes_read: u64,
     session: &Session,
 ) -> Result<()> {
-    let &Totals { failed, bytes_saved } = totals;
+    let &Totals { failed, bytes_saved, .. } = totals;
     let peak_memory_bytes = json::peak_memory();
     if session.json {
         return session.print_json(&json::Batch {
