@@ -20,6 +20,7 @@ mod help;
 mod import;
 mod inputs;
 mod interrupts;
+mod json_page;
 mod kills;
 mod log;
 mod look;
