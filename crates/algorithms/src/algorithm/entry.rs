@@ -84,8 +84,30 @@ fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Request> {
 
 /// Reads options from the fields of a JSON object.
 fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
-    serde_json::from_value(options)
-        .map_err(|error| Error::BadOptions { algorithm: A::NAME, detail: error.to_string() })
+    O::deserialize(&options).map_err(|error| {
+        let detail = error.to_string();
+        let detail = match culprit::<O>(&options, &detail) {
+            Some(option) if !detail.contains(&format!("`{option}`")) => {
+                format!("{option}: {detail}")
+            }
+            _ => detail,
+        };
+        Error::BadOptions { algorithm: A::NAME, detail }
+    })
+}
+
+/// Returns the option that causes an error: without it, the error is another one. The message does
+/// not name it.
+fn culprit<'o, O: DeserializeOwned>(options: &'o Value, message: &str) -> Option<&'o str> {
+    let all = options.as_object()?;
+    let is_culprit = |option: &&String| {
+        let others = all.iter().filter(|(name, _)| name != option);
+        let others: Map<String, Value> =
+            others.map(|(name, it)| (name.clone(), it.clone())).collect();
+        O::deserialize(&Value::Object(others))
+            .map_or_else(|error| error.to_string() != message, |_| true)
+    };
+    all.keys().find(is_culprit).map(String::as_str)
 }
 
 /// Returns whether an algorithm has the [`TableOptions`].

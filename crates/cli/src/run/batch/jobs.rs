@@ -240,7 +240,7 @@ mod tests {
             (r#"{"algorithm": "pagerank", "optoins": {}}"#, "unknown field `optoins`"),
             (r#"{"algorithm": "pagernk"}"#, "no algorithm `pagernk`"),
             (r#"{"algorithm": "pagerank", "options": {"dampng": 1}}"#, "`dampng`"),
-            (r#"{"algorithm": "pagerank", "options": {"damping": 2}}"#, "from 0 to below 1"),
+            (r#"{"algorithm": "pagerank", "options": {"damping": 2}}"#, "damping: it must be"),
             (r#"{"algorithm": "bfs"}"#, "source"),
             (r#"{"algorithm": "pagerank", "after_seconds": -1}"#, "from 0 to 10^9"),
             (r#"{"algorithm": "pagerank", "after_seconds": 1e19}"#, "from 0 to 10^9"),
