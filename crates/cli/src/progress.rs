@@ -131,10 +131,10 @@ impl<'b> JobBar<'b> {
         tracing::info!("{}: waits for {what}", self.name);
         self.draw(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            let style = ProgressStyle::with_template("{msg}");
-            style
-                .map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
-                .with_message(format!("{}: waits for {what}", self.name))
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                bar.set_style(style);
+            }
+            bar.with_message(format!("{}: waits for {what}", self.name))
         });
     }
 

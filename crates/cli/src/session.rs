@@ -71,7 +71,7 @@ impl Session {
         if self.json {
             let failed = json::FailedJob { name, failed: failure.to_json() };
             // If this cannot be written, the exit code still tells of the failure.
-            let _ = stdout::answer_one_of(&failed);
+            let _ = stdout::object(&failed);
         }
         let text = format!("{}:\n{}", escape::line(name), errors::render(failure, is_coloured()));
         let print = || to_stderr(&text);

@@ -61,22 +61,18 @@ pub fn write(text: &str) -> Result<()> {
     open().and_then(|mut out| out.write_all(text.as_bytes())).map_err(Failure::stdout)
 }
 
-/// Writes the one object, or the last one, that answers `--json`. It may name every vertex, so it is serialized while
-/// it is written. Further objects, from any thread, are not written: after the answer, only the
-/// exit code tells of a failure.
+/// Writes the object that answers `--json`, the only one or the last one. Further objects, from any
+/// thread, are not written: after the answer, only the exit code tells of a failure.
 pub fn answer(object: &impl Serialize) -> Result<()> {
     if IS_ANSWERED.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
-    write_object(object)
+    self::object(object)
 }
 
-/// Writes one of the objects that come before the last one.
-pub fn answer_one_of(object: &impl Serialize) -> Result<()> {
-    write_object(object)
-}
-
-fn write_object(object: &impl Serialize) -> Result<()> {
+/// Writes an object of one of many jobs, before the answer. An object may name every vertex, so it
+/// is serialized while it is written.
+pub fn object(object: &impl Serialize) -> Result<()> {
     let write = || {
         let mut out = BufWriter::new(open()?);
         object.serialize(&mut Serializer::with_formatter(&mut out, escape::Visible))?;

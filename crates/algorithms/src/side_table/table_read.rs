@@ -78,7 +78,8 @@ impl TableRead {
         format!("{}{more}", names.join(", "))
     }
 
-    /// Warns of columns without known names, of skipped rows, of a table without rows, and of a last row that may be cut off.
+    /// Warns of columns without known names, of skipped rows, of a table without rows, and of a last
+    /// row that may be cut off.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let cut = "the last row does not end with a line feed, but the lines before it do; the table \
                    may be cut off";

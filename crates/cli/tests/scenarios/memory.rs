@@ -126,7 +126,7 @@ const WAYS: [&str; 4] = [
 ];
 
 /// Budgets between the least one and one that also holds all tiles or rows, in sixteenths of the
-/// way. Each is tested with every other way.
+/// way. Each is tested with two of the ways.
 const SIXTEENTHS: [u64; 2] = [2, 9];
 
 /// Asserts that a run on `g.tegula` keeps the least budget that it accepts, with all threads and

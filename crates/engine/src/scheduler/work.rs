@@ -369,7 +369,9 @@ impl Scheduler<'_> {
             let groups = self.parts.groups.len();
             for (index, work) in works.iter_mut().enumerate() {
                 let is_first = work.slot.touch(group, groups);
-                if if arrived.bytes_read > 0 { index > 0 } else { is_first } {
+                // One job pays for a read. Tiles in memory are read anew by a run that begins.
+                let is_shared = if arrived.bytes_read > 0 { index > 0 } else { is_first };
+                if is_shared {
                     work.done.bytes_shared += size;
                 }
                 work.done.time += waited;

@@ -109,8 +109,8 @@ impl JobNeeds<'_> {
     }
 }
 
-/// Returns about how many bytes the process takes at its peak: the jobs that need the most, as many
-/// as run at once, and what they share once.
+/// Returns about how many bytes the process takes at its peak, when the `jobs_max` jobs that need
+/// the most run at once. What jobs share counts once.
 fn peak(fitting: &[&JobNeeds<'_>], budget: u64, jobs_max: usize) -> u64 {
     let most = |of: fn(&JobNeeds<'_>) -> u64| fitting.iter().map(|needs| of(needs)).max();
     let mut own: Vec<u64> = fitting.iter().map(|needs| needs.needed - needs.overhead).collect();

@@ -132,8 +132,8 @@ fn of_line(
     let after =
         Some(after_seconds.unwrap_or(0.0)).filter(|after| (0.0..=AFTER_MAX).contains(after));
     let after = after.ok_or("after_seconds must be a number from 0 to 10^9")?;
-    let format = format_of(format.as_deref(), entry)?;
     let after = Duration::from_secs_f64(after);
+    let format = format_of(format.as_deref(), entry)?;
     let name = name.unwrap_or_else(|| number.to_string());
     let each = each.map(|each| values(each, &options)).transpose()?;
     let all: Vec<(String, Map<String, Value>)> = match each {

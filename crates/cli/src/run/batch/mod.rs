@@ -269,7 +269,7 @@ impl Batch<'_> {
         let warnings = session.tell(warnings.map(|it| format!("{}: {it}", job.name)).collect());
         if session.json {
             let summary = answer.summary(self.graph, TOP_DEFAULT, &session.cancel)?;
-            return stdout::answer_one_of(&json::Job {
+            return stdout::object(&json::Job {
                 name: &job.name,
                 queued_seconds: Seconds(queued),
                 run: done.to_json(warnings, &*summary),
