@@ -59,6 +59,7 @@ pub struct Run<'a> {
     pub processes: Vec<&'static str>,
     /// Predicted seconds of each iteration, uncorrected; null where a scan was the only way.
     pub predicted_seconds: Vec<Option<f64>>,
+    pub scan_seconds: ScanSeconds,
     pub edges_processed: u64,
     pub tiles_skipped: u64,
     pub bytes_read: u64,
@@ -72,6 +73,15 @@ pub struct Run<'a> {
     /// Tables read for the options.
     pub tables: &'a [TableRead],
     pub summary: &'a dyn Summary,
+}
+
+/// Seconds of the scans of a run, over all workers.
+#[derive(Debug, Serialize)]
+pub struct ScanSeconds {
+    /// Tiles were processed.
+    pub working: Seconds,
+    /// Workers waited for tiles, for all jobs that share them.
+    pub waiting: Seconds,
 }
 
 /// A job of `tegula run --batch` that has ended well.

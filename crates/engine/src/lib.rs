@@ -12,6 +12,7 @@
 //! | `traverse` | visit orders, for algorithms that follow rows themselves |
 //! | `memory` | how much memory a run takes, before it starts |
 //! | `job` | the work of a scheduler: programs, passes over all edges, traversals |
+//! | `sharing` | the shared scan for other engines |
 //! | `scheduler` | any number of jobs on one graph: memory, parts, what comes next |
 
 mod checkpoint;
@@ -35,6 +36,7 @@ mod statistics;
 mod superstep;
 mod tile_source;
 
+pub mod sharing;
 pub mod traverse;
 
 pub use checkpoint::Checkpoints;
@@ -54,7 +56,7 @@ pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use scheduler::{Reserve, Resources, Scheduler};
+pub use scheduler::{BlockSize, PartOrder, Reserve, Resources, Scheduler};
 pub use start::Start;
 pub use states::States;
 pub use statistics::RunStatistics;

@@ -11,7 +11,7 @@ use tegula_store::rows::RowReader;
 use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
 use crate::parts::PART_EDGES_TARGET;
-use crate::scheduler::{Reserve, Resources, Scheduler};
+use crate::scheduler::{BlockSize, PartOrder, Reserve, Resources, Scheduler};
 
 /// How a run may use the machine.
 #[derive(Clone)]
@@ -65,6 +65,11 @@ pub struct Tuning {
     /// Edges at which a part of the graph is closed; one worker processes one part at a time. Sums
     /// of floats depend on it.
     pub part_edges: u64,
+    /// Which part of a scan is next. Results do not depend on it.
+    pub part_order: PartOrder,
+    /// How many bytes of tiles all jobs of a part process before the tiles after them. Results do
+    /// not depend on it.
+    pub block: BlockSize,
 }
 
 impl Default for Tuning {
@@ -74,6 +79,8 @@ impl Default for Tuning {
             messages: Messages::default(),
             is_selective: true,
             part_edges: PART_EDGES_TARGET,
+            part_order: PartOrder::default(),
+            block: BlockSize::default(),
         }
     }
 }
@@ -125,8 +132,10 @@ impl RunOptions<'_> {
 
     /// Returns what a scheduler for runs with these options may take of the machine.
     pub fn resources(&self) -> Resources {
-        let RunOptions { memory, threads, tuning: Tuning { part_edges, .. }, .. } = *self;
-        Resources { memory, threads, speed: self.speed.clone(), part_edges }
+        let RunOptions { memory, threads, tuning, .. } = *self;
+        let Tuning { part_edges, part_order, block, .. } = tuning;
+        let speed = self.speed.clone();
+        Resources { memory, threads, speed, part_edges, part_order, block }
     }
 
     /// Returns the same options for a run whose result is wanted in memory: [`Arrays::Auto`]

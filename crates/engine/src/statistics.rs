@@ -30,6 +30,11 @@ pub struct RunStatistics {
     /// Bytes of tiles that a run alone would have read, and this one need not: other jobs had them
     /// read.
     pub bytes_shared: u64,
+    /// Time in which workers processed tiles for the run, over all workers and scans.
+    pub scan_working: Duration,
+    /// Time in which workers waited for tiles that the run shares with other jobs or has alone, over
+    /// all workers and scans.
+    pub scan_waiting: Duration,
     /// Bytes of arrays written to disk because memory had no room for them.
     pub bytes_written: u64,
 }
@@ -54,6 +59,8 @@ impl RunStatistics {
         self.tiles_skipped += next.tiles_skipped;
         self.bytes_read += next.bytes_read;
         self.bytes_shared += next.bytes_shared;
+        self.scan_working += next.scan_working;
+        self.scan_waiting += next.scan_waiting;
         self.bytes_written += next.bytes_written;
     }
 
@@ -79,5 +86,7 @@ impl RunStatistics {
         self.tiles_skipped += graph.tiles().len() as u64 - scanned.tiles;
         self.bytes_read += scanned.bytes_read;
         self.bytes_shared += scanned.bytes_shared;
+        self.scan_working += scanned.working;
+        self.scan_waiting += scanned.waiting;
     }
 }

@@ -319,6 +319,10 @@ impl Done<'_> {
             iteration_seconds: statistics.iteration_times.iter().copied().map(Seconds).collect(),
             processes: statistics.processes.iter().map(|process| process.name()).collect(),
             predicted_seconds: statistics.predicted_seconds.clone(),
+            scan_seconds: json::ScanSeconds {
+                working: Seconds(statistics.scan_working),
+                waiting: Seconds(statistics.scan_waiting),
+            },
             edges_processed: statistics.edges_processed,
             tiles_skipped: statistics.tiles_skipped,
             bytes_read: statistics.bytes_read,

@@ -21,6 +21,21 @@ pub fn begin_stint() {
     STINT.set(Some(Instant::now()));
 }
 
+/// Returns whether this worker has spent a quantum on its current piece of work.
+fn is_stint_over() -> bool {
+    STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
+}
+
+/// Calls `work` on another job, in the middle of a piece of work that cannot be put off, if this
+/// piece has taken a quantum. It does not nest.
+pub fn stand_in(work: impl FnOnce()) {
+    if is_stint_over() && !IS_STANDING_IN.replace(true) {
+        let _standing_in = StandingIn;
+        begin_stint();
+        work();
+    }
+}
+
 /// The other jobs.
 pub trait OtherJobs: Sync {
     /// Returns whether there are any.
@@ -82,16 +97,14 @@ impl<'c> JobContext<'c> {
     /// Returns whether the job has used up its quantum while others wait. If so, it should soon
     /// [return](crate::job::Advanced::Further) or [give way](JobContext::give_way).
     pub fn is_others_turn(&self) -> bool {
-        self.other_jobs.is_there() && STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
+        self.other_jobs.is_there() && is_stint_over()
     }
 
     /// Works on another job for a while if it is others' turn. For jobs that cannot return in
     /// between.
     pub fn give_way(&self) {
-        if self.is_others_turn() && !IS_STANDING_IN.replace(true) {
-            let _standing_in = StandingIn;
-            begin_stint();
-            self.other_jobs.stand_in();
+        if self.other_jobs.is_there() {
+            stand_in(|| self.other_jobs.stand_in());
         }
     }
 }

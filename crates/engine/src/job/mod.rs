@@ -7,6 +7,7 @@
 //! * [`program`]: a vertex program, iteration by iteration, with its [rows](program_rows),
 //! * [`external`]: the same with its arrays on disk,
 //! * [`pass`]: shows every edge to a visitor once,
+//! * [`foreign`]: shows blocks of edges to an engine with loops of its own,
 //! * [`traversal`]: follows rows, and needs no tiles.
 //!
 //! The rows of programs and traversals are [shared](shared_rows).
@@ -14,11 +15,13 @@
 pub mod checkpoint_writer;
 pub mod context;
 pub mod external;
+pub mod foreign;
 pub mod pass;
 pub mod program;
 pub mod program_rows;
 pub mod shared_rows;
 pub mod stage;
+mod tile_edges;
 pub mod traversal;
 
 use std::ops::Range;
@@ -30,6 +33,9 @@ use tegula_store::tiles::Tile;
 
 use crate::parts::{Part, Parts};
 use context::JobContext;
+
+/// Bytes for each vertex of a job that does not know better: a state and a message.
+const VERTEX_BYTES_TYPICAL: u64 = 8;
 
 /// A piece of work for a scheduler.
 pub trait Job: Send + Sync {
@@ -55,6 +61,11 @@ pub trait Job: Send + Sync {
     /// read, and before it is processed. Once it returns false, the tile may be left out of this
     /// scan.
     fn needs(&self, tile: &TileEntry) -> bool;
+
+    /// Returns the bytes that the scan touches for each vertex, for the size of a block of tiles.
+    fn vertex_bytes(&self) -> u64 {
+        VERTEX_BYTES_TYPICAL
+    }
 
     /// Begins a part of the scan for one worker. If the work is dropped before [`PartWork::end`],
     /// the job has failed or the part is begun anew.
@@ -138,8 +149,10 @@ pub struct PartStatistics {
     /// Bytes of tiles that a run alone would have read, and this one need not: other jobs had them
     /// read.
     pub bytes_shared: u64,
-    /// Time of the part, including waits for tiles.
-    pub time: Duration,
+    /// Time in which the worker processed tiles for the job.
+    pub working: Duration,
+    /// Time in which the worker waited for tiles of the part, for all of its jobs at once.
+    pub waiting: Duration,
 }
 
 impl PartStatistics {
@@ -149,6 +162,7 @@ impl PartStatistics {
         self.tiles += further.tiles;
         self.bytes_read += further.bytes_read;
         self.bytes_shared += further.bytes_shared;
-        self.time += further.time;
+        self.working += further.working;
+        self.waiting += further.waiting;
     }
 }

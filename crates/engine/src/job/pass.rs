@@ -5,15 +5,13 @@ use std::time::{Duration, Instant};
 
 use tegula_machine::threads::{lock, unlocked};
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::tiles::{
-    Block, BlockVisitor, EdgeWeight, Entries, InstructionSet, Origin, Strip, Tile, TileSummary,
-    WINDOW_LOG2,
-};
+use tegula_store::tiles::{EdgeWeight, Origin, Tile, TileSummary};
 use tegula_store::{Result, ShortId};
 
 use super::context::JobContext;
+use super::tile_edges::{EdgeSink, TileEdges};
 use super::{Advanced, Job, PartStatistics, PartWork, ScanDirection, TileDemand};
-use crate::instructions::{Instructions, WithInstructions};
+use crate::instructions::Instructions;
 use crate::options::RunOptions;
 use crate::parts::Part;
 use crate::process::ProcessKind;
@@ -130,109 +128,21 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
         entry: &TileEntry,
         weights: &[f32],
     ) -> Result<(), String> {
-        let graph = self.graph;
-        let Origin { source, .. } = graph.origin_of(entry);
-        self.instructions.run(TileEdges {
-            visitor: self.visitor,
-            tile,
-            weights,
-            first_source: source as u32,
-            source_count: graph
-                .grid()
-                .source_count(graph.cell_of(entry).segment, graph.vertex_count()),
-            window: (entry.window(graph.origin_of(entry)) << WINDOW_LOG2) as u32,
-            last: graph.vertex_count().saturating_sub(1) as u32,
-        })
+        let mut sink = Visits(self.visitor);
+        self.instructions.run(TileEdges::of(self.graph, tile, entry, weights, &mut sink))
     }
 
     fn end(self: Box<Self>) {}
 }
 
-/// The edges of one tile, for a visitor.
-struct TileEdges<'t, V> {
-    visitor: &'t V,
-    tile: Tile<'t>,
-    /// A weight for each entry; empty if the graph or the visitor has none.
-    weights: &'t [f32],
-    /// The id from which its sources count.
-    first_source: u32,
-    source_count: u32,
-    /// The first target of its window.
-    window: u32,
-    /// The last vertex. A damaged tile may hold a greater target, which must not reach the visitor.
-    last: u32,
-}
+/// Hands edges to a visitor.
+struct Visits<'v, V>(&'v V);
 
-impl<V: EdgeVisitor> WithInstructions for TileEdges<'_, V> {
-    type Output = Result<(), String>;
+impl<V: EdgeVisitor> EdgeSink for Visits<'_, V> {
+    type Weight = V::Weight;
 
     #[inline(always)]
-    fn run<I: InstructionSet>(self, instructions: I) -> Result<(), String> {
-        for strip in self.tile.strips(self.source_count) {
-            let strip = strip?;
-            if V::Weight::IS_WEIGHTED && !self.weights.is_empty() {
-                let first = strip.entry_offset();
-                let weights = self.weights.get(first..first + strip.count());
-                let weights =
-                    weights.ok_or_else(|| "it has more entries than weights".to_owned())?;
-                self.visit_strip(&strip, instructions, |entry| V::Weight::from_f32(weights[entry]));
-            } else {
-                self.visit_strip(&strip, instructions, |_| V::Weight::from_f32(1.0));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<V: EdgeVisitor> TileEdges<'_, V> {
-    #[inline(always)]
-    fn visit_strip<I: InstructionSet>(
-        &self,
-        strip: &Strip<'_>,
-        instructions: I,
-        weigh: impl Fn(usize) -> V::Weight,
-    ) {
-        let &TileEdges { visitor, first_source, window, last, source_count, .. } = self;
-        match strip.entries() {
-            // Tiles with weights have no masks.
-            Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
-                let first = window + strip.target_start() as u32;
-                while mask != 0 {
-                    let target = (first + mask.trailing_zeros()).min(last);
-                    let weight = V::Weight::from_f32(1.0);
-                    visitor.visit(ShortId(first_source + source), ShortId(target), weight);
-                    mask &= mask - 1;
-                }
-            }),
-            Entries::Row | Entries::Singles => {
-                let skip = source_count;
-                let mut edges = BlockEdges { visitor, weigh, first_source, window, skip, last };
-                strip.visit_blocks(instructions, skip, &mut edges);
-            }
-        }
-    }
-}
-
-/// Shows the edges of a block to a visitor.
-struct BlockEdges<'t, V, F> {
-    visitor: &'t V,
-    weigh: F,
-    first_source: u32,
-    window: u32,
-    skip: u32,
-    last: u32,
-}
-
-impl<V: EdgeVisitor, F: Fn(usize) -> V::Weight> BlockVisitor for BlockEdges<'_, V, F> {
-    #[inline(always)]
-    fn block(&mut self, block: &Block) {
-        for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
-            if source != self.skip {
-                let source = ShortId(self.first_source + source);
-                let target = ShortId((self.window + u32::from(target)).min(self.last));
-                let weight = (self.weigh)(block.first_entry + lane);
-                self.visitor.visit(source, target, weight);
-            }
-        }
+    fn take(&mut self, source: ShortId, target: ShortId, weight: V::Weight) {
+        self.0.visit(source, target, weight);
     }
 }

@@ -24,7 +24,7 @@ use crate::process::pull::Pull;
 use crate::process::scan::{ProgramPart, Scan, finish};
 use crate::process::seek::Seek;
 use crate::process::{Process, ProcessKind, Progressed};
-use crate::program::{EdgeWeight, Program};
+use crate::program::{EdgeWeight, Message, Program};
 use crate::scheduler::Scheduler;
 use crate::start::Start;
 use crate::states::States;
@@ -209,7 +209,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         }
         let scanned = std::mem::take(&mut *lock(&self.scanned));
         self.statistics.add_scan(&scanned, self.graph);
-        let parts = scanned.time / threads as u32;
+        let parts = (scanned.working + scanned.waiting) / threads as u32;
         let alone = iteration.alone + parts + resumed.elapsed();
         self.end_iteration(iteration, alone);
     }
@@ -275,6 +275,10 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn needs(&self, tile: &TileEntry) -> bool {
         let Some(step) = self.stage.running() else { return false };
         !self.options.tuning.is_selective || step.needs(tile)
+    }
+
+    fn vertex_bytes(&self) -> u64 {
+        (size_of::<P::State>() + size_of::<Message<P>>()) as u64
     }
 
     fn begin_part(&self, part: &Part) -> Box<dyn PartWork + '_> {

@@ -10,11 +10,13 @@
 //!                            +----> done, failed, cancelled: it leaves, alone
 //! ```
 //!
-//! A part is read once and processed by every job that has it pending, one after the other, while
-//! it is in the cache of the processor. A job joins at any part and advances alone: its iteration
-//! ends when *its* parts are done, whatever others do. Jobs advance by themselves in short quanta
-//! between parts, so a search of a thousand levels does not wait for a scan each time. A panic, an
-//! error or a cancellation ends only the job in which it happens.
+//! A part is read once and processed by every job that has it pending, block by block and one job
+//! after the other, while a block is in the cache of the processor ([`part_work`]). A job joins at
+//! any part and advances alone: it leaves a part when *it* is done, and its iteration ends when
+//! *its* parts are done, whatever others do. A slow job delays a quick one by no more than its share
+//! of the workers ([`credit`]). Jobs advance by themselves in short quanta between parts and between
+//! the jobs of a part, so a search of a thousand levels does not wait for a scan each time. A panic,
+//! an error or a cancellation ends only the job in which it happens.
 //!
 //! What several jobs need is in memory once: tiles, rows, degrees, id positions.
 //!
@@ -23,9 +25,14 @@
 //! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait while the workers of
 //! the scheduler work. If the system starts no thread for a worker, the callers do the work.
 
+mod block_size;
+mod credit;
 mod demand;
 mod ledger;
 mod order;
+mod part_policy;
+mod part_work;
+mod queue;
 mod shared;
 mod slot;
 mod stream;
@@ -43,12 +50,14 @@ use crate::job::Job;
 use crate::job::context::OtherJobs;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
+pub use block_size::BlockSize;
 pub use demand::{MemoryDemand, Taken};
 pub use ledger::{Admitted, Ledger, Reserve};
+pub use part_policy::PartOrder;
+use queue::Queue;
 use shared::KnownRowSizes;
 pub use shared::{RowSizes, Share, SharedKey};
 use slot::Slot;
-use work::State;
 
 /// What a scheduler may take of the machine.
 #[derive(Debug, Clone)]
@@ -61,6 +70,10 @@ pub struct Resources {
     pub speed: Speed,
     /// Edges at which a part is closed.
     pub part_edges: u64,
+    /// Which part is next.
+    pub part_order: PartOrder,
+    /// How many bytes of tiles all jobs process before the tiles after them.
+    pub block: BlockSize,
 }
 
 /// Runs jobs on one graph. See the [module](self).
@@ -72,7 +85,8 @@ pub struct Scheduler<'g> {
     speed: Speed,
     ledger: Ledger<'g>,
     row_sizes: KnownRowSizes,
-    state: Mutex<State>,
+    block: BlockSize,
+    queue: Mutex<Queue>,
     /// Whether the system started any thread for the workers. Without one, callers work until their
     /// jobs are over.
     has_threads: AtomicBool,
@@ -85,7 +99,7 @@ impl<'g> Scheduler<'g> {
         resources: &Resources,
         body: impl FnOnce(&Scheduler<'g>) -> R,
     ) -> R {
-        let Resources { memory, threads, ref speed, part_edges } = *resources;
+        let Resources { memory, threads, ref speed, part_edges, part_order, block } = *resources;
         let parts = Arc::new(Parts::cut(graph, part_edges));
         let source = Arc::new(TileSource::new(graph, Arc::clone(&parts)));
         let (tiles, cut) = (Arc::clone(&source), Arc::clone(&parts));
@@ -96,7 +110,8 @@ impl<'g> Scheduler<'g> {
             speed: speed.clone(),
             ledger: Ledger::new(graph, cut, tiles, memory, threads.max(1)),
             row_sizes: KnownRowSizes::default(),
-            state: Mutex::new(State::new(parts.parts.len())),
+            block,
+            queue: Mutex::new(Queue::new(parts.parts.len(), part_order)),
             has_threads: AtomicBool::new(false),
             parts,
         };
@@ -150,6 +165,11 @@ impl<'g> Scheduler<'g> {
         &self.speed
     }
 
+    /// Returns the bytes of a block of tiles for jobs with these bytes a vertex.
+    fn block_size(&self, vertex_bytes: impl Iterator<Item = u64>) -> u64 {
+        self.block.bytes(self.graph, self.workers.count(), vertex_bytes.sum())
+    }
+
     /// Works on a job until it is over. `_admitted` proves that its memory is leased until then.
     pub(crate) fn work_off<'j>(
         &self,
@@ -163,7 +183,7 @@ impl<'g> Scheduler<'g> {
         // lock.
         unsafe { slot.put(job) };
         let leaving = Leaving(&slot);
-        lock(&self.state).make_ready(&slot);
+        lock(&self.queue).make_ready(&slot);
         self.workers.ring();
         if !self.has_threads.load(Ordering::Relaxed) {
             self.work(Some(&slot));
@@ -198,7 +218,7 @@ struct SendHome<'s, 'g>(&'s Scheduler<'g>);
 
 impl Drop for SendHome<'_, '_> {
     fn drop(&mut self) {
-        lock(&self.0.state).is_over = true;
+        lock(&self.0.queue).is_over = true;
         self.0.workers.ring();
     }
 }

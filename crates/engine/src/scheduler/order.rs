@@ -1,58 +1,4 @@
-//! The order of work: a part or a job that can advance, and which part.
-//!
-//! This is the plain order. A policy that weighs jobs could replace it: no result depends on this
-//! module.
-
-use crate::job::ScanDirection;
-
-/// The position of the scan. It goes round and round, and jobs join at any position.
-#[derive(Debug)]
-pub struct PartOrder {
-    direction: ScanDirection,
-    /// The part where the next search begins.
-    cursor: usize,
-    count: usize,
-}
-
-impl PartOrder {
-    /// Makes a scan of `count` parts, from the first to the last.
-    pub fn new(count: usize) -> PartOrder {
-        PartOrder { direction: ScanDirection::FirstToLast, cursor: 0, count }
-    }
-
-    /// Takes the direction that a job prefers. Call it only while no other job is scanning.
-    pub fn turn(&mut self, direction: ScanDirection) {
-        if self.direction != direction {
-            self.direction = direction;
-            self.cursor = match direction {
-                ScanDirection::FirstToLast => 0,
-                ScanDirection::LastToFirst => self.count.saturating_sub(1),
-            };
-        }
-    }
-
-    /// Returns the next wanted part, in a full round at most. The next search begins after it.
-    pub fn next(&mut self, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        for _ in 0..self.count {
-            let part = self.cursor;
-            self.cursor = match self.direction {
-                ScanDirection::FirstToLast if part + 1 == self.count => 0,
-                ScanDirection::FirstToLast => part + 1,
-                ScanDirection::LastToFirst if part == 0 => self.count - 1,
-                ScanDirection::LastToFirst => part - 1,
-            };
-            if is_wanted(part) {
-                return Some(part);
-            }
-        }
-        None
-    }
-
-    /// Returns the direction of the scan.
-    pub fn direction(&self) -> ScanDirection {
-        self.direction
-    }
-}
+//! What a worker does next: a part, or a job that can advance. No result depends on it.
 
 /// The situation of a worker that asks for its next task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,16 +56,5 @@ mod tests {
         assert_eq!(next_job(Asking::After(Part), [false, true]), Some(0));
         assert_eq!(next_job(Asking::InJob, [false, true]), Some(1));
         assert_eq!(next_job(Asking::InJob, [false]), None);
-    }
-
-    #[test]
-    fn the_scan_goes_round_and_finds_wanted_parts() {
-        let mut order = PartOrder::new(5);
-        let found: Vec<_> = (0..7).map(|_| order.next(|part| part != 3)).collect();
-        assert_eq!(found, [0, 1, 2, 4, 0, 1, 2].map(Some));
-        assert_eq!(order.next(|_| false), None);
-        order.turn(ScanDirection::LastToFirst);
-        let found: Vec<_> = (0..3).map(|_| order.next(|_| true)).collect();
-        assert_eq!(found, [4, 3, 2].map(Some));
     }
 }

@@ -1,13 +1,14 @@
 //! The place of one job in a scheduler.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, guarded, lock};
 use tegula_store::{Error, Result};
 
 use crate::job::context::JobContext;
-use crate::job::{Advanced, Job};
+use crate::job::{Advanced, Job, PartStatistics};
 
 /// A job that the waiting call lends to the scheduler.
 type Lent = &'static mut dyn Job;
@@ -24,6 +25,12 @@ pub struct Slot {
     pub is_resumable: bool,
     /// Whether the job has been given a group of tiles, by group.
     is_touched: OnceLock<Box<[AtomicBool]>>,
+    /// The clock of the job: nanoseconds that workers have spent on it, and those that it was
+    /// advanced by when it joined others.
+    worked: AtomicU64,
+    /// Nanoseconds of scans, and the edges that they have taken.
+    scan_time: AtomicU64,
+    scanned_edges: AtomicU64,
     result: Mutex<Option<Result<()>>>,
     /// Notified when the job is over.
     ended: Condvar,
@@ -38,6 +45,9 @@ impl Slot {
             has_failed: AtomicBool::new(false),
             is_resumable,
             is_touched: OnceLock::new(),
+            worked: AtomicU64::new(0),
+            scan_time: AtomicU64::new(0),
+            scanned_edges: AtomicU64::new(0),
             result: Mutex::new(None),
             ended: Condvar::new(),
         }
@@ -100,6 +110,34 @@ impl Slot {
         !is_touched[group].swap(true, Ordering::Relaxed)
     }
 
+    /// Returns the clock of the job in nanoseconds.
+    pub fn worked(&self) -> u64 {
+        self.worked.load(Ordering::Relaxed)
+    }
+
+    /// Adds the time that a worker has spent on the job.
+    pub fn charge(&self, spent: Duration) {
+        self.worked.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Advances the clock of the job to `worked`, unless it is beyond that.
+    pub fn catch_up(&self, worked: u64) {
+        self.worked.fetch_max(worked, Ordering::Relaxed);
+    }
+
+    /// Learns from a part that was done for the job.
+    pub fn learn(&self, done: &PartStatistics) {
+        self.charge(done.working);
+        self.scan_time.fetch_add(done.working.as_nanos() as u64, Ordering::Relaxed);
+        self.scanned_edges.fetch_add(done.edges, Ordering::Relaxed);
+    }
+
+    /// Returns the picoseconds that the job has taken for an edge so far; 0 before its first part.
+    pub fn edge_cost(&self) -> u64 {
+        let edges = self.scanned_edges.load(Ordering::Relaxed).max(1);
+        self.scan_time.load(Ordering::Relaxed).saturating_mul(1000) / edges
+    }
+
     /// Ends the job with a result.
     pub fn end(&self, result: Result<()>) {
         *lock(&self.result) = Some(result);
@@ -127,9 +165,19 @@ impl Slot {
 /// A job that several workers use.
 pub struct SharedJob<'s>(RwLockReadGuard<'s, Option<Lent>>);
 
-impl SharedJob<'_> {
+impl<'s> SharedJob<'s> {
     /// Returns the job; `None` if it has left.
     pub fn get(&self) -> Option<&dyn Job> {
         self.0.as_ref().map(|job| &**job as _)
+    }
+
+    /// Returns the job apart from this guard, for a struct that holds both.
+    ///
+    /// # Safety
+    /// The guard must be dropped after the last use of the job.
+    pub unsafe fn detached(&self) -> Option<&'s dyn Job> {
+        let job: *const dyn Job = &**self.0.as_ref()?;
+        // SAFETY: the guard keeps the job in its slot, and the slot lives for `'s`.
+        Some(unsafe { &*job })
     }
 }

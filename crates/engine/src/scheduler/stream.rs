@@ -7,7 +7,7 @@ use tegula_store::Result;
 use tegula_store::graph::{CheckedTiles, TileRead};
 
 use super::Scheduler;
-use super::work::Claim;
+use super::queue::Claim;
 
 /// The claims and requests of one worker.
 ///
@@ -27,7 +27,7 @@ pub struct Stream<'s> {
     taken_to: usize,
     /// Bytes of reads in flight or at work.
     outstanding: u64,
-    /// Bytes of the group at work, if it was read.
+    /// Bytes of the groups at work that were read.
     at_work: u64,
     /// Whether the next part may be claimed before the one at work is done.
     claims_ahead: bool,
@@ -45,6 +45,8 @@ enum Coming<'s> {
 
 /// A group in memory.
 pub struct Arrived {
+    /// Its index.
+    pub group: usize,
     /// The tiles.
     pub tiles: Arc<CheckedTiles>,
     /// Bytes read for them.
@@ -80,24 +82,56 @@ impl<'s> Stream<'s> {
         self.claims.push_back(Arc::new(claim));
     }
 
-    /// Returns the next group of the part at work; `None` if it was not in memory when it was
-    /// requested, and no job needed it.
+    /// Takes the next groups of the part at work into `block`: at least one, and more up to `size`
+    /// bytes while they take no memory from reads. The groups before are done. A group that was not
+    /// in memory when it was requested, and that no job needed then, is passed over.
     ///
-    /// # Panics
-    /// When all groups of the part were taken.
-    pub fn take(&mut self) -> Result<Option<Arrived>> {
+    /// # Errors
+    /// Read errors.
+    pub fn take_block(&mut self, block: &mut Vec<Arrived>, size: u64) -> Result<()> {
+        block.clear();
         self.outstanding -= std::mem::take(&mut self.at_work);
-        self.fill();
-        self.taken_to += 1;
-        match self.coming.pop_front().expect("a group of the part at work is asked for") {
-            Coming::Unneeded => Ok(None),
-            Coming::Held(tiles) => Ok(Some(Arrived { tiles, bytes_read: 0 })),
-            Coming::Read { group, size, read } => {
-                self.at_work = size;
-                let tiles = self.scheduler.source().receive(group, read)?;
-                Ok(Some(Arrived { tiles, bytes_read: size }))
+        let Some(claim) = self.first() else { return Ok(()) };
+        let end = self.scheduler.parts().parts[claim.part].groups.end;
+        let groups = &self.scheduler.parts().groups;
+        let size_of = |group: usize| groups[group].size(claim.has_weights);
+        let mut taken = 0;
+        loop {
+            self.fill();
+            // Nothing comes only if the groups at work leave no memory for a read.
+            let Some(coming) = self.coming.pop_front() else { return Ok(()) };
+            let group = self.taken_to;
+            self.taken_to += 1;
+            match coming {
+                Coming::Unneeded => {}
+                Coming::Held(tiles) => {
+                    taken += size_of(group);
+                    block.push(Arrived { group, tiles, bytes_read: 0 });
+                }
+                Coming::Read { group, size, read } => {
+                    self.at_work += size;
+                    taken += size;
+                    let tiles = self.scheduler.source().receive(group, read)?;
+                    block.push(Arrived { group, tiles, bytes_read: size });
+                }
+            }
+            if self.taken_to == end {
+                return Ok(());
+            }
+            let next = size_of(self.taken_to);
+            let is_short = 2 * (self.at_work + next) > self.scheduler.source().stream_size();
+            if taken + next > size || is_short {
+                return Ok(());
             }
         }
+    }
+
+    /// Returns whether all groups of the part at work were taken.
+    pub fn is_at_end(&self) -> bool {
+        let claim = self.claims.front();
+        claim.is_none_or(|claim| {
+            self.taken_to >= self.scheduler.parts().parts[claim.part].groups.end
+        })
     }
 
     /// Ends the part at work, whether all of its groups were taken or not.

@@ -4,13 +4,19 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::{Args, Command, ValueEnum};
+use tegula_engine::{BlockSize, PartOrder, Resources};
+use tegula_machine::memory::parse_size;
 
 use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::run::options::CommonArgs;
 
 /// The option that turns `tegula run` into a batch.
 const OPTION: &str = "--batch";
+/// Bytes of a job that waits: its options, and the paths of its table.
+const JOB_SIZE: u64 = 4 << 10;
+/// The number of jobs that fit in the overhead of any run.
+const JOBS_SMALL: usize = 64;
 /// The help heading of the options of a batch.
 const BATCH: &str = "Batch";
 
@@ -47,6 +53,13 @@ pub struct BatchArgs {
     /// Estimate the memory and the time of each job and of all, and do not run.
     #[arg(long, help_heading = BATCH)]
     pub estimate: bool,
+    /// Which part of a scan is next, for measurements. Results do not depend on it.
+    #[arg(long, value_enum, default_value_t, hide = true)]
+    pub part_order: PartOrderChoice,
+    /// Bytes of tiles that all jobs process before the tiles after them, for measurements. Results
+    /// do not depend on it.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide = true)]
+    pub block_size: Option<u64>,
     /// How the graph is read.
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -60,7 +73,36 @@ pub struct BatchArgs {
     pub spill_directory: Option<PathBuf>,
 }
 
+/// Which part of a scan is next.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum PartOrderChoice {
+    /// Round and round.
+    #[default]
+    RoundRobin,
+    /// The part with the highest priority of GraphM.
+    Priority,
+}
+
 impl BatchArgs {
+    /// Returns the bytes that the runs of `jobs` jobs may take together.
+    pub fn memory(&self, jobs: usize) -> u64 {
+        let waiting = jobs.saturating_sub(JOBS_SMALL) as u64 * JOB_SIZE;
+        self.reading.budget.bytes().saturating_sub(waiting)
+    }
+
+    /// Returns what the scheduler of `jobs` jobs may take, given what one job alone may.
+    pub fn resources(&self, jobs: usize, alone: Resources) -> Resources {
+        Resources {
+            memory: self.memory(jobs),
+            part_order: match self.part_order {
+                PartOrderChoice::RoundRobin => PartOrder::RoundRobin,
+                PartOrderChoice::Priority => PartOrder::Priority,
+            },
+            block: self.block_size.map_or(alone.block, BlockSize::Bytes),
+            ..alone
+        }
+    }
+
     /// Returns the options that all jobs have in common.
     pub fn common(&self) -> CommonArgs<'_> {
         let &BatchArgs { force, estimate, reading, threads, .. } = self;

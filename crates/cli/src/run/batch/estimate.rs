@@ -21,7 +21,7 @@ use crate::session::Session;
 /// # Errors
 /// [`Failure::JobsFailed`] where a job does not fit or cannot run.
 pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Session) -> Result<()> {
-    let budget = args.reading.budget.bytes();
+    let budget = args.memory(jobs.len());
     let mut needs: Vec<JobNeeds<'_>> = Vec::new();
     for job in jobs {
         match JobNeeds::of(job, graph, args, session) {

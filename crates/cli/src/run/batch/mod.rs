@@ -124,7 +124,8 @@ fn run_all(
     session: &Session,
 ) -> Result<(Totals, Duration)> {
     let Some(first) = planned.first() else { return Ok(Default::default()) };
-    let resources = run_options(&first.args, graph, session).resources();
+    let alone = run_options(&first.args, graph, session).resources();
+    let resources = args.resources(planned.len(), alone);
     let begun = Instant::now();
     session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
@@ -133,6 +134,7 @@ fn run_all(
             graph,
             scheduler,
             session,
+            budget: resources.memory,
             begun,
             next: AtomicUsize::new(0),
             is_entering: Mutex::default(),
@@ -161,6 +163,8 @@ struct Batch<'b> {
     graph: &'b Graph,
     scheduler: &'b Scheduler<'b>,
     session: &'b Session,
+    /// Bytes for all jobs that run.
+    budget: u64,
     begun: Instant,
     /// The next job that a thread takes.
     next: AtomicUsize,
@@ -205,7 +209,7 @@ impl Batch<'_> {
     fn run(&self, planned: &Planned, arrival: Instant) -> Result<()> {
         let (graph, session) = (self.graph, self.session);
         let Planned { job, args, .. } = planned;
-        let budget = args.reading.budget.bytes();
+        let budget = self.budget;
         let progress = session.job_bar(&job.name, job.request.iterations.known());
         progress.wait_for("memory");
         let entering = lock(&self.is_entering);
