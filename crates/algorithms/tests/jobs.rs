@@ -4,8 +4,8 @@
 mod support;
 
 use std::path::PathBuf;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 use support::{AMPLE, import_with, open, ways::with_rows};
@@ -15,9 +15,9 @@ use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_algorithms::structure::mis::{self, MisOptions};
 use tegula_engine::{
-    Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome, Program,
-    RunOptions, Scheduler, ShortId, TileSummary, Tuning, VertexId, estimate, open_graph,
-    visit_edges,
+    Activity, BlockSize, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome,
+    PartOrder, Program, Resources, RunOptions, Scheduler, ShortId, TileSummary, Tuning, VertexId,
+    estimate, open_graph, sharing, visit_edges,
 };
 use tegula_generators::{Rmat, edges};
 use tegula_machine::Error as MachineError;
@@ -146,12 +146,15 @@ fn jobs_give_their_answers_even_if_others_fail() {
     let graph = open(&directory);
     let alone: Vec<Answer> = (0..KINDS).map(|kind| run_kind(kind, &graph, &options(1))).collect();
     let labels_alone = labels(&graph, |_| {}, (30, 0), &options(1)).unwrap();
-    for seed in 0..6 {
+    for seed in 0..8 {
         let threads = 1 + seed as usize % 3;
+        let part_order = [PartOrder::RoundRobin, PartOrder::Priority][seed as usize % 2];
+        let block = [BlockSize::Cached, BlockSize::Bytes(0)][seed as usize / 2 % 2];
         // One job needs all memory, so it has to wait until the others have left.
         let large = AMPLE - least_memory(&graph, &options(threads));
         let (is_first_over, is_first_in) = (AtomicBool::new(false), Barrier::new(2));
-        Scheduler::scope(&graph, &options(threads).resources(), |scheduler| {
+        let resources = Resources { part_order, block, ..options(threads).resources() };
+        Scheduler::scope(&graph, &resources, |scheduler| {
             let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
             let (options, graph, alone, labels_alone) = (&options, &graph, &alone, &labels_alone);
             let (is_first_over, is_first_in) = (&is_first_over, &is_first_in);
@@ -316,4 +319,96 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
             assert!(matches!(ended, Err(Error::Machine(MachineError::Cancelled))), "{ended:?}");
         }
     }
+}
+
+/// A ring with random chords and weights, in its own vertex order: dense ids are those of the edges.
+fn ring(vertices: u64) -> EdgeList {
+    let mut random = XorShift::new(11);
+    let mut edges: Vec<(u64, u64)> = (0..vertices).map(|it| (it, (it + 1) % vertices)).collect();
+    edges.extend((0..9 * vertices).map(|_| (random.below(vertices), random.below(vertices))));
+    edges.sort_unstable();
+    edges.dedup();
+    let weights = edges.iter().map(|_| random.fraction() as f32).collect();
+    EdgeList { weights: Some(weights), ..EdgeList::new(edges) }
+}
+
+#[test]
+fn another_engine_sees_each_edge_of_active_vertices_once() {
+    const VERTICES: u64 = 70_000;
+    let scratch = Scratch::new();
+    let edges = ring(VERTICES);
+    let directory =
+        import_with(with_rows(VertexOrder::Given, false), scratch.path(), "ring", &edges);
+    let graph = open(&directory);
+    let active: Vec<u64> = (0..VERTICES.div_ceil(64)).map(|word| word * 0x9e37_79b9).collect();
+    let is_active = |vertex: u64| active[vertex as usize / 64] >> (vertex % 64) & 1 == 1;
+    let all = edges.edges.iter().zip(edges.weights.iter().flatten());
+    let mut expected: Vec<(u32, u32, u32)> = all
+        .map(|(&(source, target), weight)| (source as u32, target as u32, weight.to_bits()))
+        .collect();
+    expected.sort_unstable();
+    let of_active: Vec<_> =
+        expected.iter().copied().filter(|&(source, ..)| is_active(source.into())).collect();
+    for threads in [1, 3] {
+        let options = options(threads);
+        Scheduler::scope(&graph, &options.resources(), |scheduler| {
+            let options = RunOptions { scheduler: Some(scheduler), ..options.clone() };
+            std::thread::scope(|scope| {
+                // A job beside it, in which nothing changes.
+                scope.spawn(|| labels(&graph, |_| {}, (9, 0), &options).unwrap());
+                let ((), statistics) = sharing::join(&graph, 0, true, &options, |scan| {
+                    for (active, expected) in [(None, &expected), (Some(&active[..]), &of_active)] {
+                        let seen = Mutex::new(Vec::new());
+                        scan.scan(active, &|block| {
+                            let ends = block.sources.iter().zip(block.targets);
+                            let edges = ends.zip(block.weights);
+                            let edges = edges.map(|((&s, &t), weight)| (s, t, weight.to_bits()));
+                            seen.lock().unwrap().extend(edges);
+                        })?;
+                        let mut seen = seen.into_inner().unwrap();
+                        seen.sort_unstable();
+                        assert!(seen == *expected, "{} of {}", seen.len(), expected.len());
+                    }
+                    scan.scan(Some(&vec![0; active.len()]), &|_| unreachable!("none is active"))
+                })
+                .unwrap();
+                assert_eq!(statistics.iterations, 3);
+            });
+        });
+    }
+}
+
+#[test]
+fn another_engine_that_panics_fails_alone_and_may_go_on() {
+    let scratch = Scratch::new();
+    let directory =
+        import_with(with_rows(VertexOrder::Given, false), scratch.path(), "ring", &ring(9000));
+    let graph = open(&directory);
+    let alone = labels(&graph, |_| {}, (20, 0), &options(1)).unwrap();
+    Scheduler::scope(&graph, &options(2).resources(), |scheduler| {
+        let options = RunOptions { scheduler: Some(scheduler), ..options(2) };
+        std::thread::scope(|scope| {
+            let beside = scope.spawn(|| labels(&graph, |_| {}, (20, 0), &options).unwrap());
+            sharing::join(&graph, 0, false, &options, |scan| {
+                let failed = scan.scan(None, &|_| panic!("on purpose"));
+                let is_failed =
+                    matches!(failed, Err(Error::Machine(MachineError::WorkerFailed { .. })));
+                assert!(is_failed, "{failed:?}");
+                let count = AtomicUsize::new(0);
+                scan.scan(None, &|block| {
+                    count.fetch_add(block.targets.len(), Ordering::Relaxed);
+                })?;
+                assert_eq!(count.into_inner() as u64, graph.edge_count());
+                Ok(())
+            })
+            .unwrap();
+            assert!(beside.join().unwrap() == alone);
+        });
+        let large = sharing::join(&graph, AMPLE, false, &options, |_| Ok(()));
+        assert!(
+            matches!(large, Err(Error::Machine(MachineError::OverBudget { .. }))),
+            "{:?}",
+            large.err()
+        );
+    });
 }
