@@ -15,8 +15,8 @@ use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_algorithms::structure::mis::{self, MisOptions};
 use tegula_engine::{
-    Activity, BlockSize, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome,
-    PartOrder, Program, Resources, RunOptions, Scheduler, ShortId, TileSummary, Tuning, VertexId,
+    Activity, Cancel, EdgeVisitor, Error, Executor, Graph, Min, Next, Origin, Outcome, PartOrder,
+    Program, Resources, RunOptions, Scheduler, ShortId, StretchSize, TileSummary, Tuning, VertexId,
     estimate, open_graph, sharing, visit_edges,
 };
 use tegula_generators::{Rmat, edges};
@@ -149,11 +149,11 @@ fn jobs_give_their_answers_even_if_others_fail() {
     for seed in 0..8 {
         let threads = 1 + seed as usize % 3;
         let part_order = [PartOrder::RoundRobin, PartOrder::Priority][seed as usize % 2];
-        let block = [BlockSize::Cached, BlockSize::Bytes(0)][seed as usize / 2 % 2];
+        let stretch = [StretchSize::Cached, StretchSize::Bytes(0)][seed as usize / 2 % 2];
         // One job needs all memory, so it has to wait until the others have left.
         let large = AMPLE - least_memory(&graph, &options(threads));
         let (is_first_over, is_first_in) = (AtomicBool::new(false), Barrier::new(2));
-        let resources = Resources { part_order, block, ..options(threads).resources() };
+        let resources = Resources { part_order, stretch, ..options(threads).resources() };
         Scheduler::scope(&graph, &resources, |scheduler| {
             let options = RunOptions { scheduler: Some(scheduler), ..options(1) };
             let (options, graph, alone, labels_alone) = (&options, &graph, &alone, &labels_alone);

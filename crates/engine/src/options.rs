@@ -11,7 +11,7 @@ use tegula_store::rows::RowReader;
 use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
 use crate::parts::PART_EDGES_TARGET;
-use crate::scheduler::{BlockSize, PartOrder, Reserve, Resources, Scheduler};
+use crate::scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize};
 
 /// How a run may use the machine.
 #[derive(Clone)]
@@ -69,7 +69,7 @@ pub struct Tuning {
     pub part_order: PartOrder,
     /// How many bytes of tiles all jobs of a part process before the tiles after them. Results do
     /// not depend on it.
-    pub block: BlockSize,
+    pub stretch: StretchSize,
 }
 
 impl Default for Tuning {
@@ -80,7 +80,7 @@ impl Default for Tuning {
             is_selective: true,
             part_edges: PART_EDGES_TARGET,
             part_order: PartOrder::default(),
-            block: BlockSize::default(),
+            stretch: StretchSize::default(),
         }
     }
 }
@@ -133,9 +133,9 @@ impl RunOptions<'_> {
     /// Returns what a scheduler for runs with these options may take of the machine.
     pub fn resources(&self) -> Resources {
         let RunOptions { memory, threads, tuning, .. } = *self;
-        let Tuning { part_edges, part_order, block, .. } = tuning;
+        let Tuning { part_edges, part_order, stretch, .. } = tuning;
         let speed = self.speed.clone();
-        Resources { memory, threads, speed, part_edges, part_order, block }
+        Resources { memory, threads, speed, part_edges, part_order, stretch }
     }
 
     /// Returns the same options for a run whose result is wanted in memory: [`Arrays::Auto`]

@@ -62,7 +62,7 @@ pub trait Job: Send + Sync {
     /// scan.
     fn needs(&self, tile: &TileEntry) -> bool;
 
-    /// Returns the bytes that the scan touches for each vertex, for the size of a block of tiles.
+    /// Returns the bytes that the scan touches for each vertex, for the size of a stretch of tiles.
     fn vertex_bytes(&self) -> u64 {
         VERTEX_BYTES_TYPICAL
     }

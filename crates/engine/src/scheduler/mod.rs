@@ -10,8 +10,8 @@
 //!                            +----> done, failed, cancelled: it leaves, alone
 //! ```
 //!
-//! A part is read once and processed by every job that has it pending, block by block and one job
-//! after the other, while a block is in the cache of the processor ([`part_work`]). A job joins at
+//! A part is read once and processed by every job that has it pending, stretch by stretch and one job
+//! after the other, while a stretch is in the cache of the processor ([`part_work`]). A job joins at
 //! any part and advances alone: it leaves a part when *it* is done, and its iteration ends when
 //! *its* parts are done, whatever others do. A slow job delays a quick one by no more than its share
 //! of the workers ([`credit`]). Jobs advance by themselves in short quanta between parts and between
@@ -25,7 +25,6 @@
 //! [`RunOptions::scheduler`](crate::RunOptions::scheduler). The callers wait while the workers of
 //! the scheduler work. If the system starts no thread for a worker, the callers do the work.
 
-mod block_size;
 mod credit;
 mod demand;
 mod ledger;
@@ -36,6 +35,7 @@ mod queue;
 mod shared;
 mod slot;
 mod stream;
+mod stretch;
 mod work;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,6 @@ use crate::job::Job;
 use crate::job::context::OtherJobs;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
-pub use block_size::BlockSize;
 pub use demand::{MemoryDemand, Taken};
 pub use ledger::{Admitted, Ledger, Reserve};
 pub use part_policy::PartOrder;
@@ -58,6 +57,7 @@ use queue::Queue;
 use shared::KnownRowSizes;
 pub use shared::{RowSizes, Share, SharedKey};
 use slot::Slot;
+pub use stretch::StretchSize;
 
 /// What a scheduler may take of the machine.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ pub struct Resources {
     /// Which part is next.
     pub part_order: PartOrder,
     /// How many bytes of tiles all jobs process before the tiles after them.
-    pub block: BlockSize,
+    pub stretch: StretchSize,
 }
 
 /// Runs jobs on one graph. See the [module](self).
@@ -85,7 +85,7 @@ pub struct Scheduler<'g> {
     speed: Speed,
     ledger: Ledger<'g>,
     row_sizes: KnownRowSizes,
-    block: BlockSize,
+    stretch: StretchSize,
     queue: Mutex<Queue>,
     /// Whether the system started any thread for the workers. Without one, callers work until their
     /// jobs are over.
@@ -99,7 +99,7 @@ impl<'g> Scheduler<'g> {
         resources: &Resources,
         body: impl FnOnce(&Scheduler<'g>) -> R,
     ) -> R {
-        let Resources { memory, threads, ref speed, part_edges, part_order, block } = *resources;
+        let Resources { memory, threads, ref speed, part_edges, part_order, stretch } = *resources;
         let parts = Arc::new(Parts::cut(graph, part_edges));
         let source = Arc::new(TileSource::new(graph, Arc::clone(&parts)));
         let (tiles, cut) = (Arc::clone(&source), Arc::clone(&parts));
@@ -110,7 +110,7 @@ impl<'g> Scheduler<'g> {
             speed: speed.clone(),
             ledger: Ledger::new(graph, cut, tiles, memory, threads.max(1)),
             row_sizes: KnownRowSizes::default(),
-            block,
+            stretch,
             queue: Mutex::new(Queue::new(parts.parts.len(), part_order)),
             has_threads: AtomicBool::new(false),
             parts,
@@ -165,9 +165,9 @@ impl<'g> Scheduler<'g> {
         &self.speed
     }
 
-    /// Returns the bytes of a block of tiles for jobs with these bytes a vertex.
-    fn block_size(&self, vertex_bytes: impl Iterator<Item = u64>) -> u64 {
-        self.block.bytes(self.graph, self.workers.count(), vertex_bytes.sum())
+    /// Returns the bytes of a stretch of tiles for jobs with these bytes a vertex.
+    fn stretch_size(&self, vertex_bytes: impl Iterator<Item = u64>) -> u64 {
+        self.stretch.bytes(self.graph, self.workers.count(), vertex_bytes.sum())
     }
 
     /// Works on a job until it is over. `_admitted` proves that its memory is leased until then.

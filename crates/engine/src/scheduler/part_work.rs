@@ -1,13 +1,13 @@
 //! The work on one part, for all jobs that share it.
 //!
 //! ```text
-//!  part         block          block          block
+//!  part        stretch        stretch        stretch
 //!  job 1     ---1------\    ---4------\    ---7---> leaves
 //!  job 2        \---2---\      \---5---\      \---8---> leaves
 //!  job 3         \---3---\      \---6---\      \---9---> leaves
 //! ```
 //!
-//! The tiles of a block stay in the cache of the processor while one job after the other works
+//! The tiles of a stretch stay in the cache of the processor while one job after the other works
 //! through them. The job that takes the least time for an edge comes first, so it leaves the part
 //! first.
 
@@ -55,25 +55,25 @@ struct SharedPart<'p, 'g> {
 }
 
 impl<'p> SharedPart<'p, '_> {
-    /// Processes the part block by block. Jobs that are done or must leave are taken out of `works`.
+    /// Processes the part stretch by stretch. Jobs that are done or must leave are taken out of `works`.
     ///
     /// # Errors
     /// Read errors. No job that is left in `works` has ended the part then.
     fn process(&mut self, stream: &mut Stream<'_>, works: &mut Vec<JobPart<'p>>) -> Result<()> {
-        let mut block = Vec::new();
+        let mut stretch = Vec::new();
         while !works.is_empty() && !stream.is_at_end() {
             let size = match works.len() {
                 1 => 0,
-                _ => self.scheduler.block_size(works.iter().map(|work| work.job.vertex_bytes())),
+                _ => self.scheduler.stretch_size(works.iter().map(|work| work.job.vertex_bytes())),
             };
             let waiting_since = Instant::now();
-            stream.take_block(&mut block, size)?;
+            stream.take_stretch(&mut stretch, size)?;
             let waited = waiting_since.elapsed();
             self.spent.waiting += waited;
             let is_last = stream.is_at_end();
             for (index, mut work) in std::mem::take(works).into_iter().enumerate() {
                 work.done.waiting += waited;
-                for arrived in &block {
+                for arrived in &stretch {
                     work.process_group(self.scheduler, arrived, self.claim, index);
                 }
                 if is_last || work.slot.is_leaving() {

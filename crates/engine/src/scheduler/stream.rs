@@ -82,14 +82,14 @@ impl<'s> Stream<'s> {
         self.claims.push_back(Arc::new(claim));
     }
 
-    /// Takes the next groups of the part at work into `block`: at least one, and more up to `size`
+    /// Takes the next groups of the part at work into `stretch`: at least one, and more up to `size`
     /// bytes while they take no memory from reads. The groups before are done. A group that was not
     /// in memory when it was requested, and that no job needed then, is passed over.
     ///
     /// # Errors
     /// Read errors.
-    pub fn take_block(&mut self, block: &mut Vec<Arrived>, size: u64) -> Result<()> {
-        block.clear();
+    pub fn take_stretch(&mut self, stretch: &mut Vec<Arrived>, size: u64) -> Result<()> {
+        stretch.clear();
         self.outstanding -= std::mem::take(&mut self.at_work);
         let Some(claim) = self.first() else { return Ok(()) };
         let end = self.scheduler.parts().parts[claim.part].groups.end;
@@ -106,13 +106,13 @@ impl<'s> Stream<'s> {
                 Coming::Unneeded => {}
                 Coming::Held(tiles) => {
                     taken += size_of(group);
-                    block.push(Arrived { group, tiles, bytes_read: 0 });
+                    stretch.push(Arrived { group, tiles, bytes_read: 0 });
                 }
                 Coming::Read { group, size, read } => {
                     self.at_work += size;
                     taken += size;
                     let tiles = self.scheduler.source().receive(group, read)?;
-                    block.push(Arrived { group, tiles, bytes_read: size });
+                    stretch.push(Arrived { group, tiles, bytes_read: size });
                 }
             }
             if self.taken_to == end {

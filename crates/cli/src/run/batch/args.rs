@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum};
-use tegula_engine::{BlockSize, PartOrder, Resources};
+use tegula_engine::{PartOrder, Resources, StretchSize};
 use tegula_machine::memory::parse_size;
 
 use crate::args::{MACHINE, ReadingArgs, Threads};
@@ -59,7 +59,7 @@ pub struct BatchArgs {
     /// Bytes of tiles that all jobs process before the tiles after them, for measurements. Results
     /// do not depend on it.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, hide = true)]
-    pub block_size: Option<u64>,
+    pub stretch_size: Option<u64>,
     /// How the graph is read.
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -98,7 +98,7 @@ impl BatchArgs {
                 PartOrderChoice::RoundRobin => PartOrder::RoundRobin,
                 PartOrderChoice::Priority => PartOrder::Priority,
             },
-            block: self.block_size.map_or(alone.block, BlockSize::Bytes),
+            stretch: self.stretch_size.map_or(alone.stretch, StretchSize::Bytes),
             ..alone
         }
     }

@@ -1,4 +1,4 @@
-//! How many bytes of tiles go through all jobs before the tiles after them.
+//! Stretches: the tile groups of a part that go through all jobs before the groups after them.
 
 use tegula_machine::memory::last_level_cache;
 use tegula_store::graph::Graph;
@@ -8,7 +8,7 @@ const RESERVED: u64 = 4;
 
 /// How many bytes of tiles all jobs of a part process before the tiles after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BlockSize {
+pub enum StretchSize {
     /// As much as stays in the cache of the last level.
     #[default]
     Cached,
@@ -16,13 +16,13 @@ pub enum BlockSize {
     Bytes(u64),
 }
 
-impl BlockSize {
-    /// Returns the bytes of a block of tiles for jobs with `vertex_bytes` bytes for each vertex, all
+impl StretchSize {
+    /// Returns the bytes of a stretch of tiles for jobs with `vertex_bytes` bytes for each vertex, all
     /// together.
     pub(super) fn bytes(self, graph: &Graph, workers: usize, vertex_bytes: u64) -> u64 {
         match self {
-            BlockSize::Bytes(bytes) => bytes,
-            BlockSize::Cached => {
+            StretchSize::Bytes(bytes) => bytes,
+            StretchSize::Cached => {
                 let vertices = graph.vertex_count() * vertex_bytes;
                 cached(last_level_cache(), workers, vertices, graph.tile_bytes())
             }
@@ -30,8 +30,8 @@ impl BlockSize {
     }
 }
 
-/// Returns the greatest block by Formula 1 of GraphM (Zhao et al., SC 2019, section 3.2). Each of
-/// `workers` has a block of `S` of the `tiles` bytes in the `cache`, with as great a share of the
+/// Returns the greatest stretch by Formula 1 of GraphM (Zhao et al., SC 2019, section 3.2). Each of
+/// `workers` has a stretch of `S` of the `tiles` bytes in the `cache`, with as great a share of the
 /// `vertices` bytes of all jobs, beside a reserve `r`:
 ///
 /// ```text
@@ -47,14 +47,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_all_workers_and_their_vertices_fit_the_cache() {
+    fn stretches_of_all_workers_and_their_vertices_fit_the_cache() {
         let cache = 32 << 20;
         for (workers, vertices, tiles) in [(1, 0, 1), (2, 1 << 27, 1 << 28), (16, 1 << 40, 1 << 28)]
         {
-            let block = cached(cache, workers, vertices, tiles);
-            let with_vertices = block as f64 * (1.0 + vertices as f64 / tiles as f64);
+            let stretch = cached(cache, workers, vertices, tiles);
+            let with_vertices = stretch as f64 * (1.0 + vertices as f64 / tiles as f64);
             let all = with_vertices * workers as f64;
-            assert!(all <= cache as f64 * 0.75, "{workers} workers: {block}");
+            assert!(all <= cache as f64 * 0.75, "{workers} workers: {stretch}");
             assert!(all >= cache as f64 * 0.74 - (tiles + vertices) as f64 / tiles as f64 * 16.0);
         }
         assert_eq!(cached(cache, 2, 0, 0), 12 << 20, "an empty graph");
