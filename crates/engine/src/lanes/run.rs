@@ -10,7 +10,6 @@ use crate::job::program::{Outcome, run_anywhere};
 use crate::options::RunOptions;
 use crate::program::{Program, Value};
 use crate::states::States;
-use crate::statistics::RunStatistics;
 
 /// Runs up to `K` programs as one. The outcomes are those of [`run_anywhere`] for each program, in
 /// their order. What the run reads is in the statistics of the first one, and the others share it.
@@ -36,7 +35,7 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     let outcome = |(lane, (program, iterations))| {
         options.cancel.check()?;
         let states = states_of(&states, lane, graph)?;
-        let statistics = statistics_of(&statistics, lane, iterations);
+        let statistics = statistics.of_lane(lane, iterations);
         Ok(Outcome { states, program, statistics })
     };
     programs.map(outcome).collect()
@@ -56,18 +55,4 @@ fn states_of<S: Value, const K: usize>(
     states
         .for_each_chunk(|_, states| writer.write_each(states.iter().map(|states| states[lane])))?;
     writer.finish()
-}
-
-/// Returns the statistics of a lane that ended after `iterations`.
-fn statistics_of(all: &RunStatistics, lane: usize, iterations: u64) -> RunStatistics {
-    let mut own = RunStatistics { iterations, ..all.clone() };
-    let told = iterations.min(own.processes.len() as u64) as usize;
-    own.iteration_times.truncate(told);
-    own.processes.truncate(told);
-    own.predicted_seconds.truncate(told);
-    if lane > 0 {
-        own.bytes_shared += std::mem::take(&mut own.bytes_read);
-        own.bytes_written = 0;
-    }
-    own
 }

@@ -166,7 +166,7 @@ fn compare<P: Program<State = f32> + Clone + PartialEq, const K: usize>(
             let what = format!("lane {lane} of {K}, {threads} threads, {arrays:?}");
             if iterations == Iterations::Same {
                 assert_eq!(found.statistics.iterations, expected.statistics.iterations, "{what}");
-                assert_eq!(found.program, expected.program, "{what}");
+                assert!(found.program == expected.program, "{what}");
             }
             assert!(bits(found) == bits_of(&expected.states), "{what}");
         }
