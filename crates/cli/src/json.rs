@@ -90,6 +90,8 @@ pub struct Job<'a> {
     pub name: &'a str,
     /// From its arrival until it had its memory.
     pub queued_seconds: Seconds,
+    /// The names of the jobs that ran as one with it.
+    pub fused_with: &'a [&'a str],
     #[serde(flatten)]
     pub run: Run<'a>,
 }

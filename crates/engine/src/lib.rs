@@ -5,6 +5,7 @@
 //! | `start` | what a run begins with |
 //! | `program` | what an algorithm does with one vertex and one edge |
 //! | `states` | the states before and after a run, in memory or in blocks on disk |
+//! | `lanes` | several runs of one program as one run |
 //! | `superstep` | a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
 //! | `external` | programs whose arrays lie on disk |
@@ -22,6 +23,7 @@ mod graph_for_tests;
 mod instructions;
 mod iteration_times;
 mod job;
+mod lanes;
 mod memory;
 mod open;
 mod options;
@@ -48,6 +50,7 @@ pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
+pub use lanes::{LaneAggregate, LaneReduction, LaneSums, Lanes, run_lanes};
 pub use memory::{Estimate, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};

@@ -64,6 +64,22 @@ impl RunStatistics {
         self.bytes_written += next.bytes_written;
     }
 
+    /// Returns those of one of several runs that were one, which ended after `iterations`. What all
+    /// have read belongs to the first `lane`, and the others share it.
+    #[must_use]
+    pub fn of_lane(&self, lane: usize, iterations: u64) -> RunStatistics {
+        let mut own = RunStatistics { iterations, ..self.clone() };
+        let told = iterations.min(TIMES_MAX as u64) as usize;
+        own.iteration_times.truncate(told);
+        own.processes.truncate(told);
+        own.predicted_seconds.truncate(told);
+        if lane > 0 {
+            own.bytes_shared += std::mem::take(&mut own.bytes_read);
+            own.bytes_written = 0;
+        }
+        own
+    }
+
     /// Adds an iteration.
     pub(crate) fn add_iteration(
         &mut self,

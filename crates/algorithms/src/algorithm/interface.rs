@@ -9,6 +9,7 @@ use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
 use super::description::Description;
+use super::fusing::Fusing;
 use super::work::Work;
 use crate::answer::Answer;
 use crate::error::{Hint, Result, Setting};
@@ -32,6 +33,8 @@ pub trait Algorithm: Options {
     ///
     /// [`TableOptions`]: crate::side_table::TableOptions
     const TABLES: &'static [&'static str] = &[];
+    /// How several runs become one, where they can.
+    const FUSING: Option<Fusing<Self>> = None;
     /// What it reads from the files that its options name; `()` if they name none.
     type Files: SideFiles;
 
@@ -183,7 +186,7 @@ pub struct LessMemory {
 }
 
 /// Files read for the options.
-pub trait SideFiles: Default + Send {
+pub trait SideFiles: Default + Send + 'static {
     /// Returns the bytes that they hold.
     fn size(&self) -> u64;
 }

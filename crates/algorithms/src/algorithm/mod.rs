@@ -11,6 +11,7 @@ mod description;
 mod direction;
 mod entry;
 mod family;
+mod fusing;
 mod interface;
 mod needs;
 mod number;
@@ -25,6 +26,8 @@ pub use direction::EdgeDirection;
 pub use entry::Entry;
 pub(crate) use entry::table_option_names;
 pub use family::Family;
+pub use fusing::{Fusing, Member, Width};
+pub(crate) use fusing::{LANES, estimate_lanes, run_lanes};
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, Options, SideFiles,
     Weights,

@@ -4,6 +4,7 @@ use tegula_engine::traverse::{RowsWanted, long_rows_size, row_pieces_size};
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
 use tegula_store::rows::{Direction, RowsConfig};
 
+use super::fusing::Width;
 use super::interface::{Edges, LessMemory, Weights};
 use super::request::{Prepared, Request};
 use super::work::{Work, edge_bytes};
@@ -173,8 +174,35 @@ impl Needs {
         threads: usize,
         needs_rows: bool,
     ) -> Result<Needs> {
+        let estimate = prepared.algorithm.estimate(graph, threads)?;
+        let work = prepared.algorithm.work(graph)?;
+        Needs::with(prepared, graph, threads, needs_rows, (estimate, work))
+    }
+
+    /// Returns the needs of several requests that run as one by tiles; `None` if there are more than
+    /// can.
+    ///
+    /// # Errors
+    /// Those of [`Needs::of`].
+    pub fn of_fused(all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Result<Option<Needs>> {
+        let alone: Vec<Work> =
+            all.iter().map(|one| one.algorithm.work(graph)).collect::<Result<_>>()?;
+        let Some(first) = all.first() else { return Ok(None) };
+        let width = Width::of(first.algorithm.widths(), all.len());
+        let Some(work) = width.and_then(|width| width.work(&alone)) else { return Ok(None) };
+        let estimate = first.algorithm.estimate_fused(all, graph, threads);
+        Needs::with(first, graph, threads, false, (estimate, work)).map(Some)
+    }
+
+    /// Adds to the estimate and the work of a run what follows from the graph.
+    fn with(
+        prepared: &Prepared<'_>,
+        graph: &Graph,
+        threads: usize,
+        needs_rows: bool,
+        (mut estimate, work): (Estimate, Work),
+    ) -> Result<Needs> {
         let Prepared { request, algorithm, .. } = prepared;
-        let mut estimate = algorithm.estimate(graph, threads)?;
         let (edges, directions) = (request.edges, request.edges.directions());
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
         let less_memory = match edges {
@@ -200,7 +228,6 @@ impl Needs {
         let why_in_memory = estimate.on_disk.is_none().then_some(request.why_in_memory);
         let are_there = missing.len() < directions.layouts(graph).len();
         let building = Work::of(BUILDING_ROWS, graph, built as f64);
-        let work = algorithm.work(graph)?;
         Ok(Needs {
             estimate,
             layout,

@@ -1,10 +1,12 @@
 //! Algorithms of unknown type: first with their options, then with their files too.
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use serde_json::Value;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
+use super::fusing::{Member, Width};
 use super::interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, SideFiles, Weights,
 };
@@ -65,6 +67,17 @@ impl Request {
         self.algorithm.check_input(graph)
     }
 
+    /// Returns how many runs can be one with this one, if it [can fuse](Request::can_fuse_with) with
+    /// them; 1 if none can.
+    pub fn fused_max(&self) -> usize {
+        self.algorithm.widths().last().map_or(1, |width| width.lanes)
+    }
+
+    /// Returns whether it can be one run with another request on a graph.
+    pub fn can_fuse_with(&self, other: &Request, graph: &Graph) -> bool {
+        self.algorithm.can_fuse_with(&*other.algorithm, graph)
+    }
+
     /// Reads the files that its options name, once: a file may be a pipe.
     pub fn prepare(
         &self,
@@ -115,16 +128,47 @@ impl Prepared<'_> {
     pub fn run(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
         self.algorithm.run(graph, options)
     }
+
+    /// Runs several requests as one; returns the result of each, or what is wrong with it alone. All
+    /// must be able to [fuse](Request::can_fuse_with) with the first one.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::run`] that concern all of them.
+    ///
+    /// # Panics
+    /// When there is none, and when two are of different algorithms or of one whose runs never
+    /// fuse.
+    pub fn run_fused(
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Result<Found>>> {
+        all[0].algorithm.run_fused(all, graph, options)
+    }
 }
 
 /// An [`Algorithm`] of unknown type.
-trait WithOptions: Debug + Send + Sync {
+trait WithOptions: Any + Debug + Send + Sync {
+    fn widths(&self) -> &'static [Width];
+    fn can_fuse_with(&self, other: &dyn WithOptions, graph: &Graph) -> bool;
     fn check(&self) -> Result<()>;
     fn check_input(&self, graph: &Graph) -> Result<()>;
     fn read_files<'r>(&'r self, tables: &mut Tables<'_>) -> Result<Box<dyn WithFiles + 'r>>;
 }
 
-impl<A: Algorithm> WithOptions for A {
+impl<A: Algorithm + 'static> WithOptions for A {
+    fn widths(&self) -> &'static [Width] {
+        A::FUSING.map_or(&[], |fusing| fusing.widths)
+    }
+
+    fn can_fuse_with(&self, other: &dyn WithOptions, graph: &Graph) -> bool {
+        let other: &dyn Any = other;
+        match (A::FUSING, other.downcast_ref()) {
+            (Some(fusing), Some(other)) => (fusing.can_fuse)(self, other, graph),
+            (None, _) | (_, None) => false,
+        }
+    }
+
     fn check(&self) -> Result<()> {
         Algorithm::check(self)
     }
@@ -148,14 +192,24 @@ pub(super) trait WithFiles: Send {
     fn found_edges_max(&self, graph: &Graph) -> Option<u64>;
     fn work(&self, graph: &Graph) -> Result<Work>;
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
+    fn widths(&self) -> &'static [Width];
+    fn estimate_fused(&self, all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Estimate;
+    fn run_fused(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Result<Found>>>;
+    /// Returns the algorithm and its files.
+    fn parts(&self) -> (&dyn Any, &dyn Any);
 }
 
-struct Ready<'r, A: Algorithm> {
+struct Ready<'r, A: Algorithm + 'static> {
     algorithm: &'r A,
     files: A::Files,
 }
 
-impl<A: Algorithm> WithFiles for Ready<'_, A> {
+impl<A: Algorithm + 'static> WithFiles for Ready<'_, A> {
     fn files_size(&self) -> u64 {
         self.files.size()
     }
@@ -183,4 +237,37 @@ impl<A: Algorithm> WithFiles for Ready<'_, A> {
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {
         self.algorithm.run(graph, self.files, options)
     }
+
+    fn widths(&self) -> &'static [Width] {
+        WithOptions::widths(self.algorithm)
+    }
+
+    fn estimate_fused(&self, all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Estimate {
+        let fusing = A::FUSING.expect("its runs can fuse");
+        (fusing.estimate)(&members::<A>(all), graph, threads)
+    }
+
+    fn run_fused(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+    ) -> Result<Vec<Result<Found>>> {
+        let fusing = A::FUSING.expect("its runs can fuse");
+        (fusing.run)(&members::<A>(all), graph, options)
+    }
+
+    fn parts(&self) -> (&dyn Any, &dyn Any) {
+        (self.algorithm, &self.files)
+    }
+}
+
+/// Returns the options and files of runs of one algorithm.
+fn members<'p, A: Algorithm + 'static>(all: &[&'p Prepared<'_>]) -> Vec<Member<'p, A>> {
+    let member = |prepared: &&'p Prepared<'_>| {
+        let (algorithm, files) = prepared.algorithm.parts();
+        Some((algorithm.downcast_ref::<A>()?, files.downcast_ref::<A::Files>()?))
+    };
+    let all: Option<Vec<Member<'p, A>>> = all.iter().map(member).collect();
+    all.expect("all are of one algorithm")
 }

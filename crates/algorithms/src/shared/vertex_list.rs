@@ -8,7 +8,7 @@ use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The vertices, in the order of the file.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct VertexList {
     /// All vertices; one that is named twice occurs twice.
     pub vertices: Vec<VertexId>,

@@ -75,6 +75,108 @@ fn every_job_has_the_bytes_of_a_run_of_its_own() {
     }
 }
 
+/// Returns the names of the jobs that ran as one with a job.
+fn fused_with(objects: &[Value], name: &str) -> Vec<String> {
+    let object = objects.iter().find(|object| object["name"] == name).unwrap();
+    let names = object["fused_with"].as_array().unwrap().iter();
+    names.map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn like_jobs_run_as_one_with_the_bytes_of_single_runs() {
+    let shop = shop();
+    shop.write("seeds.csv", "vertex,weight\n0,2\n3,0.5\n");
+    let jobs = [
+        (r#"{"name": "a", "algorithm": "pagerank"}"#, "pagerank"),
+        (
+            r#"{"name": "b", "algorithm": "pagerank", "options": {"damping": 0.5, "tolerance": 0.01}}"#,
+            "pagerank --damping 0.5 --tolerance 0.01",
+        ),
+        (
+            r#"{"name": "c", "algorithm": "pagerank", "options": {"iterations": 3}}"#,
+            "pagerank --iterations 3",
+        ),
+        (
+            r#"{"name": "d", "algorithm": "pagerank", "options": {"personalize": "seeds.csv"}}"#,
+            "pagerank --personalize seeds.csv",
+        ),
+    ];
+    let lost = r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "no.csv"}}"#;
+    let mut lines: Vec<&str> = jobs.iter().map(|(line, _)| *line).collect();
+    lines.insert(2, lost);
+    for options in ["", "--jobs 1 --threads 1", "--no-fuse"] {
+        let said = batch(&shop, &lines, &format!("--json --force {options}"));
+        assert_eq!(said.code, Some(1), "{}", said.err);
+        let (objects, total) = objects(&said);
+        assert_eq!((total["jobs"].as_u64(), total["failed"].as_u64()), (Some(5), Some(1)));
+        for (name, (_, words)) in ["a", "b", "c", "d"].into_iter().zip(jobs) {
+            let alone =
+                shop.tegula(&format!("run {words} g.tegula -o alone.parquet --force --json"));
+            let alone = alone.done().json();
+            let path = format!("out/{name}.parquet");
+            assert!(shop.read("alone.parquet") == shop.read(&path), "{words}, {options}");
+            let others = fused_with(&objects, name);
+            let all = if options == "--no-fuse" { 0 } else { 3 };
+            assert!(others.len() == all && !others.contains(&name.to_owned()), "{others:?}");
+            let job = objects.iter().find(|object| object["name"] == name).unwrap();
+            for field in ["iterations", "summary"] {
+                assert_eq!(job[field], alone[field], "{words}, {options}");
+            }
+        }
+    }
+    let said = batch(&shop, &lines, "--force");
+    assert!(said.err.contains("a: pagerank took"), "{}", said.err);
+    assert!(said.err.contains("as one run with 3 others"), "{}", said.err);
+}
+
+#[test]
+fn searches_run_as_one_with_the_bytes_of_single_runs() {
+    let shop = Shop::new();
+    let edges = edges(&Rmat::new(9, 8, 5).unwrap());
+    let sources: Vec<u64> = edges.iter().step_by(400).map(|&(source, _)| source).collect();
+    let edges = EdgeList::new(edges).weighted(7);
+    let weights = edges.weights.iter().flatten();
+    let line =
+        |((source, target), weight): (&(u64, u64), &f32)| format!("{source} {target} {weight}\n");
+    shop.write("g.el", edges.edges.iter().zip(weights).map(line).collect::<String>());
+    let each = format!(r#""each": {{"source": {sources:?}}}"#);
+    for (layouts, searches) in [
+        ("tiles", vec!["bfs", "bfs --cutoff 2", "sssp", "sssp --cutoff 9.5"]),
+        ("tiles,rows", vec!["bfs"]),
+    ] {
+        let options = format!("--layouts {layouts} --weighted --ids integer --force");
+        shop.tegula(&format!("import g.el -o g.tegula {options}")).done();
+        for search in searches {
+            let (algorithm, cutoff) = search.split_once(" --cutoff ").unwrap_or((search, "1e9"));
+            let options = match search.contains("cutoff") {
+                true => format!(r#""options": {{"cutoff": {cutoff}}}, "#),
+                false => String::new(),
+            };
+            let line = format!(
+                r#"{{"name": "s", "algorithm": "{algorithm}", "format": "npy", {options}{each}}}"#
+            );
+            let lost = format!(
+                r#"{{"name": "lost", "algorithm": "{algorithm}", "options": {{"source": 99999}}}}"#
+            );
+            let said = batch(&shop, &[&line, &lost], "--json --force");
+            let (objects, total) = objects(&said);
+            assert_eq!(total["failed"], 1, "{}", said.err);
+            for (index, source) in sources.iter().enumerate() {
+                let words = format!("run {search} g.tegula --source {source} -o alone.npy --force");
+                shop.tegula(&words).done();
+                let name = format!("s-{}", index + 1);
+                let path = format!("out/{name}.npy");
+                assert!(
+                    shop.read("alone.npy") == shop.read(&path),
+                    "{search}, {source}, {layouts}"
+                );
+                let others = fused_with(&objects, &name);
+                assert!(!others.is_empty(), "{search}, {layouts}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_job_that_fails_ends_alone() {
     let shop = shop();

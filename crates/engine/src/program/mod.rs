@@ -113,6 +113,11 @@ pub trait Program: Send + Sync {
     /// summed up.
     const IS_FARTHER_BY_WEIGHT: bool = false;
 
+    /// Whether any vertex may be asked for its signal in any iteration, because the messages of a
+    /// vertex that is not active change nothing. It is also true where all vertices are active in
+    /// every iteration. Such a program may run in [lanes](crate::Lanes).
+    const MAY_SIGNAL_AGAIN: bool = false;
+
     /// Whether a state names another vertex, whose original id stands in the result table. If
     /// arrays lie on disk, the memory to look these ids up is counted.
     const NAMES_VERTEX: bool = false;

@@ -90,6 +90,8 @@ impl<R: Relaxation> Program for R {
     const IS_FARTHER_BY_WEIGHT: bool = R::IS_FARTHER_BY_WEIGHT;
     const NAMES_VERTEX: bool = R::NAMES_VERTEX;
     const HAS_BUCKETS: bool = R::HAS_BUCKETS;
+    /// A vertex that is not active has sent its state already, or has the identity.
+    const MAY_SIGNAL_AGAIN: bool = true;
 
     fn size(&self) -> u64 {
         Relaxation::size(self)

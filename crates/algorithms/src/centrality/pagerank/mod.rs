@@ -50,8 +50,8 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, NotNegative,
-    Probability, SideFiles, Weights, Work,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Iterations, LANES,
+    Member, NotNegative, Probability, SideFiles, Weights, Work, estimate_lanes, run_lanes,
 };
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
@@ -145,12 +145,55 @@ fn with_bytes(estimate: Estimate, bytes: u64) -> Estimate {
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
+/// Returns the bytes for reading seeds. They become sums in double precision, and these become
+/// shares, before anything else is held.
+fn reading_size(seeds: &Seeds, graph: &Graph) -> u64 {
+    seeds.reading_size.max(seeds.size() + 3 * PageRank::seeds_size(graph.vertex_count()))
+}
+
+/// Estimates unweighted runs as one. Seeds of all members are held to the end.
+fn estimate_fused(
+    members: &[Member<'_, PageRankOptions>],
+    graph: &Graph,
+    threads: usize,
+) -> Estimate {
+    let shares = PageRank::seeds_size(graph.vertex_count());
+    let personal = members.iter().filter(|(options, _)| options.personalize.is_some());
+    let (held, reading) = personal.fold((0, 0), |(held, reading), (_, seeds)| {
+        (held + shares + seeds.size(), reading.max(reading_size(seeds, graph)))
+    });
+    let estimate = estimate_lanes::<PageRank>(graph, members.len(), threads);
+    side_table::with_reading(with_bytes(estimate, held), reading)
+}
+
+/// Runs unweighted runs as one.
+fn run_fused(
+    members: &[Member<'_, PageRankOptions>],
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Result<Found>>> {
+    let walks = members.iter().map(|(options, seeds)| options.walk(seeds, graph));
+    let outcomes = run_lanes(graph, walks.collect::<Result<_>>()?, options)?;
+    let found = |Outcome { states, program, statistics }: Outcome<PageRank, States<f32>>| {
+        Ok(Found::new(ranks(states, &program, graph, &options.cancel)?, statistics))
+    };
+    Ok(outcomes.into_iter().map(found).collect())
+}
+
 impl PageRankOptions {
     const DAMPING: Probability = Probability::new(PageRankConfig::DAMPING);
     const TOLERANCE: NotNegative = NotNegative::new(PageRankConfig::TOLERANCE);
 
     fn is_weighted(&self, graph: &Graph) -> bool {
         self.weighted && graph.is_weighted()
+    }
+
+    fn walk(&self, seeds: &Seeds, graph: &Graph) -> Result<PageRank> {
+        let (config, vertex_count) = (self.config(), graph.vertex_count());
+        match self.personalize {
+            None => Ok(PageRank::new(config, vertex_count)),
+            Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice()),
+        }
     }
 
     fn config(&self) -> PageRankConfig {
@@ -208,6 +251,12 @@ impl Algorithm for PageRankOptions {
                   proportional to their weight",
     };
     const TABLES: &'static [&'static str] = &["personalize"];
+    const FUSING: Option<Fusing<PageRankOptions>> = Some(Fusing {
+        widths: LANES,
+        can_fuse: |a, b, graph| !a.is_weighted(graph) && !b.is_weighted(graph),
+        estimate: estimate_fused,
+        run: run_fused,
+    });
     type Files = Seeds;
 
     fn weights(&self) -> Weights {
@@ -238,10 +287,7 @@ impl Algorithm for PageRankOptions {
             return Ok(estimate);
         }
         let shares = PageRank::seeds_size(graph.vertex_count());
-        // Seeds become sums in double precision, and these become shares, before anything else is
-        // held.
-        let reading = seeds.reading_size.max(seeds.size() + 3 * shares);
-        Ok(side_table::with_reading(with_bytes(estimate, shares), reading))
+        Ok(side_table::with_reading(with_bytes(estimate, shares), reading_size(seeds, graph)))
     }
 
     fn checkpointing(&self) -> Checkpointing {
@@ -257,11 +303,7 @@ impl Algorithm for PageRankOptions {
     }
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {
-        let (config, vertex_count) = (self.config(), graph.vertex_count());
-        let walk = match self.personalize {
-            None => PageRank::new(config, vertex_count),
-            Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice())?,
-        };
+        let walk = self.walk(&seeds, graph)?;
         drop(seeds);
         let outcome = match self.is_weighted(graph) {
             true => run_weighted(graph, walk, options)?,

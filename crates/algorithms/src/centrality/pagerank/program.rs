@@ -1,5 +1,7 @@
 //! PageRank as a program, plain and personalized.
 
+use std::sync::Arc;
+
 use tegula_engine::{
     Activity, Aggregate, ApplyTo, Graph, Next, Outcome, Program, RunOptions, Sum, VertexId,
 };
@@ -48,7 +50,7 @@ pub struct PageRank {
     /// jumps.
     even_share: f64,
     /// The share of each vertex in all jumps, by dense id; empty without seeds.
-    shares: Vec<f32>,
+    shares: Arc<[f32]>,
     /// The share of surfers that jump in this iteration.
     jumping: f64,
     /// Change of the ranks in the last iteration (L1).
@@ -84,7 +86,7 @@ impl PageRank {
         // Without ranks, none changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
         let even_share = 1.0 / vertex_count as f64;
-        PageRank { config, even_share, shares: Vec::new(), jumping: 0.0, change }
+        PageRank { config, even_share, shares: Arc::default(), jumping: 0.0, change }
     }
 
     /// Returns the bytes that personalized PageRank takes for its seeds.
@@ -211,6 +213,8 @@ impl Program for PageRank {
 
     const APPLY_TO: ApplyTo = ApplyTo::All;
     const NEEDS_DEGREE: bool = true;
+    /// All vertices are active in every iteration.
+    const MAY_SIGNAL_AGAIN: bool = true;
 
     fn size(&self) -> u64 {
         4 * self.shares.len() as u64

@@ -12,7 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use crate::shared::sources::Sources;
 
 /// Distance of a vertex that is not reached.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// What a search keeps of a parent: nothing, or its id in the width that the graph needs.
 pub trait Parent: Value + PartialEq + fmt::Debug {
@@ -92,6 +92,13 @@ impl<P: Parent> Reached<P> {
     /// The vertex before it on a shortest path, if parents are kept; a source is its own parent.
     pub fn parent(&self) -> Option<VertexId> {
         { self.parent }.vertex()
+    }
+}
+
+impl Reached<()> {
+    /// The state of a vertex at this distance.
+    pub(super) fn at(distance: u32) -> Reached<()> {
+        Reached { distance, parent: () }
     }
 }
 

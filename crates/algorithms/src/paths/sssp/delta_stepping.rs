@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tegula_engine::traverse::{Directions, RowsWanted};
 use tegula_engine::{
-    Graph, Min, Next, Program, Relaxation, RunOptions, States, VertexId, rows_may_stay,
+    Executor, Graph, Min, Next, Outcome, Program, Relaxation, RunOptions, States, VertexId,
+    rows_may_stay,
 };
 use tegula_store::rows::Direction;
 
 use super::config::SsspConfig;
 use super::distances::Distances;
+use crate::algorithm;
 use crate::error::{PATHS, Result, negative_weight};
 use crate::shared::sources::Sources;
 
@@ -22,18 +24,53 @@ pub(super) fn run<P: Program + From<Search>>(
     has_negative: impl Fn(P) -> AtomicBool,
     options: &RunOptions<'_>,
 ) -> Result<Distances<States<P::State>>> {
-    let directions = config.direction.into();
-    let delta = match config.delta {
-        Some(delta) => delta,
-        None => default_delta(graph, directions, options)?,
-    };
-    let search = Search::new(sources, delta).with_cutoff(config.cutoff).following(directions);
+    let (search, delta) = search_of(graph, sources, config, options)?;
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
     if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));
     }
     let (distances, statistics) = (outcome.states, outcome.statistics);
     Ok(Distances { distances, delta: Some(delta), statistics })
+}
+
+/// A search to run, and the width of its buckets.
+fn search_of(
+    graph: &Graph,
+    sources: Sources,
+    config: SsspConfig,
+    options: &RunOptions<'_>,
+) -> Result<(Search, f64)> {
+    let directions = config.direction.into();
+    let delta = match config.delta {
+        Some(delta) => delta,
+        None => default_delta(graph, directions, options)?,
+    };
+    let search = Search::new(sources, delta).with_cutoff(config.cutoff).following(directions);
+    Ok((search, delta))
+}
+
+/// Runs searches over tiles as one; returns what each finds, or what is wrong with it alone.
+pub(super) fn run_lanes(
+    graph: &Graph,
+    searches: Vec<(Sources, SsspConfig)>,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Result<Distances<States<f64>>>>> {
+    let of_each = searches.into_iter().map(|(sources, config)| {
+        let (search, delta) = search_of(graph, sources, config, options)?;
+        Ok((Sssp(search), delta))
+    });
+    let (programs, deltas): (Vec<Sssp>, Vec<f64>) =
+        of_each.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let options = RunOptions { executor: Executor::Scan, ..options.clone() };
+    let outcomes = algorithm::run_lanes(graph, programs, &options)?;
+    let found = |(outcome, delta): (Outcome<Sssp, States<f64>>, f64)| {
+        if outcome.program.has_negative().into_inner() {
+            return Err(negative_weight(graph, PATHS));
+        }
+        let (distances, statistics) = (outcome.states, outcome.statistics);
+        Ok(Distances { distances, delta: Some(delta), statistics })
+    };
+    Ok(outcomes.into_iter().zip(deltas).map(found).collect())
 }
 
 /// The parameters of a search.
@@ -44,6 +81,14 @@ pub struct Search {
     cutoff: f64,
     pub(super) directions: Directions,
     pub(super) has_negative: AtomicBool,
+}
+
+impl Clone for Search {
+    /// The same search, before it has met any edge.
+    fn clone(&self) -> Search {
+        let (sources, has_negative) = (self.sources.clone(), AtomicBool::new(false));
+        Search { sources, has_negative, ..*self }
+    }
 }
 
 impl Search {
@@ -91,7 +136,7 @@ pub(super) fn is_too_far(distance: f64) -> bool {
 }
 
 /// Delta-stepping as a program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Sssp(Search);
 
 impl Sssp {

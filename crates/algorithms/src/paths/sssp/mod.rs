@@ -39,8 +39,8 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Iterations,
-    LessMemory, NotNegative, Positive, Weights, Work,
+    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Fusing,
+    Iterations, LANES, LessMemory, Member, NotNegative, Positive, Weights, Work, estimate_lanes,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::path_table::{Paths, PathsWanted};
@@ -139,7 +139,41 @@ pub fn estimate_dijkstra(graph: &Graph, directions: Directions) -> Estimate {
     estimate_rows(graph, wanted, dijkstra::size(graph))
 }
 
+/// Estimates searches that run as one.
+fn estimate_fused(members: &[Member<'_, SsspOptions>], graph: &Graph, threads: usize) -> Estimate {
+    let estimate = estimate_lanes::<Sssp>(graph, members.len(), threads);
+    members.iter().fold(estimate, |estimate, (_, files)| files.add_to(estimate, 0))
+}
+
+/// Runs searches as one.
+fn run_fused(
+    members: &[Member<'_, SsspOptions>],
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Result<Found>>> {
+    let searches = members.iter().map(|(search, files)| {
+        let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
+        Ok((sources, search.config()))
+    });
+    let found = delta_stepping::run_lanes(graph, searches.collect::<Result<_>>()?, options)?;
+    let answer = |found: Result<Distances<States<f64>>>| {
+        let found = found?;
+        let statistics = found.statistics.clone();
+        Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
+    };
+    Ok(found.into_iter().map(answer).collect())
+}
+
 impl SsspOptions {
+    /// Whether it scans tiles for distances alone. Along rows, searches one by one look at fewer
+    /// edges.
+    fn is_by_tiles(&self, graph: &Graph) -> bool {
+        self.method == Method::DeltaStepping
+            && self.direction == EdgeDirection::Out
+            && !self.paths().keeps_parents()
+            && graph.manifest().rows.is_none()
+    }
+
     fn config(&self) -> SsspConfig {
         SsspConfig {
             method: self.method,
@@ -194,6 +228,12 @@ impl Algorithm for SsspOptions {
     };
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = &["sources", "targets"];
+    const FUSING: Option<Fusing<SsspOptions>> = Some(Fusing {
+        widths: LANES,
+        can_fuse: |a, b, graph| a.is_by_tiles(graph) && b.is_by_tiles(graph),
+        estimate: estimate_fused,
+        run: run_fused,
+    });
     type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {

@@ -5,17 +5,18 @@
 
 mod args;
 mod estimate;
+mod group;
 mod jobs;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::{Mutex, MutexGuard};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Found, Needs};
+use tegula_algorithms::algorithm::{Found, Needs, Prepared};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::side_table::{LocalPaths, TableRead};
 use tegula_engine::{Executor, Graph, RunOptions, Scheduler};
@@ -33,6 +34,7 @@ use crate::session::Session;
 use crate::{allocator, stdout};
 
 pub use args::{BatchArgs, command, is_asked_for};
+use group::{Group, Member, Queue, Waiting};
 use jobs::BatchJob;
 
 /// Time after which a thread that waits for the arrival of a job looks for a cancellation.
@@ -107,6 +109,32 @@ impl Planned {
     }
 }
 
+/// A job whose run has ended.
+struct Ended<'b> {
+    planned: &'b Planned,
+    tables: Vec<TableRead>,
+    /// The names of the jobs that ran as one with it.
+    fused_with: Vec<&'b str>,
+    queued: Duration,
+    ran: Duration,
+}
+
+/// Runs what is prepared, as one if it is more than one; returns what each finds, or what is wrong
+/// with it alone.
+fn found(
+    mut prepared: Vec<Prepared<'_>>,
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> tegula_algorithms::Result<Vec<tegula_algorithms::Result<Found>>> {
+    match prepared.pop() {
+        Some(only) if prepared.is_empty() => Ok(vec![Ok(only.run(graph, options)?)]),
+        last => {
+            prepared.extend(last);
+            Prepared::run_fused(&prepared.iter().collect::<Vec<_>>(), graph, options)
+        }
+    }
+}
+
 /// What all jobs did.
 #[derive(Debug, Default)]
 struct Totals {
@@ -130,14 +158,13 @@ fn run_all(
     session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
         let batch = Batch {
-            planned,
             graph,
+            args,
             scheduler,
             session,
             budget: resources.memory,
             begun,
-            next: AtomicUsize::new(0),
-            is_entering: Mutex::default(),
+            queue: Mutex::new(Queue::new(planned)),
             is_writing: Mutex::default(),
             totals: Mutex::default(),
         };
@@ -159,93 +186,153 @@ fn run_all(
 
 /// A batch at work.
 struct Batch<'b> {
-    planned: &'b [Planned],
     graph: &'b Graph,
+    args: &'b BatchArgs,
     scheduler: &'b Scheduler<'b>,
     session: &'b Session,
     /// Bytes for all jobs that run.
     budget: u64,
     begun: Instant,
-    /// The next job that a thread takes.
-    next: AtomicUsize,
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
-    /// one that waits holds the tables of its options.
-    is_entering: Mutex<()>,
+    /// this one and those that were to run with it hold the tables of their options.
+    queue: Mutex<Queue<'b>>,
     /// Held while a table is written: that takes memory beside the memory of the jobs.
     is_writing: Mutex<()>,
     totals: Mutex<Totals>,
 }
 
-impl Batch<'_> {
+impl<'b> Batch<'b> {
     /// Takes one job after the other, until none is left.
     fn follow(&self) {
-        while let Some(planned) = self.planned.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let arrival = self.begun + planned.job.after;
+        loop {
+            let mut queue = lock(&self.queue);
+            let Some(waiting) = queue.next() else { return };
+            let arrival = self.begun + waiting.planned.job.after;
             while let Some(left) = arrival.checked_duration_since(Instant::now())
                 && !self.session.cancel.is_cancelled()
             {
                 park_timeout(left.min(LOOK));
             }
-            let outcome = guarded(|| self.run(planned, arrival));
+            let mut together = vec![waiting.planned];
+            let outcome = guarded(|| self.run(waiting, queue, &mut together));
+            if let Err(failure) = outcome {
+                together.into_iter().for_each(|planned| self.end(planned, Some(&failure)));
+            }
             if self.session.cancel.is_cancelled() {
                 return;
             }
-            match outcome {
-                Ok(()) => {}
-                Err(Failure::ClosedPipe) => {
-                    lock(&self.totals).unheard = Some(Failure::ClosedPipe);
-                    return self.session.cancel.cancel();
-                }
-                Err(failure) => {
-                    lock(&self.totals).failed += 1;
-                    self.session.report_job(&planned.job.name, &failure);
-                }
-            }
-            self.session.progress().advance(1);
         }
     }
 
-    /// Runs a job, and writes its table.
-    fn run(&self, planned: &Planned, arrival: Instant) -> Result<()> {
-        let (graph, session) = (self.graph, self.session);
-        let Planned { job, args, .. } = planned;
+    /// Counts a job that has ended, and reports it if it has failed.
+    fn end(&self, planned: &Planned, failure: Option<&Failure>) {
+        if self.session.cancel.is_cancelled() {
+            return;
+        }
+        match failure {
+            None => {}
+            Some(Failure::ClosedPipe) => {
+                lock(&self.totals).unheard = Some(Failure::ClosedPipe);
+                return self.session.cancel.cancel();
+            }
+            Some(failure) => {
+                lock(&self.totals).failed += 1;
+                self.session.report_job(&planned.job.name, failure);
+            }
+        }
+        self.session.progress().advance(1);
+    }
+
+    /// Runs a job, as one with others where that takes less time, and writes the tables. Puts the
+    /// others into `together`.
+    ///
+    /// # Errors
+    /// What is wrong with all of them.
+    fn run(
+        &self,
+        first: Waiting<'b>,
+        mut queue: MutexGuard<'_, Queue<'b>>,
+        together: &mut Vec<&'b Planned>,
+    ) -> Result<()> {
+        let Planned { job, args, .. } = first.planned;
         let budget = self.budget;
-        let progress = session.job_bar(&job.name, job.request.iterations.known());
+        let progress = self.session.job_bar(&job.name, job.request.iterations.known());
         progress.wait_for("memory");
-        let entering = lock(&self.is_entering);
         let options = RunOptions {
             memory: budget,
             progress: &progress,
             scheduler: Some(self.scheduler),
-            ..run_options(args, graph, session)
+            ..run_options(args, self.graph, self.session)
         };
-        let prepared = job.request.prepare(graph, &options, &LocalPaths)?;
-        let needs_rows = needs_rows(&job.request, graph, Executor::Auto)?;
-        let needs = Needs::of(&prepared, graph, args.threads.count(), needs_rows)?;
-        needs.check("the job", budget)?;
-        let reserve = needs.estimate.reserve(self.scheduler, &session.cancel)?;
-        drop(entering);
-        let queued = arrival.elapsed();
-        let tables = prepared.tables.clone();
+        let group = self.group_of(first, &mut queue, &options)?;
+        let reserve = group.needs.estimate.reserve(self.scheduler, &self.session.cancel)?;
+        drop(queue);
+        *together = group.members.iter().map(|member| member.planned).collect();
+        let queued = self.begun.elapsed();
+        let prepared: Vec<_> = group.members.into_iter().map(|member| member.prepared).collect();
+        let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
+        let options = RunOptions { reserve: Some(&reserve), ..options };
         let started = Instant::now();
-        let found = prepared.run(graph, &RunOptions { reserve: Some(&reserve), ..options });
+        let found = found(prepared, self.graph, &options);
         let found = found.map_err(|error| failed(error, budget))?;
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
         let _writing = lock(&self.is_writing);
-        self.deliver(planned, found, tables, [queued, ran])
+        let all = std::mem::take(together);
+        for ((&planned, found), tables) in all.iter().zip(found).zip(tables) {
+            let others = all.iter().filter(|&&other| !ptr::eq(other, planned));
+            let fused_with = others.map(|other| &*other.job.name).collect();
+            let queued = queued.saturating_sub(planned.job.after);
+            let ended = Ended { planned, tables, fused_with, queued, ran };
+            let found = found.map_err(|error| failed(error, budget));
+            let delivered = guarded(|| self.deliver(ended, found?));
+            self.end(planned, delivered.as_ref().err());
+        }
+        Ok(())
+    }
+
+    /// Returns a job with all that run as one with it.
+    ///
+    /// # Errors
+    /// What is wrong with this job. What is wrong with others is reported.
+    fn group_of(
+        &self,
+        first: Waiting<'b>,
+        queue: &mut Queue<'b>,
+        options: &RunOptions<'_>,
+    ) -> Result<Group<'b>> {
+        let planned = first.planned;
+        let first = self.prepared(first, options)?;
+        let most = if self.args.no_fuse { 1 } else { planned.job.request.fused_max() };
+        let mut others = Vec::new();
+        for waiting in queue.take_like(planned, most - 1, self.graph, self.begun) {
+            let planned = waiting.planned;
+            match guarded(|| self.prepared(waiting, options)) {
+                Ok(member) => others.push(member),
+                Err(failure) => self.end(planned, Some(&failure)),
+            }
+        }
+        Ok(Group::of(first, others, queue, self.graph))
+    }
+
+    /// Reads the tables of a job, unless another job has had them read, and checks that it can run.
+    fn prepared(&self, mut waiting: Waiting<'b>, options: &RunOptions<'_>) -> Result<Member<'b>> {
+        let Planned { job, args, .. } = waiting.planned;
+        let prepared = match waiting.prepared.take() {
+            Some(prepared) => prepared,
+            None => job.request.prepare(self.graph, options, &LocalPaths)?,
+        };
+        let needs_rows = needs_rows(&job.request, self.graph, Executor::Auto)?;
+        let needs = Needs::of(&prepared, self.graph, args.threads.count(), needs_rows)?;
+        needs.check("the job", args.reading.budget.bytes())?;
+        job.request.check_input(self.graph)?;
+        Ok(Member::new(&waiting, prepared, needs))
     }
 
     /// Writes the table of a job, and reports.
-    fn deliver(
-        &self,
-        planned: &Planned,
-        Found { answer, statistics }: Found,
-        tables: Vec<TableRead>,
-        [queued, ran]: [Duration; 2],
-    ) -> Result<()> {
+    fn deliver(&self, ended: Ended<'_>, Found { answer, statistics }: Found) -> Result<()> {
         let (graph, session) = (self.graph, self.session);
-        let Planned { job, args, target } = planned;
+        let Ended { planned: Planned { job, args, target }, tables, ran, .. } = ended;
         let started = Instant::now();
         let bytes_written = written(&*answer, graph, Some(target), args, session)?;
         let seconds = RunSeconds {
@@ -257,33 +344,40 @@ impl Batch<'_> {
         lock(&self.totals).bytes_saved += statistics.bytes_shared;
         let input = RunInput { request: &job.request, graph, tables, args };
         let done = Done { input, target: Some(target), statistics, seconds, bytes_written };
-        self.tell(job, &done, &*answer, queued)
+        self.tell(&job.name, &done, &*answer, (ended.queued, &ended.fused_with))
     }
 
     /// Reports a job that has ended well.
     fn tell(
         &self,
-        job: &BatchJob,
+        name: &str,
         done: &Done<'_>,
         answer: &dyn Answer,
-        queued: Duration,
+        (queued, fused_with): (Duration, &[&str]),
     ) -> Result<()> {
         let session = self.session;
         let warnings = done.warnings(answer).into_iter();
-        let warnings = session.tell(warnings.map(|it| format!("{}: {it}", job.name)).collect());
+        let warnings = session.tell(warnings.map(|it| format!("{name}: {it}")).collect());
         if session.json {
             let summary = answer.summary(self.graph, TOP_DEFAULT, &session.cancel)?;
             return stdout::object(&json::Job {
-                name: &job.name,
+                name,
                 queued_seconds: Seconds(queued),
+                fused_with,
                 run: done.to_json(warnings, &*summary),
             });
         }
         let [ran, queued] = [done.seconds.run.0, queued].map(report::time);
-        let (name, algorithm) = (&job.name, job.request.name);
+        let algorithm = done.input.request.name;
+        let others = match fused_with.len() {
+            0 => String::new(),
+            others => {
+                format!(", as one run with {}", report::counted(others as u64, "other", "others"))
+            }
+        };
         let (bytes, path) = (report::bytes(done.bytes_written), done.target_path());
         session.note(&format!(
-            "{name}: {algorithm} took {ran} after {queued} of waiting; {bytes} to {path}"
+            "{name}: {algorithm} took {ran}{others}, after {queued} of waiting; {bytes} to {path}"
         ));
         Ok(())
     }
