@@ -4,7 +4,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint bench bench-ablations clean
+.PHONY: help demo dist test test-long lint bench bench-ablations bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ bench: ## Measure, and write the figures to bench/RESULTS.md
 bench-ablations: ## Measure each choice against its alternatives, and write bench/ABLATIONS.md
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask bench-ablations
+
+bench-jobs: ## Measure many jobs on one graph, and write bench/JOBS.md
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask bench-jobs
 
 clean: ## Remove what was built
 	$(CARGO) clean

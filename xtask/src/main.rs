@@ -53,6 +53,11 @@ const TASKS: &[Task] = &[
         run: bench::run_ablations,
     },
     Task {
+        name: "bench-jobs",
+        summary: "measure many jobs on one graph, for bench/JOBS.md",
+        run: bench::run_jobs,
+    },
+    Task {
         name: "fit-rates",
         summary: "measure every algorithm, and write the rates that estimates of time go by",
         run: bench::fit_rates,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use support::{AMPLE, import_with, open, ways::with_rows};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_algorithms::structure::mis::{self, MisOptions};
@@ -117,7 +117,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
     let vertices = |vertices: Vec<ShortId>| {
         Answer::Vertices(vertices.into_iter().map(|vertex| vertex.0).collect())
     };
-    let wcc = |method| wcc::run(graph, WccOptions { method }, options).unwrap().roots;
+    let wcc = |method| wcc::run(graph, method, options).unwrap().roots;
     match kind {
         0 => {
             let outcome: Outcome<PageRank> = PageRank::run(graph, RANKS, options).unwrap();

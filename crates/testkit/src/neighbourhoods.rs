@@ -17,6 +17,20 @@ fn neighbours(arcs: &EdgeList) -> BTreeMap<u64, BTreeSet<u64>> {
     neighbours
 }
 
+/// Returns the smallest id within some hops of each vertex, whatever the direction of edges.
+pub fn smallest_within(arcs: &EdgeList, hops: u64) -> Table<u64> {
+    let all = neighbours(arcs);
+    let around = |vertex: u64| {
+        let mut reached = BTreeSet::from([vertex]);
+        for _ in 0..hops {
+            let beyond: Vec<u64> = reached.iter().flat_map(|one| all[one].clone()).collect();
+            reached.extend(beyond);
+        }
+        reached.first().copied().unwrap_or(vertex)
+    };
+    all.keys().map(|&vertex| (vertex, around(vertex))).collect()
+}
+
 /// Returns the triangles at each vertex: pairs of its neighbours that are neighbours of each other.
 pub fn triangles(arcs: &EdgeList) -> Table<u64> {
     let all = neighbours(arcs);

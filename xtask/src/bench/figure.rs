@@ -85,6 +85,17 @@ pub enum Ratio {
     TimesAsLarge,
 }
 
+impl Ratio {
+    /// Returns the words behind a number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Ratio::TimesAsFast => "as fast",
+            Ratio::TimesAsLong => "as long",
+            Ratio::TimesAsLarge => "as large",
+        }
+    }
+}
+
 /// A quantity that was measured in turn with the figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
@@ -122,6 +133,18 @@ pub enum Verdict {
     Stretch,
 }
 
+/// The place of a figure on a curve. The curve shows the ratio if something stands beside the figure,
+/// else its value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The curve; a plot may have several.
+    pub curve: String,
+    /// Where along the axis.
+    pub at: f64,
+    /// What the axis shows.
+    pub axis: String,
+}
+
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -135,6 +158,9 @@ pub struct Figure {
     /// The budget of the measurement, where it is a point of a curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_bytes: Option<u64>,
+    /// Where it stands in another plot of its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
 }
 
 impl Figure {
@@ -143,13 +169,19 @@ impl Figure {
         let samples = Samples::new(samples);
         let title = title.into();
         let (targets, notes) = (Vec::new(), Vec::new());
-        let (beside, verdict, budget_bytes) = (None, None, None);
-        Figure { title, unit, samples, beside, targets, verdict, notes, budget_bytes }
+        let (beside, verdict, budget_bytes, point) = (None, None, None, None);
+        Figure { title, unit, samples, beside, targets, verdict, notes, budget_bytes, point }
     }
 
     /// Makes it a point of its group's curve over budgets.
     pub fn with_budget(self, bytes: u64) -> Figure {
         Figure { budget_bytes: Some(bytes), ..self }
+    }
+
+    /// Makes it a point of one of its group's curves.
+    pub fn on_curve(self, curve: &str, at: f64, axis: &str) -> Figure {
+        let (curve, axis) = (curve.to_owned(), axis.to_owned());
+        Figure { point: Some(Point { curve, at, axis }), ..self }
     }
 
     /// Puts beside it what was measured in turn with it.

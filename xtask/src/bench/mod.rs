@@ -6,15 +6,18 @@
 //! alone replaces its earlier figures; other groups stay.
 //!
 //! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: it measures each choice of
-//! tegula against its alternatives.
+//! tegula against its alternatives, and `cargo xtask bench-jobs` for `bench/JOBS.md`: it measures
+//! many jobs on one graph.
 
 mod ablations;
+mod curves;
 mod disk;
 mod estimates;
 mod examples;
 mod figure;
 mod figures;
 mod graphs;
+mod jobs;
 mod lab;
 mod machine;
 mod pages;
@@ -35,6 +38,7 @@ pub use estimates::fit_rates;
 
 use ablations::ABLATIONS;
 use figures::{GROUPS, Group};
+use jobs::JOBS;
 use lab::{Lab, SCALE, Settings};
 use machine::Machine;
 use results::{Measured, Results};
@@ -78,6 +82,14 @@ const CHOICES: Suite = Suite {
     groups: ABLATIONS,
 };
 
+const BATCHES: Suite = Suite {
+    task: "bench-jobs",
+    json: "jobs.json",
+    page: "JOBS.md",
+    introduction: pages::JOBS_INTRODUCTION,
+    groups: JOBS,
+};
+
 /// Measures what is promised, and writes `RESULTS.md` and `results.json`.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     FIGURES.run(root, arguments)
@@ -86,6 +98,11 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
 /// Measures choices against their alternatives, and writes `ABLATIONS.md` and `ablations.json`.
 pub fn run_ablations(root: &Path, arguments: &[String]) -> Outcome {
     CHOICES.run(root, arguments)
+}
+
+/// Measures many jobs on one graph, and writes `JOBS.md` and `jobs.json`.
+pub fn run_jobs(root: &Path, arguments: &[String]) -> Outcome {
+    BATCHES.run(root, arguments)
 }
 
 impl Suite {
@@ -135,7 +152,8 @@ impl Suite {
 
     fn write_pages(&self, folder: &Path, results: &Results) -> Outcome {
         for group in &results.groups {
-            if let Some(svg) = plot::over_budgets(group)? {
+            let svg = plot::over_budgets(group)?;
+            if let Some(svg) = svg.map_or_else(|| curves::svg(group), |svg| Ok(Some(svg)))? {
                 fs::write(folder.join(pages::plot_name(group)), svg)?;
             }
         }

@@ -3,9 +3,9 @@
 //! The main page begins with one row for each group. A group of many figures has a page of its own.
 
 use super::figure::{Figure, Verdict};
-use super::plot;
 use super::report::{HEADER, cells, properties, remarks};
 use super::results::{Measured, Results};
+use super::{curves, plot};
 
 /// The most figures of a group that stand on the main page.
 const FIGURES_MAX: usize = 20;
@@ -103,7 +103,7 @@ fn content(group: &Measured) -> String {
         text += &row(&["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned));
         group.figures.iter().for_each(|figure| text += &row(&cells(figure)));
     }
-    if plot::is_drawn(group) {
+    if plot::is_drawn(group) || curves::is_drawn(group) {
         text += &format!("\n![{}]({})\n", group.title, plot_name(group));
     }
     let remarks = remarks(group);
@@ -163,6 +163,23 @@ Written by `make bench-ablations` (`cargo xtask bench-ablations`) from `ablation
 Each table compares a choice of tegula with its alternatives, measured in turn, round by round. The ratio is taken in each
 round. A figure is the median of its rounds, with the least and the greatest. *Paper* is what the authors report of the
 same choice, on their machines and graphs. [RESULTS.md](RESULTS.md) explains the words.
+";
+
+/// The beginning of the page of jobs.
+pub const JOBS_INTRODUCTION: &str = "\
+# Many jobs on one graph, measured
+
+Written by `make bench-jobs` (`cargo xtask bench-jobs`) from `jobs.json`, which has every sample.
+
+*GraphM* is what its authors report (Zhao et al., SC 2019), on their machines and graphs. *Shared* is one process with all
+jobs (`tegula run --batch --no-fuse`); *fused*, like jobs are one program in it. *One after the other* is a process for
+each job, each with a cold disk; *processes at once* are all of these at the same time. *The mix* is the paper's:
+components by propagation with a random number of iterations, PageRank with a damping of 0.1 to 0.85, shortest paths and
+searches from random sources. *From disk* is a budget of all vertex arrays and a quarter of the tiles. Times are those of
+whole processes, with tables. *C* is what a job computes alone, with all tiles in memory; *R* is what reading takes that
+it does alone, at the rate of the disk. Without fusing, sharing cannot gain more than
+`max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24. A
+figure is the median of its rounds; what stands beside it was measured in turn. [RESULTS.md](RESULTS.md) explains more.
 ";
 
 #[cfg(test)]

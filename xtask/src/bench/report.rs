@@ -1,6 +1,6 @@
 //! Figures as rows of cells, and as aligned tables on the terminal.
 
-use super::figure::{Figure, Of, Ratio, Target, Unit, Verdict};
+use super::figure::{Figure, Of, Target, Unit, Verdict};
 use super::machine::Machine;
 use super::results::Measured;
 use crate::tegula::units;
@@ -75,11 +75,7 @@ pub fn cells(figure: &Figure) -> [String; 7] {
         None if has_note_in_row(figure) => (figure.notes.join(", "), String::new()),
         None => (String::new(), String::new()),
         Some(beside) => {
-            let word = match beside.ratio {
-                Ratio::TimesAsFast => "as fast",
-                Ratio::TimesAsLong => "as long",
-                Ratio::TimesAsLarge => "as large",
-            };
+            let word = beside.ratio.words();
             let [median, min, max] =
                 [beside.ratios.median, beside.ratios.min, beside.ratios.max].map(times);
             let time = unit.show(beside.samples.median);
@@ -138,6 +134,7 @@ fn aligned(rows: &[[String; 7]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::figure::Ratio;
 
     fn group() -> Measured {
         let figure = Figure::new("iteration", Unit::Seconds, vec![0.2, 0.1, 0.3]);

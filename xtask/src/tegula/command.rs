@@ -25,11 +25,16 @@ impl Tegula {
     /// Builds the command if it is not up to date, or takes the one that `TEGULA_BIN` names.
     pub fn build(root: &Path) -> Result<Tegula> {
         if let Some(binary) = std::env::var_os(BINARY_VARIABLE) {
-            return Ok(Tegula { binary: binary.into() });
+            return Ok(Tegula::at(binary));
         }
         cargo_build(root, &["--bin", "tegula"])?;
         let name = format!("tegula{}", std::env::consts::EXE_SUFFIX);
         Ok(Tegula { binary: target_folder()?.join("release").join(name) })
+    }
+
+    /// Takes the command at a path.
+    pub fn at(path: impl Into<PathBuf>) -> Tegula {
+        Tegula { binary: path.into() }
     }
 
     /// Returns its path.

@@ -32,3 +32,4 @@ mod traversals;
 mod walks;
 mod weighted_ranks;
 mod wide;
+mod within_hops;

@@ -8,7 +8,7 @@ use crate::support::{
 };
 use tegula_algorithms::Error;
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Executor, Graph, VertexId};
@@ -254,7 +254,7 @@ fn sssp_refuses_a_weight_that_shortens_a_path() {
 fn union_find_finds_the_components() {
     on_small_graphs(|edges, graph| {
         for workers in [1, 3] {
-            let found = wcc::run(graph, WccOptions::default(), &threads(workers)).unwrap();
+            let found = wcc::run(graph, Method::default(), &threads(workers)).unwrap();
             verify_wcc(edges, &components(graph, &found.roots)).unwrap();
         }
     });
@@ -264,10 +264,10 @@ fn union_find_finds_the_components() {
 #[ignore = "long"]
 fn propagation_finds_the_components_of_undirected_graphs_by_every_executor() {
     on_small_graphs_with_rows(true, |edges, graph| {
-        let united = wcc::run(graph, WccOptions::default(), &threads(2)).unwrap();
+        let united = wcc::run(graph, Method::default(), &threads(2)).unwrap();
         verify_wcc(edges, &components(graph, &united.roots)).unwrap();
         for executor in EXECUTORS {
-            let config = WccOptions { method: Method::Propagation };
+            let config = Method::Propagation;
             let found = wcc::run(graph, config, &with_executor(executor, 2)).unwrap();
             // Both name a component by its smallest id.
             assert_eq!(found.roots, united.roots, "{executor:?}");
@@ -280,7 +280,7 @@ fn propagation_refuses_graphs_with_one_direction() {
     let scratch = Scratch::new();
     let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
     let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
-    let config = WccOptions { method: Method::Propagation };
+    let config = Method::Propagation;
     match wcc::run(&graph, config, &threads(1)) {
         Err(Error::OneDirection { graph: named, .. }) => assert_eq!(named, graph.directory()),
         other => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 
 use crate::support::{components, find, import_with, original_of, table, ways::with_rows};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
@@ -33,7 +33,7 @@ struct Answers {
 
 fn run_all(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Answers {
     let config = PageRankConfig { stop: Stop::Iterations(ITERATIONS), ..Default::default() };
-    let propagation = WccOptions { method: Method::Propagation };
+    let propagation = Method::Propagation;
     Answers {
         ranks: PageRank::run(graph, config, options).unwrap().states,
         reached: Bfs::run(graph, source, options).unwrap().states,

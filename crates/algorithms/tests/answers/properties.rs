@@ -10,7 +10,7 @@ use crate::support::{AMPLE, EXECUTORS, components, find, import_with, open, tabl
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, Method, SmallestId, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method, SmallestId};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, Sssp, SsspConfig};
 use tegula_engine::{
@@ -184,7 +184,7 @@ impl Way {
         });
         let roots = |method, needed| {
             let (graph, options) = self.open(directory, needed);
-            wcc::run(&graph, WccOptions { method }, &options).unwrap().roots
+            wcc::run(&graph, method, &options).unwrap().roots
         };
         Answers {
             ranks: ranks.iter().map(|rank| rank.to_bits()).collect(),

@@ -4,7 +4,7 @@ use crate::support::{
     EXECUTORS, components, find, import_with, open, table, threads, with_executor,
 };
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{Executor, Graph};
@@ -62,7 +62,7 @@ fn known_facts_hold_in_every_order() {
                 assert_eq!((reached, depth, sum), expected, "{name}, {executor:?}");
             }
 
-            let found = wcc::run(&graph, WccOptions::default(), &threads(2)).unwrap();
+            let found = wcc::run(&graph, Method::default(), &threads(2)).unwrap();
             assert_eq!(found.count() as u64, facts.components, "{name}");
             let largest = found.sizes().into_iter().max().unwrap();
             assert_eq!(u64::from(largest), facts.largest_component, "{name}");
@@ -103,7 +103,7 @@ fn graphalytics_reference_outputs_match() {
     matching::exact(&expected, &levels).unwrap();
 
     let expected = graphalytics::reference::<u64>("p2p-Gnutella31/p2p-31-WCC.zst").unwrap();
-    let found = wcc::run(&graph, WccOptions::default(), &threads(2)).unwrap();
+    let found = wcc::run(&graph, Method::default(), &threads(2)).unwrap();
     matching::equivalent(&expected, &components(&graph, &found.roots)).unwrap();
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tegula_algorithms::CATALOGUE;
 use tegula_algorithms::algorithm::Entry;
 use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
-use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
 use tegula_engine::{
@@ -84,12 +84,12 @@ fn bits_do_not_depend_on_the_threads() {
         let graph = open(&directory);
         let expected = ranks(&graph, &threads(1));
         let reached = Bfs::run(&graph, VertexId(1), &threads(1)).unwrap().states;
-        let roots = wcc::run(&graph, WccOptions::default(), &threads(1)).unwrap().roots;
+        let roots = wcc::run(&graph, Method::default(), &threads(1)).unwrap().roots;
         for count in [2, 3, 8] {
             assert!(ranks(&graph, &threads(count)) == expected, "{count} threads");
             let bfs = Bfs::run(&graph, VertexId(1), &threads(count)).unwrap();
             assert!(bfs.states == reached, "{count} threads");
-            let wcc = wcc::run(&graph, WccOptions::default(), &threads(count)).unwrap();
+            let wcc = wcc::run(&graph, Method::default(), &threads(count)).unwrap();
             assert!(wcc.roots == roots, "{count} threads");
         }
     }
@@ -145,7 +145,7 @@ fn find_all(graph: &Graph, options: &RunOptions<'_>) -> (Found, Vec<ProcessKind>
     let source = VertexId(5);
     let bfs = Bfs::run(graph, source, options).unwrap();
     let sssp = sssp::run(graph, source, SsspConfig::default(), options).unwrap();
-    let propagation = WccOptions { method: Method::Propagation };
+    let propagation = Method::Propagation;
     let wcc = graph.manifest().undirected.then(|| wcc::run(graph, propagation, options).unwrap());
     let all =
         [Some(&bfs.statistics), Some(&sssp.statistics), wcc.as_ref().map(|wcc| &wcc.statistics)];

@@ -9,7 +9,7 @@ use crate::support::ways::{Way, assert_modest, fail_each_read, graphs, in_memory
 use crate::support::{components, import_with, open, original_of, table, threads};
 use proptest::prelude::*;
 use tegula_algorithms::communities::conductance::{self, ExactSum, Membership, Memberships};
-use tegula_algorithms::components::wcc::{self, Method, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::original_ids::ShortIdPosition;
 use tegula_algorithms::structure::mis::{self, MisOptions};
 use tegula_algorithms::structure::mst::{self, MstOptions};
@@ -25,7 +25,7 @@ use tegula_testkit::{
 };
 
 const ORDERS: [VertexOrder; 2] = [VertexOrder::Given, VertexOrder::Degree];
-const WCC: WccOptions = WccOptions { method: Method::Traversal };
+const WCC: Method = Method::Traversal;
 
 /// The graph with few different weights, some below 0, so that many are equal.
 fn weighted(graph: &EdgeList, seed: u64) -> EdgeList {

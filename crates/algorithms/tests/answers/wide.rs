@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::{AMPLE, import_with};
 use rustix::fs::statvfs;
-use tegula_algorithms::components::wcc::{self, WccOptions};
+use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_engine::{Arrays, Error, Graph, RunOptions, States, VertexId, run_anywhere};
 use tegula_import::ImportConfig;
@@ -96,7 +96,7 @@ fn runs_that_need_arrays_in_memory_say_so() {
     assert!(
         matches!(refused, Err(Error::Machine(MachineError::Limit { found, .. })) if found == (1 << 32) + 1)
     );
-    let refused = wcc::run(&graph, WccOptions::default(), &options).unwrap_err();
+    let refused = wcc::run(&graph, Method::default(), &options).unwrap_err();
     assert!(refused.to_string().contains("union-find holds an array over all"), "{refused}");
     let actions: Vec<Action> = refused.hints().into_iter().map(|hint| hint.action).collect();
     let [Action::ImportAndSet { import, set }] = &actions[..] else { panic!("{actions:?}") };

@@ -15,7 +15,8 @@
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest
 //!   shortest path has edges. It also needs both directions of every edge, so the graph must be
 //!   imported as undirected. It exercises the executor like many other programs. Memory: 8 bytes a
-//!   vertex.
+//!   vertex. With `max_iterations` it stops early: after N iterations, the label of a vertex is the
+//!   smallest id within N hops. Then it takes 4 bytes a vertex more where vertices have an order.
 //! * **traversal** visits one component after the other, in a breadth-first order that is nested in
 //!   a sequential one over the unvisited vertices (A. Roy et al., University of Cambridge Computer
 //!   Laboratory, Technical Report 823, 2012, figure 8). One thread reads every row once and reads
@@ -26,6 +27,7 @@
 
 mod propagation;
 mod traversal;
+mod within_hops;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,11 @@ pub struct WccOptions {
     /// How components are found.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub method: Method,
+    /// The most iterations of `propagation`. If labels still change then, there is a warning, and
+    /// the answer is no partition into components: N iterations find the smallest id within N hops
+    /// of each vertex.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub max_iterations: Option<u64>,
 }
 
 /// How components are found.
@@ -71,6 +78,9 @@ pub enum Method {
     /// One component after the other along rows, for graphs that were imported as undirected.
     Traversal,
 }
+
+/// What the groups of an answer are called.
+const COMPONENTS: Called = Called { one: "component", many: "components" };
 
 /// The components of a graph.
 #[derive(Debug, Clone)]
@@ -102,8 +112,8 @@ impl Components {
 /// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on a graph without
 /// [short](ShortId) ids. Union-find looks up its array at random, so it cannot keep the array on
 /// disk.
-pub fn check(graph: &Graph, wanted: WccOptions) -> Result<()> {
-    let what = match wanted.method {
+pub fn check(graph: &Graph, wanted: Method) -> Result<()> {
+    let what = match wanted {
         Method::UnionFind if graph.has_short_ids() => return Ok(()),
         Method::UnionFind => {
             return Err(Error::TooManyVertices {
@@ -133,7 +143,7 @@ fn to_propagate(graph: &Graph) -> Hint {
 }
 
 /// Finds the components, in memory. It refuses what [`check`] refuses.
-pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Result<Components> {
+pub fn run(graph: &Graph, wanted: Method, options: &RunOptions<'_>) -> Result<Components> {
     check(graph, wanted)?;
     let options = &options.with_result_in_memory();
     let Components { roots, statistics } = run_short(graph, wanted, options)?;
@@ -144,12 +154,12 @@ pub fn run(graph: &Graph, wanted: WccOptions, options: &RunOptions<'_>) -> Resul
 /// do not fit in memory.
 fn run_short(
     graph: &Graph,
-    wanted: WccOptions,
+    wanted: Method,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<u32>>> {
     // Reuses the allocation.
     let ids = |roots: Vec<ShortId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
-    match wanted.method {
+    match wanted {
         Method::UnionFind => {
             let edges =
                 UnsettledEdges::new(DisjointSets::new(graph.short_vertex_count()?), |_, _| ());
@@ -182,8 +192,8 @@ fn named<N: VertexNumber + Number>(
     // Names need memory of their own, and no tiles.
     graph.reader().pool().trim();
     let names = by_smallest(graph, found.roots, &options.cancel)?;
-    let called = Called { one: "component", many: "components" };
-    let components = Groups { called, names, figures: NoFigures {}, memory: options.memory };
+    let figures = NoFigures {};
+    let components = Groups { called: COMPONENTS, names, figures, memory: options.memory };
     Ok(Found::new(components, found.statistics))
 }
 
@@ -222,6 +232,20 @@ impl Algorithm for WccOptions {
     const WEIGHTS: Weights = Weights::Irrelevant;
     type Files = ();
 
+    fn check(&self) -> Result<()> {
+        if self.max_iterations.is_some() && self.method != Method::Propagation {
+            return Err(Error::IdleOption {
+                option: "max_iterations",
+                of: method(&["propagation"]),
+            });
+        }
+        Ok(())
+    }
+
+    fn iterations(&self) -> Iterations {
+        self.max_iterations.map_or(Iterations::Unknown, Iterations::AtMost)
+    }
+
     fn edges(&self) -> Edges {
         match self.method {
             Method::UnionFind => Edges::Tiles {
@@ -245,6 +269,9 @@ impl Algorithm for WccOptions {
                 vertex_bytes: size(graph) + by_smallest_size(graph),
                 ..estimate_union_find(graph, threads)
             },
+            Method::Propagation if self.max_iterations.is_some() => {
+                within_hops::estimate(graph, threads)?
+            }
             // Its messages take more memory than the names, and are freed before components are
             // named.
             Method::Propagation if graph.has_short_ids() => {
@@ -263,7 +290,7 @@ impl Algorithm for WccOptions {
         if self.method == Method::Propagation {
             return Ok(None);
         }
-        let propagation = WccOptions { method: Method::Propagation };
+        let propagation = WccOptions { method: Method::Propagation, max_iterations: None };
         let needed = propagation.estimate(graph, files, threads)?.needed();
         // An undirected graph has up to twice the tiles.
         let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
@@ -278,7 +305,8 @@ impl Algorithm for WccOptions {
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        check(graph, *self)
+        check(graph, self.method)?;
+        if self.max_iterations.is_some() { within_hops::check(graph) } else { Ok(()) }
     }
 
     fn checkpointing(&self) -> Checkpointing {
@@ -295,17 +323,21 @@ impl Algorithm for WccOptions {
             Method::Propagation => "wcc, propagation",
             Method::Traversal => "wcc, traversal",
         };
-        let work = Work::of_rounds(kind, graph, Iterations::Unknown);
+        let work = Work::of_rounds(kind, graph, Algorithm::iterations(self));
         Ok(if self.method == Method::Traversal { work.by_one_thread() } else { work })
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        check(graph, *self)?;
-        match self.method {
-            Method::Propagation if !graph.has_short_ids() => {
+        self.check_input(graph)?;
+        match (self.method, self.max_iterations) {
+            (Method::Propagation, Some(most)) => match graph.has_short_ids() {
+                true => within_hops::run::<u32>(graph, most, options),
+                false => within_hops::run::<u64>(graph, most, options),
+            },
+            (Method::Propagation, None) if !graph.has_short_ids() => {
                 named(graph, propagate::<u64>(graph, options)?, options)
             }
-            _ => named(graph, run_short(graph, *self, options)?, options),
+            _ => named(graph, run_short(graph, self.method, options)?, options),
         }
     }
 }

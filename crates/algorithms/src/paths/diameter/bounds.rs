@@ -7,7 +7,7 @@ use tegula_engine::traverse::{self, RowsWanted};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
-use crate::components::wcc::{self, WccOptions};
+use crate::components::wcc::{self, Method};
 use crate::error::Result;
 use crate::shared::searches::{Searches, WIDTH};
 
@@ -68,7 +68,7 @@ pub(super) fn size(graph: &Graph) -> u64 {
 /// The vertex of the largest component with the most edges, and the size of that component; `None`
 /// without vertices.
 fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>> {
-    let components = wcc::run(graph, WccOptions::default(), options)?;
+    let components = wcc::run(graph, Method::default(), options)?;
     let sizes = components.sizes();
     let largest = (0..).map(ShortId).zip(sizes).max_by_key(|&(root, size)| (size, Reverse(root)));
     let Some((largest, size)) = largest else { return Ok(None) };

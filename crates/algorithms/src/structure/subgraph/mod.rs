@@ -16,7 +16,7 @@ use crate::algorithm::{
     Algorithm, Column, Description, Edges, Family, Found, Iterations, SideFiles, Weights, Work,
 };
 use crate::answer::EdgeTable;
-use crate::components::wcc::{self, WccOptions};
+use crate::components::wcc::{self, Method};
 use crate::error::{Error, Result};
 use crate::shared::find_vertex::find_vertex;
 use crate::shared::vertex_list::VertexList;
@@ -57,7 +57,7 @@ impl SubgraphOptions {
             return Ok((chosen, RunStatistics::default()));
         };
         let vertex = find_vertex(graph, id)?;
-        let found = wcc::run(graph, WccOptions::default(), options)?;
+        let found = wcc::run(graph, Method::default(), options)?;
         let root = found.roots[vertex.index()];
         let chosen = VertexSet::new(count);
         let all = (0..count).map(ShortId);

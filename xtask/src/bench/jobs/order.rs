@@ -1,0 +1,49 @@
+//! Orders in which the scheduler takes the parts of the graph.
+
+use super::ROUNDS_MAX;
+use super::batch::{PartOrder, Setup};
+use super::subject::Subject;
+use crate::bench::figure::{Figure, Ratio, Unit};
+use crate::bench::lab::Lab;
+use crate::tegula::Result;
+
+/// Numbers of jobs of the mix.
+const COUNTS: [usize; 3] = [4, 8, 16];
+/// The time of GraphM by priority beside plain order, on its largest graph (Figure 18).
+const PAPER: f64 = 0.725;
+
+/// Measures jobs of the mix by priority, beside plain order.
+pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let subject = Subject::rmat(lab)?;
+    let mut figures = Vec::new();
+    for count in COUNTS {
+        let jobs = subject.mix(count);
+        let setup = Setup::new(&subject.graph, subject.memory(lab, &jobs, count)?);
+        let by = |order: PartOrder| Setup { part_order: Some(order), ..setup };
+        let (mut priority, mut plain) = (Vec::new(), Vec::new());
+        for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
+            priority.push(lab.batch(&by(PartOrder::Priority), &jobs)?);
+            plain.push(lab.batch(&by(PartOrder::Plain), &jobs)?);
+        }
+        let of = |rans: &[super::batch::Ran], value: fn(&super::batch::Ran) -> f64| {
+            rans.iter().map(value).collect::<Vec<_>>()
+        };
+        let seconds = Figure::new(
+            format!("{count} jobs, by priority"),
+            Unit::Seconds,
+            of(&priority, |ran| ran.seconds),
+        )
+        .compared_with("plain order", of(&plain, |ran| ran.seconds), Ratio::TimesAsLong)
+        .note(format!("GraphM: {PAPER} on Clueweb12"))
+        .on_curve("time", count as f64, "jobs");
+        let bytes = Figure::new(
+            format!("{count} jobs, bytes read by priority"),
+            Unit::Bytes,
+            of(&priority, |ran| ran.bytes_read),
+        )
+        .compared_with("plain order", of(&plain, |ran| ran.bytes_read), Ratio::TimesAsLarge)
+        .on_curve("bytes read", count as f64, "jobs");
+        figures.extend([seconds, bytes]);
+    }
+    Ok(figures)
+}
