@@ -80,19 +80,20 @@ pub struct Group<'b> {
 }
 
 impl<'b> Group<'b> {
-    /// Makes a group of `first` and as many of the others as can run with it in less time. The rest
-    /// goes back into the queue.
+    /// Makes a group of `first` and as many of the others as can run with it in less time and within
+    /// `budget` bytes. The rest goes back into the queue.
     pub fn of(
         first: Member<'b>,
         others: Vec<Member<'b>>,
         queue: &mut Queue<'b>,
         graph: &Graph,
+        budget: u64,
     ) -> Group<'b> {
         let mut needs = first.needs.clone();
         let mut members = vec![first];
         members.extend(others);
         while members.len() > 1 {
-            if let Some(fused) = needs_of_fused(&members, graph) {
+            if let Some(fused) = needs_of_fused(&members, graph, budget) {
                 needs = fused;
                 break;
             }
@@ -107,13 +108,12 @@ impl<'b> Group<'b> {
 }
 
 /// Returns what jobs need as one run; `None` if it does not fit or takes no less time.
-fn needs_of_fused(members: &[Member<'_>], graph: &Graph) -> Option<Needs> {
-    let args = &members.first()?.planned.args;
-    let threads = args.threads.count();
+fn needs_of_fused(members: &[Member<'_>], graph: &Graph, budget: u64) -> Option<Needs> {
+    let threads = members.first()?.planned.args.threads.count();
     let prepared: Vec<&Prepared<'_>> = members.iter().map(|member| &member.prepared).collect();
     let needs = Needs::of_fused(&prepared, graph, threads).ok().flatten()?;
     let seconds = |needs: &Needs| needs.work().seconds(needs.edge_bytes, threads);
     let alone: f64 = members.iter().map(|member| seconds(&member.needs)).sum::<Option<f64>>()?;
-    let is_worth_it = needs.needed() <= args.reading.budget.bytes() && seconds(&needs)? < alone;
+    let is_worth_it = needs.needed() <= budget && seconds(&needs)? < alone;
     is_worth_it.then_some(needs)
 }

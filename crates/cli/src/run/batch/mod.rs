@@ -312,7 +312,7 @@ impl<'b> Batch<'b> {
                 Err(failure) => self.end(planned, Some(&failure)),
             }
         }
-        Ok(Group::of(first, others, queue, self.graph))
+        Ok(Group::of(first, others, queue, self.graph, self.budget))
     }
 
     /// Reads the tables of a job, unless another job has had them read, and checks that it can run.
@@ -324,7 +324,7 @@ impl<'b> Batch<'b> {
         };
         let needs_rows = needs_rows(&job.request, self.graph, Executor::Auto)?;
         let needs = Needs::of(&prepared, self.graph, args.threads.count(), needs_rows)?;
-        needs.check("the job", args.reading.budget.bytes())?;
+        needs.check("the job", self.budget)?;
         job.request.check_input(self.graph)?;
         Ok(Member::new(&waiting, prepared, needs))
     }
