@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tegula_generators::{Rmat, edges};
-use tegula_testkit::EdgeList;
+use tegula_testkit::{EdgeList, XorShift};
 
 use crate::interrupts::{interrupt, wait_for_handler};
 use crate::shop::{Said, Shop};
@@ -350,6 +350,60 @@ fn a_damaged_tile_fails_the_jobs_that_need_it_and_no_other() {
     for object in &objects {
         let is_damaged = object["name"].as_str().unwrap().starts_with("scans");
         assert_eq!(object["kind"] == "corrupt", is_damaged, "{object}");
+    }
+}
+
+#[test]
+#[ignore = "long"]
+fn random_mixes_of_jobs_have_the_bytes_of_single_runs() {
+    const KINDS: [(&str, &str); 9] = [
+        ("pagerank", r#""damping": 0.3, "iterations": 4"#),
+        ("pagerank", r#""damping": 0.8, "tolerance": 0.001"#),
+        ("wcc", r#""method": "propagation""#),
+        ("wcc", ""),
+        ("sssp", r#""source": 0"#),
+        ("bfs", r#""source": 3"#),
+        ("bfs", r#""source": 0, "cutoff": 3"#),
+        ("kcore", ""),
+        ("katz", ""),
+    ];
+    let shop = Shop::new();
+    let mut edges = edges(&Rmat::new(16, 8, 5).unwrap());
+    edges.extend([(0, 3), (3, edges[0].0)]);
+    shop.import(&EdgeList::new(edges), "--undirected");
+    let option = |pair: &str| {
+        let (name, value) = pair.split_once(": ").unwrap();
+        format!(" --{} {}", name.trim_matches('"'), value.trim_matches('"'))
+    };
+    for (kind, (algorithm, options)) in KINDS.iter().enumerate() {
+        let options: String = options.split(", ").filter(|it| !it.is_empty()).map(option).collect();
+        shop.tegula(&format!("run {algorithm} g.tegula -o alone-{kind}.npy{options}")).done();
+    }
+    let mut random = XorShift::new(21);
+    for round in 0..12 {
+        let kinds: Vec<usize> = (0..14).map(|_| random.below(9) as usize).collect();
+        let line = |(job, &kind): (usize, &usize)| {
+            let ((algorithm, options), after) = (KINDS[kind], random.fraction() * 0.3);
+            format!(
+                r#"{{"name": "{job}", "algorithm": "{algorithm}", "options": {{{options}}}, "format": "npy", "after_seconds": {after}}}"#
+            )
+        };
+        let lines: Vec<String> = kinds.iter().enumerate().map(line).collect();
+        shop.write("jobs.jsonl", lines.join("\n"));
+        let fuse = if round % 2 == 0 { "" } else { "--no-fuse" };
+        let order = if round % 3 == 0 { "--part-order priority" } else { "" };
+        let stretch = if round % 4 == 0 { "--stretch-size 1" } else { "" };
+        let memory = ["56MiB", "64MiB", "1GiB"][round % 3];
+        let (threads, jobs) = (1 + random.below(3), 1 + random.below(16));
+        let options = format!(
+            "--force --json --memory {memory} --threads {threads} --jobs {jobs} {fuse} {order} {stretch}"
+        );
+        shop.tegula(&format!("run --batch jobs.jsonl g.tegula -o out {options}")).done();
+        for (job, kind) in kinds.iter().enumerate() {
+            let (alone, together) =
+                (shop.read(&format!("alone-{kind}.npy")), shop.read(&format!("out/{job}.npy")));
+            assert!(alone == together, "{}, {options}", KINDS[*kind].0);
+        }
     }
 }
 
