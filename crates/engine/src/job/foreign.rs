@@ -123,7 +123,7 @@ impl BlockSink<'_> {
     }
 }
 
-impl EdgeSink for BlockSink<'_> {
+impl EdgeSink for &mut BlockSink<'_> {
     type Weight = f32;
 
     #[inline(always)]

@@ -128,8 +128,8 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
         entry: &TileEntry,
         weights: &[f32],
     ) -> Result<(), String> {
-        let mut sink = Visits(self.visitor);
-        self.instructions.run(TileEdges::of(self.graph, tile, entry, weights, &mut sink))
+        let sink = Visits(self.visitor);
+        self.instructions.run(TileEdges::of(self.graph, tile, entry, weights, sink))
     }
 
     fn end(self: Box<Self>) {}

@@ -19,7 +19,8 @@ pub trait EdgeSink {
 
 /// The edges of one tile, for a sink.
 pub struct TileEdges<'t, S> {
-    sink: &'t mut S,
+    // A value, so that it stays in registers: each edge would load what a reference refers to.
+    sink: S,
     tile: Tile<'t>,
     /// A weight for each entry; empty if the graph or the sink has none.
     weights: &'t [f32],
@@ -40,7 +41,7 @@ impl<'t, S: EdgeSink> TileEdges<'t, S> {
         tile: Tile<'t>,
         entry: &TileEntry,
         weights: &'t [f32],
-        sink: &'t mut S,
+        sink: S,
     ) -> TileEdges<'t, S> {
         let origin = graph.origin_of(entry);
         TileEdges {
@@ -86,7 +87,9 @@ impl<S: EdgeSink> TileEdges<'_, S> {
         instructions: I,
         weigh: impl Fn(usize) -> S::Weight,
     ) {
-        let &mut TileEdges { ref mut sink, first_source, window, last, source_count, .. } = self;
+        let TileEdges { sink, first_source, window, last, source_count, .. } = self;
+        let (first_source, window) = (*first_source, *window);
+        let (last, source_count) = (*last, *source_count);
         match strip.entries() {
             // Tiles with weights have no masks.
             Entries::Masks => strip.visit_masks(|_: usize, source: u32, mut mask: u32| {
@@ -100,8 +103,7 @@ impl<S: EdgeSink> TileEdges<'_, S> {
             }),
             Entries::Row | Entries::Singles => {
                 let skip = source_count;
-                let mut edges =
-                    BlockEdges { sink: &mut **sink, weigh, first_source, window, skip, last };
+                let mut edges = BlockEdges { sink, weigh, first_source, window, skip, last };
                 strip.visit_blocks(instructions, skip, &mut edges);
             }
         }
