@@ -185,12 +185,12 @@ impl<P: Program, const K: usize> Program for Lanes<P, K> {
         aggregate: &mut Self::Aggregate,
     ) -> Activity {
         let mut is_active = false;
-        for lane in 0..K {
+        for (lane, state) in states.iter_mut().enumerate() {
             if self.is_over[lane] {
                 continue;
             }
             let LaneSum { sums, has_active } = &mut aggregate.0[lane];
-            let (program, state) = (&self.programs[lane], &mut states[lane]);
+            let program = &self.programs[lane];
             let activity = program.apply(vertex, degree, state, reduced.0[lane], sums);
             *has_active |= activity == Activity::Active;
             is_active |= activity == Activity::Active;
