@@ -2,11 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use super::batch::{Ran, Setup};
-use super::job_files::{Job, arriving};
+use super::batch::{ROUNDS_MAX, Ran, Setup};
+use super::job_files::{Job, MIX, arriving};
 use super::random::Random;
 use super::subject::{SEED, Subject};
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::Lab;
 use crate::tegula::{Result, units};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::batch::{Ran, Setup, sum};
-use super::job_files::{Job, loading};
+use super::batch::{ROUNDS_MAX, Ran, Setup, sum};
+use super::job_files::{Job, MIX, loading};
 use super::subject::{Subject, Which};
 use super::throttle::Throttle;
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::disk::read_sequentially;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::lab::Lab;
