@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::figure::{Figure, Point};
 use super::results::Measured;
-use crate::tegula::Result;
+use crate::tegula::{Result, units};
 
 const SIZE: (u32, u32) = (760, 440);
 /// The least number of points for a plot.
@@ -44,7 +44,7 @@ pub fn svg(group: &Measured) -> Result<Option<String>> {
         .x_desc(axis)
         .y_desc(label(figure))
         .light_line_style(TRANSPARENT)
-        .x_label_formatter(&|at| format!("{at:.0}"))
+        .x_label_formatter(&|at| units::three_digits(*at))
         .draw()?;
     for ((name, points), colour) in curves.iter().zip(COLOURS.into_iter().cycle()) {
         chart
@@ -85,7 +85,7 @@ fn value(figure: &Figure) -> f64 {
 
 fn label(figure: &Figure) -> String {
     match &figure.beside {
-        None => "median".to_owned(),
+        None => "value".to_owned(),
         Some(beside) => format!("times {}", beside.ratio.words()),
     }
 }

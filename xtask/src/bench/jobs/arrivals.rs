@@ -2,11 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use super::batch::{Ran, Setup};
-use super::job_files::{Job, arriving};
+use super::batch::{ROUNDS_MAX, Ran, Setup};
+use super::job_files::{Job, MIX, arriving};
 use super::random::Random;
 use super::subject::{SEED, Subject};
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::Lab;
 use crate::tegula::{Result, units};
@@ -43,13 +42,29 @@ pub fn trace(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let ways = Ways::new(lab, &subject, &jobs, AT_ONCE_MAX)?;
     let times = trace_times(&mut Random::new(SEED));
     let (mean, most) = at_once(&times);
+    let mut figures = over_time(&times);
     let times: Vec<f64> = times.iter().map(|time| time * ways.alone).collect();
     let found = ways.measure(lab, &arriving(jobs, &times))?;
     lab.remarks.push(ways.describe(&format!(
         "The trace is generated: if all jobs took that long, there would be {mean:.1} jobs at once, \
          and {most} at most. The paper's has 16 and more than 30.",
     )));
-    Ok(found.figures("a trace", None))
+    figures.splice(0..0, found.figures("a trace", None));
+    Ok(figures)
+}
+
+/// Returns the jobs at once over time, if each takes a time of 1, as points of a curve.
+fn over_time(times: &[f64]) -> Vec<Figure> {
+    let figure = |half: usize| {
+        let time = half as f64 / 2.0;
+        let title = format!("jobs at once in the trace, after {time} times a job");
+        Figure::new(title, Unit::Count, vec![running(times, time) as f64]).on_curve(
+            "jobs at once",
+            time,
+            "time, in times of a job alone",
+        )
+    };
+    (1..=2 * TRACE / AT_ONCE as usize).map(figure).collect()
 }
 
 /// Returns the times of arrivals with a mean distance of `gap`; the first one is 0.
@@ -82,10 +97,15 @@ fn trace_times(random: &mut Random) -> Vec<f64> {
 
 /// Returns the mean and the greatest number of jobs at once, if each takes a time of 1.
 fn at_once(times: &[f64]) -> (f64, usize) {
-    let running = |now: f64| times.iter().filter(|&&time| time <= now && now < time + 1.0).count();
-    let most = times.iter().map(|&time| running(time)).max().unwrap_or(0);
+    let most = times.iter().map(|&time| running(times, time)).max().unwrap_or(0);
     let span = times.last().copied().unwrap_or(0.0) - times.first().copied().unwrap_or(0.0);
-    (times.len() as f64 / span, most)
+    // The last job ends a time of 1 after its arrival.
+    (times.len() as f64 / (span + 1.0), most)
+}
+
+/// Returns how many jobs have arrived less than a time of 1 ago.
+fn running(times: &[f64], now: f64) -> usize {
+    times.iter().filter(|&&time| time <= now && now < time + 1.0).count()
 }
 
 /// The ways to run jobs that arrive.

@@ -14,6 +14,8 @@ use crate::tegula::Result;
 use crate::tegula::command::{number, whole};
 use crate::tegula::scratch::remove;
 
+/// Rounds of measurements that take minutes.
+pub const ROUNDS_MAX: usize = 3;
 /// Ticks a second of the processor times in `/proc`, on every Linux that runs Rust.
 const TICKS_PER_SECOND: f64 = 100.0;
 

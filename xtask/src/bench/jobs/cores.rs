@@ -1,8 +1,8 @@
 //! The mix by the number of threads.
 
-use super::batch::{Setup, sum};
+use super::batch::{ROUNDS_MAX, Setup, sum};
+use super::job_files::MIX;
 use super::subject::Subject;
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::lab::Lab;
 use crate::tegula::Result;

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::random::Random;
 
+/// The jobs of the paper's mix.
+pub const MIX: usize = 16;
 /// The dampings that the paper draws from.
 const DAMPING: (f64, f64) = (0.1, 0.85);
 

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::batch::{Ran, Setup, sum};
-use super::job_files::{Job, loading};
+use super::batch::{ROUNDS_MAX, Ran, Setup, sum};
+use super::job_files::{Job, MIX, loading};
 use super::subject::{Subject, Which};
 use super::throttle::Throttle;
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::disk::read_sequentially;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::lab::Lab;
@@ -167,18 +166,23 @@ fn of(rans: &[Ran], value: impl Fn(&Ran) -> f64) -> Vec<f64> {
 /// Makes the figures of the time, each beside another way.
 fn times(rounds: &Rounds, bound: &Bound, is_throttled: bool) -> Vec<Figure> {
     let seconds = |rans: &[Ran]| of(rans, |ran| ran.seconds);
-    let beside = |title: &str, rans: &[Ran]| {
-        Figure::new(format!("{MIX} jobs, shared"), Unit::Seconds, seconds(&rounds.shared))
-            .compared_with(title, seconds(rans), Ratio::TimesAsFast)
+    let title = format!("{MIX} jobs, shared");
+    let beside = |title: String, other: &str, rans: &[Ran]| {
+        Figure::new(title, Unit::Seconds, seconds(&rounds.shared)).compared_with(
+            other,
+            seconds(rans),
+            Ratio::TimesAsFast,
+        )
     };
+    let bounded = format!("{title} (gain of at most {:.2}×)", bound.gain());
     let paper = |figure: Figure, gain: &str| match is_throttled {
         true => figure.note(format!("GraphM, on its slowest graph: {gain}")),
         false => figure,
     };
-    let one_by_one = beside("one after the other (GridGraph-S)", &rounds.one_by_one);
+    let one_by_one = beside(bounded, "one after the other (GridGraph-S)", &rounds.one_by_one);
     let reached = one_by_one.beside.as_ref().map_or(0.0, |beside| beside.ratios.median);
     let one_by_one = one_by_one.note(bound.describe(reached));
-    let processes = beside("16 processes at once (GridGraph-C)", &rounds.processes);
+    let processes = beside(title, "16 processes at once (GridGraph-C)", &rounds.processes);
     vec![
         paper(one_by_one, "11.6x").at_least(Of::Ratio, OF_BOUND * bound.gain(), None),
         paper(processes, "13x").at_least(Of::Ratio, AHEAD_OF_PROCESSES, None),

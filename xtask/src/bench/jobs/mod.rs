@@ -16,11 +16,6 @@ mod throttle;
 
 use super::figures::Group;
 
-/// Rounds of measurements that take minutes.
-const ROUNDS_MAX: usize = 3;
-/// The jobs of the paper's mix.
-const MIX: usize = 16;
-
 /// Every group, in the order in which they are measured and shown.
 pub const JOBS: &[Group] = &[
     Group { name: "mix", title: "16 jobs of the mix, R-MAT", measure: mix::rmat },

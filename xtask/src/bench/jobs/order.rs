@@ -1,7 +1,6 @@
 //! Orders in which the scheduler takes the parts of the graph.
 
-use super::ROUNDS_MAX;
-use super::batch::{PartOrder, Setup};
+use super::batch::{PartOrder, ROUNDS_MAX, Ran, Setup};
 use super::subject::Subject;
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::lab::Lab;
@@ -25,9 +24,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             priority.push(lab.batch(&by(PartOrder::Priority), &jobs)?);
             plain.push(lab.batch(&by(PartOrder::Plain), &jobs)?);
         }
-        let of = |rans: &[super::batch::Ran], value: fn(&super::batch::Ran) -> f64| {
-            rans.iter().map(value).collect::<Vec<_>>()
-        };
+        let of = |rans: &[Ran], value: fn(&Ran) -> f64| rans.iter().map(value).collect::<Vec<_>>();
         let seconds = Figure::new(
             format!("{count} jobs, by priority"),
             Unit::Seconds,

@@ -1,7 +1,6 @@
 //! PageRanks with different dampings, as one program.
 
-use super::ROUNDS_MAX;
-use super::batch::{Setup, sum};
+use super::batch::{ROUNDS_MAX, Setup, sum};
 use super::job_files::{Job, loading, pageranks};
 use super::subject::Subject;
 use crate::bench::figure::{Figure, Of, Ratio, Unit};

@@ -1,12 +1,11 @@
 //! Searches from many sources, as one program.
 
-use super::ROUNDS_MAX;
-use super::batch::Setup;
+use super::batch::{ROUNDS_MAX, Setup};
 use super::job_files::{Job, loading, searches};
 use super::subject::Subject;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
 use crate::bench::lab::Lab;
-use crate::tegula::Result;
+use crate::tegula::{Result, units};
 
 /// Searches that run alone, for comparison.
 const SINGLE: usize = 8;
@@ -34,6 +33,9 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let title = format!("one of {} searches, fused, {}", many.len(), subject.title);
     let figure = Figure::new(title, Unit::Seconds, each)
         .compared_with("a single one, tiles in memory", alone, Ratio::TimesAsLong)
-        .note("until the last one has ended, with the reading of the tiles, without tables");
+        .note(format!(
+            "until the last one has ended, with the reading of the tiles, without tables; {} of memory",
+            units::bytes(memory as f64),
+        ));
     Ok(vec![figure.at_most(Of::Ratio, SHARE, None)])
 }

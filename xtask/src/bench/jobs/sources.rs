@@ -1,9 +1,8 @@
 //! Searches whose sources lie close to each other, which need the same tiles at the same time.
 
-use super::batch::{Setup, sum};
-use super::job_files::searches;
+use super::batch::{ROUNDS_MAX, Setup, sum};
+use super::job_files::{MIX, searches};
 use super::subject::Subject;
-use super::{MIX, ROUNDS_MAX};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::Lab;
 use crate::tegula::{Result, units};

@@ -24,7 +24,7 @@ const UNIFORM_DEGREE: u64 = 16;
 pub enum Which {
     /// R-MAT of the scale that is measured.
     Rmat,
-    /// As many vertices and edges, with all pairs of vertices equally likely.
+    /// The vertices and edges of R-MAT, but all pairs of vertices are equally likely.
     Uniform,
     /// A crawl of websites, the one graph of the paper's kind that is at hand.
     Cnr,
@@ -94,11 +94,14 @@ impl Subject {
         self.memory(lab, jobs, 1)
     }
 
-    /// Returns the memory of a batch that holds all tiles.
+    /// Returns the memory of a batch that holds all tiles. It is at most three quarters of what the
+    /// machine has: jobs beyond that wait.
     pub fn memory_with_tiles(&self, lab: &Lab<'_>, jobs: &[Job], jobs_max: usize) -> Result<u64> {
         // Buffers of tiles are a little larger than the tiles.
         let tiles = self.tile_bytes + self.tile_bytes / 4;
-        Ok(lab.needed(&self.graph, jobs, jobs_max)? + tiles)
+        let machine = rustix::system::sysinfo();
+        let most = machine.totalram * u64::from(machine.mem_unit) / 4 * 3;
+        Ok(most.min(lab.needed(&self.graph, jobs, jobs_max)? + tiles))
     }
 
     /// Draws vertices within `hops` of the hub.
