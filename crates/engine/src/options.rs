@@ -67,8 +67,7 @@ pub struct Tuning {
     pub part_edges: u64,
     /// Which part of a scan is next. Results do not depend on it.
     pub part_order: PartOrder,
-    /// How many bytes of tiles all jobs of a part process before the tiles after them. Results do
-    /// not depend on it.
+    /// The size of a stretch of tiles. Results do not depend on it.
     pub stretch: StretchSize,
 }
 

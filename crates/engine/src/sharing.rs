@@ -28,7 +28,7 @@ use crate::superstep::active_set::ActiveSet;
 
 pub use crate::job::foreign::EdgeBlock;
 
-/// The place of another engine among the jobs of a scheduler.
+/// Another engine among the jobs of a scheduler.
 pub struct SharedScan<'s> {
     graph: &'s Graph,
     scheduler: &'s Scheduler<'s>,

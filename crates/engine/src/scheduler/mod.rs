@@ -10,13 +10,13 @@
 //!                            +----> done, failed, cancelled: it leaves, alone
 //! ```
 //!
-//! A part is read once and processed by every job that has it pending, stretch by stretch and one job
-//! after the other, while a stretch is in the cache of the processor ([`part_work`]). A job joins at
-//! any part and advances alone: it leaves a part when *it* is done, and its iteration ends when
-//! *its* parts are done, whatever others do. A slow job delays a quick one by no more than its share
-//! of the workers ([`credit`]). Jobs advance by themselves in short quanta between parts and between
-//! the jobs of a part, so a search of a thousand levels does not wait for a scan each time. A panic,
-//! an error or a cancellation ends only the job in which it happens.
+//! A part is read once. The jobs that have it pending take turns: each goes through a stretch of it
+//! while the stretch is in the cache of the processor ([`part_work`]). A job joins at any part and
+//! advances alone. It leaves a part when *it* is done, and its iteration ends when *its* parts are
+//! done. Beside a slow job, a quick one still has its share of the workers ([`credit`]). Jobs
+//! advance by themselves in short quanta between parts and between the jobs of a part, so a search
+//! of a thousand levels does not wait for a scan each time. A panic, an error or a cancellation ends
+//! only the job in which it happens.
 //!
 //! What several jobs need is in memory once: tiles, rows, degrees, id positions.
 //!
@@ -72,7 +72,7 @@ pub struct Resources {
     pub part_edges: u64,
     /// Which part is next.
     pub part_order: PartOrder,
-    /// How many bytes of tiles all jobs process before the tiles after them.
+    /// The size of a stretch of tiles.
     pub stretch: StretchSize,
 }
 

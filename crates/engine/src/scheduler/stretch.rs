@@ -6,7 +6,7 @@ use tegula_store::graph::Graph;
 /// The share of the cache that is left for accumulators and code: one part in `RESERVED`.
 const RESERVED: u64 = 4;
 
-/// How many bytes of tiles all jobs of a part process before the tiles after them.
+/// The size of a stretch: all jobs of a part process it, and then the tiles after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StretchSize {
     /// As much as stays in the cache of the last level.

@@ -15,7 +15,7 @@ use crate::run::options::CommonArgs;
 const OPTION: &str = "--batch";
 /// Bytes of a job that waits: its options, and the paths of its table.
 const JOB_SIZE: u64 = 4 << 10;
-/// The number of jobs that fit in the overhead of any run.
+/// Up to this number, waiting jobs fit in the overhead of any run.
 const JOBS_SMALL: usize = 64;
 /// The help heading of the options of a batch.
 const BATCH: &str = "Batch";
@@ -60,8 +60,8 @@ pub struct BatchArgs {
     /// Which part of a scan is next, for measurements. Results do not depend on it.
     #[arg(long, value_enum, default_value_t, hide = true)]
     pub part_order: PartOrderChoice,
-    /// Bytes of tiles that all jobs process before the tiles after them, for measurements. Results
-    /// do not depend on it.
+    /// All jobs process this many bytes of tiles, and then the tiles after them. For measurements;
+    /// results do not depend on it.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub stretch_size: Option<u64>,
     /// How the graph is read.
