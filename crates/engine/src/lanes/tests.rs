@@ -1,6 +1,6 @@
 //! Each lane has the bits and the iterations of its program alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
@@ -120,7 +120,7 @@ fn graph(scratch: &Scratch, seed: u64, rows: Option<RowEncoding>) -> PathBuf {
     let line =
         |((source, target), weight): (&(u64, u64), &f32)| format!("{source} {target} {weight}\n");
     std::fs::write(&input, lines.map(line).collect::<String>()).unwrap();
-    let output = scratch.join(&format!("{seed}.tegula"));
+    let output = scratch.join(format!("{seed}.tegula"));
     let order = Some(VertexOrder::Given);
     let mut config = ImportConfig { order, rows, memory: 256 << 20, ..Default::default() };
     config.tuning.grid = Grid { segment_log2: 11, column_log2: 10 };
@@ -140,7 +140,7 @@ enum Iterations {
 
 /// Runs the programs in lanes and alone, and compares.
 fn compare<P: Program<State = f32> + Clone + PartialEq, const K: usize>(
-    directory: &PathBuf,
+    directory: &Path,
     programs: &[P],
     iterations: Iterations,
 ) {
