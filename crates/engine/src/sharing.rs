@@ -1,8 +1,8 @@
-//! The scan of a graph for other engines: they share the tiles in memory, and the reads of all
-//! others, with the jobs of a [`Scheduler`](crate::Scheduler).
+//! The scan of a graph for other engines: an engine and the jobs of a
+//! [`Scheduler`](crate::Scheduler) share the tiles in memory and each read.
 //!
-//! GraphM (Zhao et al., SC 2019, section 3.4) is a layer of storage below graph engines. Each of its
-//! four calls is here:
+//! GraphM (Zhao et al., SC 2019, section 3.4) is a layer of storage below graph engines. Each of
+//! its four calls is here:
 //!
 //! | GraphM | here |
 //! | --- | --- |
@@ -40,7 +40,8 @@ pub struct SharedScan<'s> {
 
 /// Calls `body` with the shared scan of a graph, on the scheduler of the options or on a new one.
 /// The engine holds `held` bytes of its own until `body` returns, and the scheduler counts them.
-/// Returns what `body` returns, and the statistics of all scans.
+/// Weights are read if
+/// `has_weights`. Returns what `body` returns, and the statistics of all scans.
 ///
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget) before `body` is called; the errors of `body`;
@@ -66,10 +67,10 @@ pub fn join<R>(
 }
 
 impl SharedScan<'_> {
-    /// Shows all edges from active vertices to `visit`, in blocks of up to 4096, and returns when it
-    /// has seen all. Bit `v % 64` of word `v / 64` of `active` tells whether vertex `v` is active;
-    /// without a set, all are. Several workers call `visit` at once, in no particular order. Tiles
-    /// without an active source are not read.
+    /// Shows all edges from active vertices to `visit`, in blocks of up to 4096, and returns when
+    /// it has seen all. Bit `v % 64` of word `v / 64` of `active` tells whether vertex `v` is
+    /// active; without a set, all vertices are active. Edges come in no particular order, and
+    /// several workers call `visit` at once. Tiles without an active source are not read.
     ///
     /// # Errors
     /// Read errors; cancellation; [`WorkerFailed`](tegula_machine::Error::WorkerFailed) if `visit`

@@ -32,8 +32,8 @@ pub struct RunStatistics {
     pub bytes_shared: u64,
     /// Time in which workers processed tiles for the run, over all workers and scans.
     pub scan_working: Duration,
-    /// Time in which workers waited for tiles that the run shares with other jobs or has alone, over
-    /// all workers and scans.
+    /// Time in which workers waited for tiles of the run, over all workers and scans. Each job that
+    /// shares a tile counts the whole wait.
     pub scan_waiting: Duration,
     /// Bytes of arrays written to disk because memory had no room for them.
     pub bytes_written: u64,
@@ -64,8 +64,8 @@ impl RunStatistics {
         self.bytes_written += next.bytes_written;
     }
 
-    /// Returns those of one of several runs that were one, which ended after `iterations`. What all
-    /// have read belongs to the first `lane`, and the others share it.
+    /// Returns the statistics of one run of a fused run, which ended after `iterations`. Lane 0
+    /// keeps what all have read; the others count it as shared.
     #[must_use]
     pub fn of_lane(&self, lane: usize, iterations: u64) -> RunStatistics {
         let mut own = RunStatistics { iterations, ..self.clone() };

@@ -14,7 +14,7 @@ use crate::error::Result;
 pub struct Fusing<A: Algorithm> {
     /// The numbers of lanes that a run may have, the least first.
     pub widths: &'static [Width],
-    /// Returns whether a run with some options can be one with a run with others.
+    /// Returns whether two runs with these options can be fused on a graph.
     pub can_fuse: fn(&A, &A, &Graph) -> bool,
     /// Estimates the memory of a fused run, including the files of its members.
     pub estimate: fn(&[Member<'_, A>], &Graph, usize) -> Estimate,
@@ -25,17 +25,17 @@ pub struct Fusing<A: Algorithm> {
 /// A member of a fused run: its options and its files.
 pub type Member<'m, A> = (&'m A, &'m <A as Algorithm>::Files);
 
-/// A number of lanes.
+/// A number of lanes, and what a visit to an edge costs with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Width {
     /// The most members.
     pub lanes: usize,
-    /// How often a run alone could visit an edge while this one visits it once.
+    /// The time of a visit to an edge, in visits of a run alone.
     pub edge_cost: f64,
 }
 
 impl Width {
-    /// Returns the least of some widths for `members`.
+    /// Returns the least width with at least `members` lanes.
     pub(super) fn of(widths: &[Width], members: usize) -> Option<Width> {
         widths.iter().find(|width| members <= width.lanes).copied()
     }

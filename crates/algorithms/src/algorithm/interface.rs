@@ -33,7 +33,7 @@ pub trait Algorithm: Options {
     ///
     /// [`TableOptions`]: crate::side_table::TableOptions
     const TABLES: &'static [&'static str] = &[];
-    /// How several runs become one, where they can.
+    /// How several runs become one; `None` if they never do.
     const FUSING: Option<Fusing<Self>> = None;
     /// What it reads from the files that its options name; `()` if they name none.
     type Files: SideFiles;

@@ -179,8 +179,8 @@ impl Needs {
         Needs::with(prepared, graph, threads, needs_rows, (estimate, work))
     }
 
-    /// Returns the needs of several requests that run as one by tiles; `None` if there are more than
-    /// can.
+    /// Returns the needs of several requests that run as one over tiles; `None` if there are more
+    /// than can fuse.
     ///
     /// # Errors
     /// Those of [`Needs::of`].

@@ -67,8 +67,7 @@ impl Request {
         self.algorithm.check_input(graph)
     }
 
-    /// Returns how many runs can be one with this one, if it [can fuse](Request::can_fuse_with) with
-    /// them; 1 if none can.
+    /// Returns the most runs that can be one, with this one; 1 if its runs never fuse.
     pub fn fused_max(&self) -> usize {
         self.algorithm.widths().last().map_or(1, |width| width.lanes)
     }
@@ -129,15 +128,15 @@ impl Prepared<'_> {
         self.algorithm.run(graph, options)
     }
 
-    /// Runs several requests as one; returns the result of each, or what is wrong with it alone. All
-    /// must be able to [fuse](Request::can_fuse_with) with the first one.
+    /// Runs several requests as one; returns the result of each, or what is wrong with it alone.
+    /// All must be able to [fuse](Request::can_fuse_with) with the first one.
     ///
     /// # Errors
     /// Those of [`Prepared::run`] that concern all of them.
     ///
     /// # Panics
-    /// When there is none, and when two are of different algorithms or of one whose runs never
-    /// fuse.
+    /// When there is none, or more than [`Request::fused_max`], and when two are of different
+    /// algorithms or of one whose runs never fuse.
     pub fn run_fused(
         all: &[&Prepared<'_>],
         graph: &Graph,

@@ -6,28 +6,28 @@ use std::time::{Duration, Instant};
 use tegula_machine::threads::{Cancel, Workers};
 use tegula_store::Result;
 
-/// Longest time that a worker spends on one job while others wait: about two parts.
+/// Time after which a worker looks for another job, while it is at one job or one part.
 const QUANTUM: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// When this worker began its current piece of work.
+    /// When this worker began its current task.
     static STINT: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Whether this worker works on another job in the middle of a job.
+    /// Whether this worker works on another job in the middle of a job or a part.
     static IS_STANDING_IN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes that this worker turns to another piece of work.
+/// Notes that this worker turns to another task.
 pub fn begin_stint() {
     STINT.set(Some(Instant::now()));
 }
 
-/// Returns whether this worker has spent a quantum on its current piece of work.
+/// Returns whether this worker has spent a quantum on its current task.
 fn is_stint_over() -> bool {
     STINT.get().is_none_or(|since| since.elapsed() >= QUANTUM)
 }
 
-/// Calls `work` on another job, in the middle of a piece of work that cannot be put off, if this
-/// piece has taken a quantum. It does not nest.
+/// Calls `work`, which advances another job, if this worker has spent a quantum on its task. It
+/// does not nest.
 pub fn stand_in(work: impl FnOnce()) {
     if is_stint_over() && !IS_STANDING_IN.replace(true) {
         let _standing_in = StandingIn;

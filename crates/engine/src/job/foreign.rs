@@ -15,10 +15,11 @@ use crate::parts::Part;
 use crate::superstep::active_set::ActiveSet;
 use crate::superstep::bit;
 
-/// Edges of a block at most.
+/// The most edges of a block.
 const BLOCK_EDGES: usize = 1 << 12;
 
-/// Some edges: the first goes from `sources[0]` to `targets[0]`.
+/// Some edges: edge `i` goes from `sources[i]` to `targets[i]`. An edge of an undirected graph
+/// comes once in each direction.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeBlock<'b> {
     /// The source of each edge, by dense id.

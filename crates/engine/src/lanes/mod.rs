@@ -27,8 +27,8 @@ pub use run::run_lanes;
 /// [signal again](Program::MAY_SIGNAL_AGAIN) has lanes, because a vertex is asked for its signals
 /// if it is active in any lane.
 ///
-/// It follows no buckets, and it has no [checkpoints](crate::Checkpoints): a lane that is over
-/// remembers more than the sums of the last iteration.
+/// It has no buckets, and no [checkpoints](crate::Checkpoints): these keep the sums of the last
+/// iteration, but not which lanes are over.
 #[derive(Debug)]
 pub struct Lanes<P, const K: usize> {
     programs: [P; K],

@@ -15,8 +15,8 @@ use crate::states::States;
 /// their order. What the run reads is in the statistics of the first one, and the others share it.
 /// The run keeps no checkpoints.
 ///
-/// Taking the states of the lanes apart needs memory for all of them a second time. In the
-/// [estimate](crate::estimate()) of [`Lanes`], this is the memory of the messages.
+/// Taking the states of the lanes apart needs memory for all of them a second time. The messages
+/// are freed before, so the [estimate](crate::estimate()) of [`Lanes`] has room for it.
 ///
 /// # Errors
 /// Those of [`run_anywhere`].

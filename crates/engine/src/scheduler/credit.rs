@@ -5,8 +5,8 @@
 //! of the workers on its behalf. A job whose clock is more than a credit ahead of the slowest clock
 //! leaves out the batches that come, until the others have caught up. It takes them in a later
 //! round. So over time, each job gets an equal share of the workers, and a slow job delays a quick
-//! one by no more than its share. This is start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM 1996)
-//! with the parts as packets.
+//! one by no more than its share. This follows start-time fair queuing (Goyal, Vin, Cheng, SIGCOMM
+//! 1996), with batches as packets.
 //!
 //! A batch that is left out may be read once more for the job alone. So there is no limit while
 //! workers wait for reads: time of the workers is not what is short then.
@@ -17,12 +17,12 @@ use crate::job::PartStatistics;
 
 /// How far the clock of a job may be ahead.
 const CREDIT: Duration = Duration::from_millis(100);
-/// Workers wait for reads if they wait for more than one part in `WAITING_SHARE` of their time.
+/// Workers wait for reads if they wait for more than `1 / WAITING_SHARE` of their time.
 const WAITING_SHARE: u32 = 8;
 /// The time of workers over which their waits are counted.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// What the workers have spent lately.
+/// Decides how far ahead a clock may be, from what the workers have spent lately.
 #[derive(Debug, Default)]
 pub struct Credit {
     working: Duration,

@@ -1,7 +1,7 @@
 //! The scheduler: any number of jobs, of any kind, in different iterations, on one graph.
 //!
 //! ```text
-//!            admit: memory             advance                  parts dealt out, each to all
+//!            admit: memory             advance                  parts dealt out, each to the
 //!  waiting --------------> ready ---------------> needs tiles ---- jobs that need it -----+
 //!                            ^   <--- further ---      |                                  |
 //!                            |                         v                                  |
@@ -10,13 +10,13 @@
 //!                            +----> done, failed, cancelled: it leaves, alone
 //! ```
 //!
-//! A part is read once. The jobs that have it pending take turns: each goes through a stretch of it
-//! while the stretch is in the cache of the processor ([`part_work`]). A job joins at any part and
+//! A part is read once. The jobs that take it have turns: each goes through a stretch of it while
+//! the stretch is in the cache of the processor ([`part_work`]). A job joins at any part and
 //! advances alone. It leaves a part when *it* is done, and its iteration ends when *its* parts are
 //! done. Beside a slow job, a quick one still has its share of the workers ([`credit`]). Jobs
 //! advance by themselves in short quanta between parts and between the jobs of a part, so a search
-//! of a thousand levels does not wait for a scan each time. A panic, an error or a cancellation ends
-//! only the job in which it happens.
+//! of a thousand levels does not wait for a scan each time. A panic, an error or a cancellation
+//! ends only the job in which it happens.
 //!
 //! What several jobs need is in memory once: tiles, rows, degrees, id positions.
 //!
@@ -70,7 +70,7 @@ pub struct Resources {
     pub speed: Speed,
     /// Edges at which a part is closed.
     pub part_edges: u64,
-    /// Which part is next.
+    /// Which part of a scan is next. Results do not depend on it.
     pub part_order: PartOrder,
     /// The size of a stretch of tiles.
     pub stretch: StretchSize,

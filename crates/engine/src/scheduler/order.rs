@@ -5,10 +5,9 @@
 pub enum Asking {
     /// It is free, and its last task was of this kind.
     After(TaskKind),
-    /// It processes a part and would claim a further one to keep reads in flight. It cannot take a
-    /// job.
+    /// It processes a part, and asks for a further one to keep reads in flight.
     AtPart,
-    /// It is in the middle of a job that cannot return, while others have their turn.
+    /// It is in the middle of a part, or of a job that cannot return, while others have their turn.
     InJob,
 }
 
@@ -33,7 +32,8 @@ pub fn preference(asking: Asking, is_job_ready: bool) -> &'static [TaskKind] {
     match asking {
         Asking::After(TaskKind::Job) => &[TaskKind::Part, TaskKind::Job],
         Asking::After(TaskKind::Part) | Asking::InJob => &[TaskKind::Job, TaskKind::Part],
-        // A waiting job gets the worker as soon as the current part is done.
+        // No part is claimed early: a waiting job gets the worker when the current part is done, or
+        // before.
         Asking::AtPart if is_job_ready => &[],
         Asking::AtPart => &[TaskKind::Part],
     }

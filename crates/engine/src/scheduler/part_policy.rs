@@ -13,10 +13,11 @@ pub trait WantedParts {
     /// Returns the direction of the scan.
     fn direction(&self) -> ScanDirection;
 
-    /// Returns whether a job wants a part that no worker has claimed.
+    /// Returns whether any job wants the part, and no worker has claimed it.
     fn is_wanted(&self, part: usize) -> bool;
 
-    /// Returns whether a part goes on with a batch. Such parts come first: the reductions of the
+    /// Returns whether a wanted part belongs to a batch that has begun. A policy takes such parts
+    /// first: the reductions of the
     /// batch take memory until its last part.
     fn goes_on(&self, part: usize) -> bool;
 
@@ -31,13 +32,13 @@ pub trait PartPolicy: Send {
     fn next(&mut self, wanted: &dyn WantedParts) -> Option<usize>;
 }
 
-/// The policies, for tests and benchmarks.
+/// Which part of a scan is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PartOrder {
-    /// [`RoundRobin`].
+    /// Round and round, in the direction of the scan, so that reads are sequential.
     #[default]
     RoundRobin,
-    /// [`Priority`].
+    /// The part with the highest priority of GraphM (Zhao et al., SC 2019, section 4).
     Priority,
 }
 
@@ -82,8 +83,8 @@ impl PartPolicy for RoundRobin {
 /// ```
 ///
 /// `N(j)` is the number of parts that job `j` still needs in its iteration. So a job that is near
-/// the end of its iteration gets there, and comes back to share the parts of the next one; and parts
-/// that many jobs want come early.
+/// the end of its iteration gets there, and comes back to share the parts of the next one; and
+/// parts that many jobs want come early.
 #[derive(Debug)]
 pub struct Priority;
 

@@ -46,7 +46,7 @@ pub struct Scanning {
     claimed_count: usize,
 }
 
-/// A part that a worker has claimed, for all jobs that had it pending.
+/// A part that a worker has claimed, and the jobs that take it.
 pub struct Claim {
     /// Its number.
     pub part: usize,
@@ -94,7 +94,7 @@ impl Queue {
         if self.scanning.is_empty() {
             self.direction = job.demand.direction;
         }
-        // A job that comes later owes nothing to those that came before it.
+        // A job that comes later gets no extra time for the time before it came.
         if let Some(least) = self.least_worked() {
             job.slot.catch_up(least);
         }
@@ -111,13 +111,13 @@ impl Queue {
         self.broken = Some(detail);
     }
 
-    /// Returns the least time that any job which still needs parts has worked.
+    /// Returns the slowest clock of the jobs that still need parts, in nanoseconds.
     fn least_worked(&self) -> Option<u64> {
         let needing = self.scanning.iter().filter(|job| job.pending_count > 0);
         needing.map(|job| job.slot.worked()).min()
     }
 
-    /// Claims the next part, for all jobs that have it pending and have credit.
+    /// Claims the next part, for all jobs that want it; for one of them if it is read alone.
     fn claim(&mut self, parts: &[Part]) -> Option<Claim> {
         let worked_max = self.credit.worked_max(self.least_worked()?);
         let Queue { scanning, is_claimed, is_read_alone, policy, direction, .. } = self;
@@ -198,7 +198,7 @@ struct Wanted<'q> {
     scanning: &'q [Scanning],
     is_claimed: &'q [bool],
     direction: ScanDirection,
-    /// The longest time that a job may have worked to begin a batch.
+    /// The greatest clock of a job that may begin a batch, in nanoseconds.
     worked_max: u64,
 }
 
@@ -271,7 +271,7 @@ impl Scanning {
     }
 
     /// Returns whether the job takes this part, if its batch begins with part `first`. It begins a
-    /// batch only if it has worked for `worked_max` at most, and then takes all parts of the batch.
+    /// batch only if its clock shows at most `worked_max`, and then takes all parts of the batch.
     fn wants(&self, part: usize, first: usize, worked_max: u64) -> bool {
         let may_take = match part == first {
             true => self.slot.worked() <= worked_max,
@@ -373,10 +373,10 @@ mod tests {
         for part in [0, 1] {
             assert_eq!(claim(&mut queue, [&quick, &slow]), Some((part, [true, false])));
         }
-        // Other workers are at the two parts that the quick job could have, but for one batch.
+        // Parts 0 and 1 are claimed, so the quick job begins the last batch.
         assert_eq!(claim(&mut queue, [&quick, &slow]), Some((2, [true, false])));
         end(&mut queue, 0, &[&quick]);
-        // Parts of the same batch go on for the quick job; then only the slow one has a part left.
+        // The quick job goes on with its batch. Then only the slow job has a part left.
         let next: Vec<_> = (0..3).map(|_| claim(&mut queue, [&quick, &slow])).collect();
         assert_eq!(
             next,
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_comes_later_owes_nothing_to_those_before_it() {
+    fn a_job_that_comes_later_gets_no_time_for_before() {
         let mut queue = Queue::new(5, PartOrder::RoundRobin);
         let first = add(&mut queue);
         first.charge(Duration::from_secs(100));

@@ -82,9 +82,11 @@ impl<'s> Stream<'s> {
         self.claims.push_back(Arc::new(claim));
     }
 
-    /// Takes the next groups of the part at work into `stretch`: at least one, and more up to `size`
-    /// bytes while they take no memory from reads. The groups before are done. A group that was not
-    /// in memory when it was requested, and that no job needed then, is passed over.
+    /// Goes past the next groups of the part at work, and puts those that are in memory into
+    /// `stretch`: one group, and more while all have up to `size` bytes and those that were read
+    /// take up to half of the memory of the stream. The groups before are done. A group that was
+    /// not in memory when it was requested, and that no job needed then, is passed over, so
+    /// `stretch` may stay empty.
     ///
     /// # Errors
     /// Read errors.

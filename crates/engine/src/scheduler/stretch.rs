@@ -1,9 +1,9 @@
-//! Stretches: the tile groups of a part that go through all jobs before the groups after them.
+//! Stretches: consecutive tile groups of a part that all jobs process before the groups after them.
 
 use tegula_machine::memory::last_level_cache;
 use tegula_store::graph::Graph;
 
-/// The share of the cache that is left for accumulators and code: one part in `RESERVED`.
+/// The share of the cache that is left for accumulators and code is `1 / RESERVED`.
 const RESERVED: u64 = 4;
 
 /// The size of a stretch: all jobs of a part process it, and then the tiles after it.
@@ -17,8 +17,8 @@ pub enum StretchSize {
 }
 
 impl StretchSize {
-    /// Returns the bytes of a stretch of tiles for jobs with `vertex_bytes` bytes for each vertex, all
-    /// together.
+    /// Returns the bytes of a stretch of tiles for jobs with `vertex_bytes` bytes for each vertex,
+    /// all together.
     pub(super) fn bytes(self, graph: &Graph, workers: usize, vertex_bytes: u64) -> u64 {
         match self {
             StretchSize::Bytes(bytes) => bytes,
@@ -31,7 +31,7 @@ impl StretchSize {
 }
 
 /// Returns the greatest stretch by Formula 1 of GraphM (Zhao et al., SC 2019, section 3.2). Each of
-/// `workers` has a stretch of `S` of the `tiles` bytes in the `cache`, with as great a share of the
+/// `workers` has a stretch of `S` of the `tiles` bytes in the `cache`, and the same share of the
 /// `vertices` bytes of all jobs, beside a reserve `r`:
 ///
 /// ```text

@@ -91,7 +91,7 @@ impl Scheduler<'_> {
     }
 
     /// Advances a job that can return soon, if this worker has been at its part for a quantum. So
-    /// such a job waits for a quantum, and not for a part, with however many jobs that share it.
+    /// such a job waits for about a quantum, however many jobs share the part.
     pub(super) fn look_up(&self) {
         stand_in(|| {
             let next = lock(&self.queue).next_ready(Asking::InJob);

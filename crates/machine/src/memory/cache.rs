@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The size that counts where the system tells none.
+/// The size that is assumed if the system tells none.
 const TYPICAL: u64 = 32 << 20;
 
-/// Returns the bytes of the cache of the last level, which the cores that share it have together.
+/// Returns the bytes of the last-level cache. The cores that share it have this much together.
 pub fn last_level_cache() -> u64 {
     static SIZE: OnceLock<u64> = OnceLock::new();
     *SIZE

@@ -22,9 +22,9 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// In which order the scheduler takes the parts of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartOrder {
-    /// As they lie on the disk.
-    Plain,
-    /// Those first that most jobs wait for.
+    /// Round and round, as they lie on the disk.
+    RoundRobin,
+    /// By the priority of GraphM.
     Priority,
 }
 
@@ -32,7 +32,7 @@ impl PartOrder {
     /// Returns the options that ask for this order.
     fn options(self) -> [&'static str; 2] {
         match self {
-            PartOrder::Plain => ["--part-order", "plain"],
+            PartOrder::RoundRobin => ["--part-order", "round-robin"],
             PartOrder::Priority => ["--part-order", "priority"],
         }
     }

@@ -22,7 +22,7 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let (mut priority, mut plain) = (Vec::new(), Vec::new());
         for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
             priority.push(lab.batch(&by(PartOrder::Priority), &jobs)?);
-            plain.push(lab.batch(&by(PartOrder::Plain), &jobs)?);
+            plain.push(lab.batch(&by(PartOrder::RoundRobin), &jobs)?);
         }
         let of = |rans: &[Ran], value: fn(&Ran) -> f64| rans.iter().map(value).collect::<Vec<_>>();
         let seconds = Figure::new(

@@ -145,7 +145,7 @@ fn with_bytes(estimate: Estimate, bytes: u64) -> Estimate {
     Estimate { vertex_bytes, on_disk, ..estimate }
 }
 
-/// Returns the bytes for reading seeds. They become sums in double precision, and these become
+/// Returns the bytes for reading seeds. Seeds become sums in double precision, and sums become
 /// shares, before anything else is held.
 fn reading_size(seeds: &Seeds, graph: &Graph) -> u64 {
     seeds.reading_size.max(seeds.size() + 3 * PageRank::seeds_size(graph.vertex_count()))
@@ -166,7 +166,7 @@ fn estimate_fused(
     side_table::with_reading(with_bytes(estimate, held), reading)
 }
 
-/// Runs unweighted runs as one.
+/// Runs unweighted members as one.
 fn run_fused(
     members: &[Member<'_, PageRankOptions>],
     graph: &Graph,

@@ -58,9 +58,9 @@ pub struct WccOptions {
     /// How components are found.
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub method: Method,
-    /// The most iterations of `propagation`. If labels still change then, there is a warning, and
-    /// the answer is no partition into components: N iterations find the smallest id within N hops
-    /// of each vertex.
+    /// The most iterations of `propagation`. If the last of them changes a label, there is a
+    /// warning, and the answer is no partition into components: N iterations find the smallest id
+    /// within N hops of each vertex.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub max_iterations: Option<u64>,
 }

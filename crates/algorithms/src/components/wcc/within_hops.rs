@@ -110,8 +110,8 @@ impl Figures for Reach {
 
     fn warning(&self) -> Option<Diagnostic> {
         (!self.converged).then(|| {
-            let message = "the labels have not converged: these are no whole components, but \
-                the smallest ids within as many hops as there were iterations";
+            let message = "the labels have not converged: each is the smallest id within as \
+                many hops as there were iterations, and not that of a whole component";
             Diagnostic::from(message.to_owned()).hint(Hint::raise("max_iterations"))
         })
     }

@@ -2,7 +2,8 @@
 //! Efficient Multi-Source Graph Traversal*, VLDB 2014).
 //!
 //! A vertex sends the bits of the searches that have just reached it. A target takes the level as
-//! its distance in those that had not reached it before. Memory: 288 bytes a vertex.
+//! its distance in those that had not reached it before. Memory: 288 bytes a vertex, and 4 for each
+//! search when their distances are taken apart.
 
 use tegula_engine::traverse::Directions;
 use tegula_engine::{

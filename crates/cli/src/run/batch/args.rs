@@ -50,8 +50,8 @@ pub struct BatchArgs {
     /// At most N jobs at a time; others wait, in the order of arrival.
     #[arg(long = "jobs", value_name = "N", default_value = "16", help_heading = BATCH)]
     pub jobs_max: NonZeroUsize,
-    /// Run each job by itself. Else jobs of one algorithm that wait at the same time become one run
-    /// where that takes less time.
+    /// Never run several jobs as one. Without this option, jobs of one algorithm that wait at the
+    /// same time become one run if that takes less time.
     #[arg(long, help_heading = BATCH)]
     pub no_fuse: bool,
     /// Estimate the memory and the time of each job and of all, and do not run.
