@@ -55,7 +55,8 @@ pub fn join<R>(
 ) -> Result<(R, RunStatistics)> {
     graph.short_vertex_count()?;
     options.with_scheduler(graph, |scheduler| {
-        let held = held + ActiveSet::size(graph.vertex_count());
+        // A set is there twice while it is copied.
+        let held = held + 2 * ActiveSet::size(graph.vertex_count());
         let demand = MemoryDemand::scan("the engine", held, has_weights && graph.is_weighted());
         let admitted = scheduler.ledger().admit(&[demand], options.reserve, &options.cancel)?;
         let statistics = RunStatistics::default();

@@ -70,6 +70,10 @@ impl PartPolicy for RoundRobin {
         let last = self.last.filter(|&(_, before)| before == direction);
         let first = last.map_or(0, |(part, _)| step_of(part) + 1);
         let mut parts = (0..count).map(|step| step_of((first + step) % count));
+        let begun = (0..count).map(step_of).find(|&part| going_on(part, wanted));
+        if begun.is_some() {
+            return begun;
+        }
         let next = parts.find(|&part| wanted.is_wanted(part))?;
         self.last = Some((next, direction));
         Some(next)
@@ -85,21 +89,29 @@ impl PartPolicy for RoundRobin {
 /// `N(j)` is the number of parts that job `j` still needs in its iteration. So a job that is near
 /// the end of its iteration gets there, and comes back to share the parts of the next one; and
 /// parts that many jobs want come early.
+/// While workers wait for reads, a job that needs few parts in each of many iterations may hold
+/// another one back.
 #[derive(Debug)]
 pub struct Priority;
 
 impl PartPolicy for Priority {
     fn next(&mut self, wanted: &dyn WantedParts) -> Option<usize> {
-        let parts = || (0..wanted.count()).filter(|&part| wanted.is_wanted(part));
-        if let Some(part) = parts().find(|&part| wanted.goes_on(part)) {
-            return Some(part);
+        let begun = (0..wanted.count()).find(|&part| going_on(part, wanted));
+        if begun.is_some() {
+            return begun;
         }
+        let parts = || (0..wanted.count()).filter(|&part| wanted.is_wanted(part));
         // The first one of equal priority, so that reads are as sequential as they can be.
         let best = parts()
             .map(|part| (priority(part, wanted), part))
             .reduce(|best, other| if other.0 > best.0 { other } else { best });
         best.map(|(_, part)| part)
     }
+}
+
+/// Returns whether a part is wanted and belongs to a batch that has begun.
+fn going_on(part: usize, wanted: &dyn WantedParts) -> bool {
+    wanted.goes_on(part) && wanted.is_wanted(part)
 }
 
 fn priority(part: usize, wanted: &dyn WantedParts) -> f64 {
@@ -160,6 +172,8 @@ mod tests {
         wanted.direction = ScanDirection::LastToFirst;
         let found: Vec<_> = (0..5).map(|_| order.next(&wanted)).collect();
         assert_eq!(found, [4, 2, 1, 0, 4].map(Some));
+        let begun = Jobs { going_on: Some(1), ..wanted };
+        assert_eq!(order.next(&begun), Some(1), "a batch at work goes on");
     }
 
     #[test]

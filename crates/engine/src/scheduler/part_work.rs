@@ -28,7 +28,9 @@ use crate::job::{Job, PartStatistics, PartWork};
 /// Processes the first part of a stream for all jobs for which it was claimed.
 pub fn process_part(scheduler: &Scheduler<'_>, stream: &mut Stream<'_>) {
     let Some(claim) = stream.first() else { return };
-    let mut shared = SharedPart { scheduler, claim: &claim, spent: PartStatistics::default() };
+    let spent = PartStatistics::default();
+    let staying = claim.jobs.len();
+    let mut shared = SharedPart { scheduler, claim: &claim, spent, staying, last: None };
     let mut works: Vec<JobPart<'_>> = Vec::with_capacity(claim.jobs.len());
     for slot in &claim.jobs {
         match JobPart::begin(scheduler, &claim, slot) {
@@ -36,11 +38,13 @@ pub fn process_part(scheduler: &Scheduler<'_>, stream: &mut Stream<'_>) {
             None => shared.leave(slot, false),
         }
     }
-    works.sort_by_key(|work| work.slot.edge_cost());
+    // The costs change meanwhile, so each is looked up once.
+    works.sort_by_cached_key(|work| work.slot.edge_cost());
     if let Err(error) = shared.process(stream, &mut works) {
         shared.give_up(works, error);
     }
     stream.done();
+    shared.let_last_leave();
     lock(&scheduler.queue).release(claim.part, &shared.spent);
     scheduler.workers.ring();
     scheduler.ledger.note_room();
@@ -52,6 +56,11 @@ struct SharedPart<'p, 'g> {
     claim: &'p Claim,
     /// What the worker has spent on all jobs together.
     spent: PartStatistics,
+    /// Jobs that have not left.
+    staying: usize,
+    /// The last job, and whether it comes again. It leaves after the worker has given the memory of
+    /// the part back: the job after it may need all memory.
+    last: Option<(&'p Arc<Slot>, bool)>,
 }
 
 impl<'p> SharedPart<'p, '_> {
@@ -81,7 +90,10 @@ impl<'p> SharedPart<'p, '_> {
                 } else {
                     works.push(work);
                 }
-                self.scheduler.look_up();
+                // Another job may wait for memory that this worker's reads hold.
+                if stream.has_no_reads() {
+                    self.scheduler.look_up();
+                }
             }
         }
         // The part has no group, or none that a job needs.
@@ -90,7 +102,7 @@ impl<'p> SharedPart<'p, '_> {
     }
 
     /// Ends the part for a job.
-    fn end(&mut self, work: JobPart<'_>) {
+    fn end(&mut self, work: JobPart<'p>) {
         let slot = work.slot;
         self.spent.working += work.end();
         self.leave(slot, false);
@@ -98,7 +110,7 @@ impl<'p> SharedPart<'p, '_> {
 
     /// Gives the part up, because a read failed. Each of several jobs reads the part again alone,
     /// and sees whether its own read fails.
-    fn give_up(&self, works: Vec<JobPart<'_>>, error: Error) {
+    fn give_up(&mut self, works: Vec<JobPart<'p>>, error: Error) {
         if let [work] = &works[..] {
             let slot = work.slot;
             slot.fail(error);
@@ -117,9 +129,21 @@ impl<'p> SharedPart<'p, '_> {
     }
 
     /// Lets a job leave the part. The guard of the job must be gone: it may advance at once.
-    fn leave(&self, slot: &Arc<Slot>, comes_again: bool) {
-        lock(&self.scheduler.queue).leave(self.claim.part, slot, comes_again);
-        self.scheduler.workers.ring();
+    fn leave(&mut self, slot: &'p Arc<Slot>, comes_again: bool) {
+        self.staying -= 1;
+        if self.staying == 0 {
+            self.last = Some((slot, comes_again));
+        } else {
+            lock(&self.scheduler.queue).leave(self.claim.part, slot, comes_again);
+            self.scheduler.workers.ring();
+        }
+    }
+
+    /// Lets the last job leave, which the caller announces.
+    fn let_last_leave(&mut self) {
+        if let Some((slot, comes_again)) = self.last.take() {
+            lock(&self.scheduler.queue).leave(self.claim.part, slot, comes_again);
+        }
     }
 }
 

@@ -159,6 +159,12 @@ impl Queue {
         self.ready.remove(index)
     }
 
+    /// Returns the next job that can advance by itself and returns soon.
+    pub fn next_short(&mut self) -> Option<Arc<Slot>> {
+        let index = self.ready.iter().position(|slot| slot.is_short())?;
+        self.ready.remove(index)
+    }
+
     /// Lets a job leave a claimed part. If it `comes_again`, it gets the part once more, alone.
     pub fn leave(&mut self, part: usize, slot: &Arc<Slot>, comes_again: bool) {
         self.is_read_alone[part] |= comes_again;

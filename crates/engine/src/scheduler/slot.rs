@@ -23,6 +23,8 @@ pub struct Slot {
     has_failed: AtomicBool,
     /// Whether [`Job::advance`] returns soon.
     pub is_resumable: bool,
+    /// Whether the job has advanced before. The first time may take long.
+    has_begun: AtomicBool,
     /// Whether the job has been given a group of tiles, by group.
     is_touched: OnceLock<Box<[AtomicBool]>>,
     /// The clock of the job: nanoseconds that workers have spent on it, and those that it was
@@ -44,6 +46,7 @@ impl Slot {
             failure: Mutex::new(None),
             has_failed: AtomicBool::new(false),
             is_resumable,
+            has_begun: AtomicBool::new(false),
             is_touched: OnceLock::new(),
             worked: AtomicU64::new(0),
             scan_time: AtomicU64::new(0),
@@ -84,7 +87,13 @@ impl Slot {
         self.cancel.check()?;
         let mut job = self.job.write().unwrap_or_else(|lock| lock.into_inner());
         let Some(job) = &mut *job else { return Err(Error::cancelled()) };
+        self.has_begun.store(true, Ordering::Relaxed);
         guarded(|| job.advance(context))
+    }
+
+    /// Returns whether the next advance returns soon.
+    pub fn is_short(&self) -> bool {
+        self.is_resumable && self.has_begun.load(Ordering::Relaxed)
     }
 
     pub fn cancel(&self) -> &Cancel {

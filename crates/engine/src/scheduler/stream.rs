@@ -128,6 +128,11 @@ impl<'s> Stream<'s> {
         }
     }
 
+    /// Returns whether no read of this stream has memory or waits for it.
+    pub fn has_no_reads(&self) -> bool {
+        self.outstanding == 0
+    }
+
     /// Returns whether all groups of the part at work were taken.
     pub fn is_at_end(&self) -> bool {
         let claim = self.claims.front();

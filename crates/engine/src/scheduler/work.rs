@@ -94,7 +94,7 @@ impl Scheduler<'_> {
     /// such a job waits for about a quantum, however many jobs share the part.
     pub(super) fn look_up(&self) {
         stand_in(|| {
-            let next = lock(&self.queue).next_ready(Asking::InJob);
+            let next = lock(&self.queue).next_short();
             if let Some(slot) = next {
                 self.advance(&slot);
             }

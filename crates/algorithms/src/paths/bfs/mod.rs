@@ -100,7 +100,8 @@ fn run_fused(
     });
     let directions = members.first().map_or(Directions::Forward, |(one, _)| one.direction.into());
     let program = Together::new(searches.collect::<Result<_>>()?, directions);
-    let outcome = tegula_engine::run(graph, program, options)?;
+    let run_options = RunOptions { checkpoints: None, ..options.clone() };
+    let outcome = tegula_engine::run(graph, program, &run_options)?;
     let all = outcome.program.take_apart(&outcome.states, &outcome.statistics);
     let answer = |(reached, statistics)| {
         Ok(Found::new(Levels::<()>::new(reached, false, graph, options)?, statistics))

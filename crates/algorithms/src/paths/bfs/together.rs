@@ -81,6 +81,8 @@ impl Together {
         self.levels.iter().enumerate().map(|(search, &levels)| {
             let reached = states.iter().map(|state| Reached::at(state.distances[search]));
             let reached: Vec<Reached<()>> = reached.collect();
+            // All may be reached in a level that is counted before the run ends.
+            let levels = levels.min(statistics.iterations);
             (States::from(reached), statistics.of_lane(search, levels))
         })
     }

@@ -55,8 +55,15 @@ pub(super) fn run_lanes(
     searches: Vec<(Sources, SsspConfig)>,
     options: &RunOptions<'_>,
 ) -> Result<Vec<Result<Distances<States<f64>>>>> {
+    // The default is the same for all: they are fused only if they go in one direction.
+    let mut delta = None;
     let of_each = searches.into_iter().map(|(sources, config)| {
-        let (search, delta) = search_of(graph, sources, config, options)?;
+        let config = SsspConfig { delta: config.delta.or(delta), ..config };
+        let (search, found) = search_of(graph, sources, config, options)?;
+        if config.delta.is_none() {
+            delta = Some(found);
+        }
+        let delta = found;
         Ok((Sssp(search), delta))
     });
     let (programs, deltas): (Vec<Sssp>, Vec<f64>) =

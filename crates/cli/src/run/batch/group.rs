@@ -32,6 +32,11 @@ impl<'b> Queue<'b> {
         Queue(planned.iter().enumerate().map(waiting).collect())
     }
 
+    /// Puts a job back that was taken.
+    pub fn put_back(&mut self, waiting: Waiting<'b>) {
+        self.0.insert(waiting.place, waiting);
+    }
+
     /// Takes the job that arrives next.
     pub fn next(&mut self) -> Option<Waiting<'b>> {
         self.0.pop_first().map(|(_, waiting)| waiting)
@@ -100,7 +105,7 @@ impl<'b> Group<'b> {
             let fewer = members.len().next_power_of_two() / 2;
             for Member { place, planned, prepared, .. } in members.drain(fewer..) {
                 let prepared = Some(prepared);
-                queue.0.insert(place, Waiting { place, planned, prepared });
+                queue.put_back(Waiting { place, planned, prepared });
             }
         }
         Group { members, needs }

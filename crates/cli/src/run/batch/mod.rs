@@ -37,6 +37,9 @@ pub use args::{BatchArgs, command, is_asked_for};
 use group::{Group, Member, Queue, Waiting};
 use jobs::BatchJob;
 
+/// The tables of jobs that may run as one take one part in `FILES_SHARE` of the budget, and those of
+/// one job more.
+const FILES_SHARE: u64 = 16;
 /// Time after which a thread that waits for the arrival of a job looks for a cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -122,17 +125,19 @@ struct Ended<'b> {
 /// Runs what is prepared, as one if it is more than one; returns what each finds, or what is wrong
 /// with it alone.
 fn found(
-    mut prepared: Vec<Prepared<'_>>,
+    prepared: Vec<Prepared<'_>>,
     graph: &Graph,
     options: &RunOptions<'_>,
-) -> tegula_algorithms::Result<Vec<tegula_algorithms::Result<Found>>> {
-    match prepared.pop() {
-        Some(only) if prepared.is_empty() => Ok(vec![Ok(only.run(graph, options)?)]),
-        last => {
-            prepared.extend(last);
-            Prepared::run_fused(&prepared.iter().collect::<Vec<_>>(), graph, options)
+) -> (Vec<tegula_algorithms::Result<Found>>, bool) {
+    if prepared.len() > 1 {
+        let all: Vec<&Prepared<'_>> = prepared.iter().collect();
+        let found = guarded(|| Ok(Prepared::run_fused(&all, graph, options)?));
+        if let Ok(found) = found {
+            return (found, true);
         }
+        // One of them may be at fault. By itself, each has its own result, or its own fault.
     }
+    (prepared.into_iter().map(|one| one.run(graph, options)).collect(), false)
 }
 
 /// What all jobs did.
@@ -265,22 +270,21 @@ impl<'b> Batch<'b> {
             ..run_options(args, self.graph, self.session)
         };
         let group = self.group_of(first, &mut queue, &options)?;
+        *together = group.members.iter().map(|member| member.planned).collect();
         let reserve = group.needs.estimate.reserve(self.scheduler, &self.session.cancel)?;
         drop(queue);
-        *together = group.members.iter().map(|member| member.planned).collect();
         let queued = self.begun.elapsed();
         let prepared: Vec<_> = group.members.into_iter().map(|member| member.prepared).collect();
         let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let options = RunOptions { reserve: Some(&reserve), ..options };
         let started = Instant::now();
-        let found = found(prepared, self.graph, &options);
-        let found = found.map_err(|error| failed(error, budget))?;
+        let (found, is_fused) = found(prepared, self.graph, &options);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
         let _writing = lock(&self.is_writing);
         let all = std::mem::take(together);
         for ((&planned, found), tables) in all.iter().zip(found).zip(tables) {
-            let others = all.iter().filter(|&&other| !ptr::eq(other, planned));
+            let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, planned));
             let fused_with = others.map(|other| &*other.job.name).collect();
             let queued = queued.saturating_sub(planned.job.after);
             let ended = Ended { planned, tables, fused_with, queued, ran };
@@ -305,13 +309,23 @@ impl<'b> Batch<'b> {
         let first = self.prepared(first, options)?;
         let most = if self.args.no_fuse { 1 } else { planned.job.request.fused_max() };
         let mut others = Vec::new();
-        for waiting in queue.take_like(planned, most - 1, self.graph, self.begun) {
+        let mut held = first.prepared.files_size();
+        let mut like = queue.take_like(planned, most - 1, self.graph, self.begun).into_iter();
+        for waiting in like.by_ref() {
             let planned = waiting.planned;
             match guarded(|| self.prepared(waiting, options)) {
-                Ok(member) => others.push(member),
+                Ok(member) => {
+                    held += member.prepared.files_size();
+                    others.push(member);
+                }
                 Err(failure) => self.end(planned, Some(&failure)),
             }
+            // No reserve counts what was read for jobs that have to wait after all.
+            if held > self.budget / FILES_SHARE {
+                break;
+            }
         }
+        like.for_each(|waiting| queue.put_back(waiting));
         Ok(Group::of(first, others, queue, self.graph, self.budget))
     }
 
