@@ -1,5 +1,5 @@
-//! The scan of a graph for other engines: an engine and the jobs of a
-//! [`Scheduler`](crate::Scheduler) share the tiles in memory and each read.
+//! The scan of a graph for other engines: an engine and the jobs of a [`Scheduler`] share the tiles
+//! in memory and each read.
 //!
 //! GraphM (Zhao et al., SC 2019, section 3.4) is a layer of storage below graph engines. Each of
 //! its four calls is here:
@@ -40,12 +40,11 @@ pub struct SharedScan<'s> {
 
 /// Calls `body` with the shared scan of a graph, on the scheduler of the options or on a new one.
 /// The engine holds `held` bytes of its own until `body` returns, and the scheduler counts them.
-/// Weights are read if
-/// `has_weights`. Returns what `body` returns, and the statistics of all scans.
+/// Weights are read if `has_weights`. Returns what `body` returns, and the statistics of all scans.
 ///
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget) before `body` is called; the errors of `body`;
-/// [`TooManyVertices`](tegula_store::Error::TooManyVertices) for a graph without short ids.
+/// [`Limit`](tegula_machine::Error::Limit) for a graph without short ids.
 pub fn join<R>(
     graph: &Graph,
     held: u64,
