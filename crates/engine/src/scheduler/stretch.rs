@@ -1,4 +1,5 @@
-//! Stretches: consecutive tile groups of a part that all jobs process before the groups after them.
+//! A stretch is some consecutive tile groups of a part. All jobs process it, and then the groups
+//! after it.
 
 use tegula_machine::memory::last_level_cache;
 use tegula_store::graph::Graph;
