@@ -14,6 +14,7 @@
 //! The paper's `Convert()` is the import of a graph.
 
 use std::sync::Mutex;
+use std::time::Instant;
 
 use tegula_machine::threads::unlocked;
 use tegula_store::Result;
@@ -90,7 +91,7 @@ impl SharedScan<'_> {
             set.replace(words.to_vec());
             set
         });
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let mut scan = ForeignScan {
             graph: self.graph,
             visit,

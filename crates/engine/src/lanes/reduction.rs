@@ -13,8 +13,8 @@ use crate::program::Reduction;
 #[derive(Debug)]
 pub struct LaneReduction<R, const K: usize>(PhantomData<fn() -> R>);
 
-/// What many messages to one target are reduced to, for each lane. It is no plain array, because a
-/// wide sum must come [from](From) a message.
+/// The reduced messages to one target, for each lane. It is no plain array, because an accumulator
+/// must be made [from](From) a message.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(transparent)]
 pub struct LaneSums<A, const K: usize>(pub(super) [A; K]);

@@ -228,6 +228,6 @@ fn lanes_may_go_along_rows() {
 
 #[test]
 #[should_panic(expected = "5 programs for 4 lanes")]
-fn lanes_are_as_many_as_programs() {
+fn more_programs_than_lanes_are_refused() {
     Lanes::<Fading, 4>::new(fading());
 }

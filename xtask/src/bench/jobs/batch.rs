@@ -48,7 +48,7 @@ pub struct Setup<'a> {
     pub is_fused: bool,
     /// The most jobs at a time.
     pub jobs_max: usize,
-    /// As many as there are cores, unless given.
+    /// Worker threads; one per core if there is no number.
     pub threads: Option<usize>,
     pub part_order: Option<PartOrder>,
     /// Limits the disk.

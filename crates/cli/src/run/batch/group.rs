@@ -85,8 +85,8 @@ pub struct Group<'b> {
 }
 
 impl<'b> Group<'b> {
-    /// Makes a group of `first` and as many of the others as can run with it in less time and within
-    /// `budget` bytes. The rest goes back into the queue.
+    /// Makes a group of `first` and the others, if their one run takes less time than single runs,
+    /// and at most `budget` bytes. If not, it tries fewer; the rest goes back into the queue.
     pub fn of(
         first: Member<'b>,
         others: Vec<Member<'b>>,

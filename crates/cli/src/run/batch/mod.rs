@@ -37,8 +37,8 @@ pub use args::{BatchArgs, command, is_asked_for};
 use group::{Group, Member, Queue, Waiting};
 use jobs::BatchJob;
 
-/// The tables of jobs that may run as one take one part in `FILES_SHARE` of the budget, and those of
-/// one job more.
+/// The tables of jobs that may run as one take `1 / FILES_SHARE` of the budget, and those of one job
+/// more.
 const FILES_SHARE: u64 = 16;
 /// Time after which a thread that waits for the arrival of a job looks for a cancellation.
 const LOOK: Duration = Duration::from_millis(50);
