@@ -6,6 +6,8 @@ use super::random::Random;
 
 /// The jobs of the paper's mix.
 pub const MIX: usize = 16;
+/// The iterations of each of several PageRanks.
+const ITERATIONS: u64 = 10;
 /// The dampings that the paper draws from.
 const DAMPING: (f64, f64) = (0.1, 0.85);
 
@@ -66,11 +68,13 @@ pub fn mix(count: usize, sources: &[String], iterations_max: u64, random: &mut R
     (0..count).map(job).collect()
 }
 
-/// Returns PageRanks whose dampings lie evenly between the paper's.
+/// Returns PageRanks whose dampings lie evenly between the paper's, with a fixed number of
+/// iterations as in GridGraph.
 pub fn pageranks(count: usize) -> Vec<Job> {
     let job = |index: usize| {
         let share = (index as f64 + 0.5) / count as f64;
-        Job::new(format!("ranks-{}", index + 1), "pagerank", json!({ "damping": damping(share) }))
+        let options = json!({ "damping": damping(share), "iterations": ITERATIONS });
+        Job::new(format!("ranks-{}", index + 1), "pagerank", options)
     };
     (0..count).map(job).collect()
 }
