@@ -21,7 +21,7 @@ use crate::program::{
 use crate::traverse::Directions;
 
 pub use reduction::{LaneReduction, LaneSums};
-pub use run::run_lanes;
+pub use run::{run_lanes, take_apart};
 
 /// Up to `K` runs of a program, as one program. Only a program whose vertices may
 /// [signal again](Program::MAY_SIGNAL_AGAIN) has lanes, because a vertex is asked for its signals

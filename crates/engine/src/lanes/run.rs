@@ -31,27 +31,51 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     let options = &RunOptions { checkpoints: None, ..options.clone() };
     let lanes = Lanes::<P, K>::new(programs);
     let Outcome { states, program, statistics } = run_anywhere(graph, lanes, options)?;
-    let programs = program.into_programs().enumerate();
-    let outcome = |(lane, (program, iterations))| {
-        options.cancel.check()?;
-        let states = states_of(&states, lane, graph)?;
-        let statistics = statistics.of_lane(lane, iterations);
-        Ok(Outcome { states, program, statistics })
+    let programs: Vec<(P, u64)> = program.into_programs().collect();
+    let count = programs.len();
+    let of_lanes = match states.in_memory() {
+        Some(states) => {
+            let of_lanes = take_apart(states, count, |states, lane| states[lane]);
+            of_lanes.into_iter().map(States::from).collect()
+        }
+        None => (0..count)
+            .map(|lane| states_on_disk(&states, lane, graph, options))
+            .collect::<Result<Vec<_>>>()?,
     };
-    programs.map(outcome).collect()
+    let outcome = |(lane, ((program, iterations), states))| {
+        let statistics = statistics.of_lane(lane, iterations);
+        Outcome { states, program, statistics }
+    };
+    Ok(programs.into_iter().zip(of_lanes).enumerate().map(outcome).collect())
 }
 
-/// Returns the states of one lane, in memory or on disk like those of all.
-fn states_of<S: Value, const K: usize>(
+/// States that are taken apart at a time, so that they are still in the cache for the last lane.
+const CHUNK: usize = 256;
+
+/// Takes states of several lanes apart: returns the values that `value_of` finds for each lane.
+pub fn take_apart<S, T>(
+    states: &[S],
+    lanes: usize,
+    value_of: impl Fn(&S, usize) -> T,
+) -> Vec<Vec<T>> {
+    let mut of_lanes: Vec<Vec<T>> = (0..lanes).map(|_| huge::with_capacity(states.len())).collect();
+    for chunk in states.chunks(CHUNK) {
+        for (lane, values) in of_lanes.iter_mut().enumerate() {
+            values.extend(chunk.iter().map(|states| value_of(states, lane)));
+        }
+    }
+    of_lanes
+}
+
+/// Writes the states of one lane to the disk where those of all lanes are.
+fn states_on_disk<S: Value, const K: usize>(
     states: &States<[S; K]>,
     lane: usize,
     graph: &Graph,
+    options: &RunOptions<'_>,
 ) -> Result<States<S>> {
-    let Some(mut writer) = StatesWriter::next_to(states, graph)? else {
-        let mut of_lane = huge::with_capacity(states.len());
-        of_lane.extend(states.in_memory().into_iter().flatten().map(|states| states[lane]));
-        return Ok(of_lane.into());
-    };
+    options.cancel.check()?;
+    let mut writer = StatesWriter::next_to(states, graph)?.expect("these states lie on disk");
     states
         .for_each_chunk(|_, states| writer.write_each(states.iter().map(|states| states[lane])))?;
     writer.finish()

@@ -7,7 +7,7 @@
 
 use tegula_engine::traverse::Directions;
 use tegula_engine::{
-    Activity, Aggregate, Next, Or, Program, RunStatistics, Settling, States, VertexId,
+    Activity, Aggregate, Next, Or, Program, RunStatistics, Settling, States, VertexId, take_apart,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -78,9 +78,10 @@ impl Together {
         states: &[ReachedBy],
         statistics: &RunStatistics,
     ) -> impl Iterator<Item = (States<Reached<()>>, RunStatistics)> {
-        self.levels.iter().enumerate().map(|(search, &levels)| {
-            let reached = states.iter().map(|state| Reached::at(state.distances[search]));
-            let reached: Vec<Reached<()>> = reached.collect();
+        let all = take_apart(states, self.levels.len(), |state, search| {
+            Reached::at(state.distances[search])
+        });
+        self.levels.iter().zip(all).enumerate().map(|(search, (&levels, reached))| {
             // All may be reached in a level that is counted before the run ends.
             let levels = levels.min(statistics.iterations);
             (States::from(reached), statistics.of_lane(search, levels))
