@@ -141,6 +141,8 @@ pub struct JobEstimate<'a> {
     /// About; null where it cannot be estimated.
     pub seconds: Option<Seconds>,
     pub fits: bool,
+    /// The jobs that run as one with it.
+    pub fused_with: &'a [&'a str],
 }
 
 /// Seconds of each part of a run.

@@ -4,11 +4,13 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::{Errno, fcntl_getfd};
 use serde::Serialize;
 use serde_json::Serializer;
+use tegula_machine::threads::lock;
 
 use crate::errors::{Failure, Result};
 use crate::escape;
@@ -73,6 +75,9 @@ pub fn answer(object: &impl Serialize) -> Result<()> {
 /// Writes an object of one of many jobs, before the answer. An object may name every vertex, so it
 /// is serialized while it is written.
 pub fn object(object: &impl Serialize) -> Result<()> {
+    /// Held while an object is written, so that no two are mixed.
+    static IS_WRITING: Mutex<()> = Mutex::new(());
+    let _writing = lock(&IS_WRITING);
     let write = || {
         let mut out = BufWriter::new(open()?);
         object.serialize(&mut Serializer::with_formatter(&mut out, escape::Visible))?;

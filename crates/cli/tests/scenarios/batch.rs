@@ -135,17 +135,12 @@ fn searches_run_as_one_with_the_bytes_of_single_runs() {
     let edges = edges(&Rmat::new(9, 8, 5).unwrap());
     let sources: Vec<u64> = edges.iter().step_by(400).map(|&(source, _)| source).collect();
     let edges = EdgeList::new(edges).weighted(7);
-    let weights = edges.weights.iter().flatten();
-    let line =
-        |((source, target), weight): (&(u64, u64), &f32)| format!("{source} {target} {weight}\n");
-    shop.write("g.el", edges.edges.iter().zip(weights).map(line).collect::<String>());
     let each = format!(r#""each": {{"source": {sources:?}}}"#);
     for (layouts, searches) in [
         ("tiles", vec!["bfs", "bfs --cutoff 2", "sssp", "sssp --cutoff 9.5"]),
         ("tiles,rows", vec!["bfs"]),
     ] {
-        let options = format!("--layouts {layouts} --weighted --ids integer --force");
-        shop.tegula(&format!("import g.el -o g.tegula {options}")).done();
+        shop.import(&edges, &format!("--layouts {layouts}"));
         for search in searches {
             let (algorithm, cutoff) = search.split_once(" --cutoff ").unwrap_or((search, "1e9"));
             let options = match search.contains("cutoff") {
@@ -173,6 +168,39 @@ fn searches_run_as_one_with_the_bytes_of_single_runs() {
                 let others = fused_with(&objects, &name);
                 assert!(!others.is_empty(), "{search}, {layouts}");
             }
+        }
+    }
+}
+
+#[test]
+fn products_of_several_vectors_run_as_one_with_the_bytes_of_single_runs() {
+    let shop = Shop::new();
+    let edges = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap())).weighted(7);
+    let vector = |step: usize| -> String {
+        let sources = edges.edges.iter().step_by(step).enumerate();
+        let row = |(number, (source, _)): (usize, &(u64, u64))| format!("{source},0.{number}\n");
+        sources.map(row).collect()
+    };
+    shop.write("few.csv", vector(300));
+    shop.write("many.csv", vector(7));
+    let jobs = [
+        ("few", "--vector few.csv", r#"{"vector": "few.csv"}"#),
+        ("many", "--vector many.csv --iterations 3", r#"{"vector": "many.csv", "iterations": 3}"#),
+        ("ones", "--iterations 2", r#"{"iterations": 2}"#),
+    ];
+    let line = |(name, _, options): &(&str, &str, &str)| {
+        format!(r#"{{"name": "{name}", "algorithm": "spmv", "options": {options}}}"#)
+    };
+    let lines: Vec<String> = jobs.iter().map(line).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    for edges in [EdgeList { weights: None, ..edges.clone() }, edges] {
+        shop.import(&edges, "");
+        let (objects, _) = objects(&batch(&shop, &lines, "--json --force").done());
+        for (name, words, _) in jobs {
+            shop.tegula(&format!("run spmv g.tegula {words} -o alone.parquet --force")).done();
+            let path = format!("out/{name}.parquet");
+            assert!(shop.read("alone.parquet") == shop.read(&path), "{words}");
+            assert_eq!(fused_with(&objects, name).len(), 2, "{name}");
         }
     }
 }
@@ -301,6 +329,30 @@ fn an_estimate_tells_the_needs_of_each_job() {
     shop.write("jobs.jsonl", lines.join("\n"));
     let little = shop.tegula("run --batch jobs.jsonl g.tegula --estimate --memory 31MiB");
     assert_eq!(little.code, Some(1), "{}", little.out);
+}
+
+#[test]
+fn an_estimate_counts_jobs_that_run_as_one_once() {
+    let shop = shop();
+    let ranks = r#"{"algorithm": "pagerank", "each": {"damping": [0.5, 0.6, 0.7, 0.8]}}"#;
+    let lost =
+        r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "none.csv"}}"#;
+    let late = r#"{"name": "late", "algorithm": "pagerank", "after_seconds": 9}"#;
+    shop.write("jobs.jsonl", [ranks, lost, late].join("\n"));
+    let estimate = |more: &str| {
+        let said =
+            shop.tegula(&format!("run --batch jobs.jsonl g.tegula --estimate --json {more}"));
+        assert_eq!(said.code, Some(1), "one job cannot run: {}", said.err);
+        let told: Value = said.json();
+        let count = |job: &Value| job["fused_with"].as_array().unwrap().len();
+        let counts: Vec<usize> = told["jobs"].as_array().unwrap().iter().map(count).collect();
+        (counts, told["seconds"].as_f64().unwrap(), told["peak_memory_bytes"].as_u64().unwrap())
+    };
+    let (with, seconds, peak) = estimate("");
+    let (alone, seconds_alone, peak_alone) = estimate("--no-fuse");
+    assert_eq!((with, alone), (vec![3, 3, 3, 3, 0], vec![0; 5]));
+    assert!(seconds < seconds_alone, "{seconds} s as one run, {seconds_alone} s alone");
+    assert!(peak > 0 && peak_alone > 0);
 }
 
 #[test]

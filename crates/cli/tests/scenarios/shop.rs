@@ -130,10 +130,14 @@ impl Shop {
 
     /// Imports a list of edges as `g.tegula`, replacing an earlier one.
     pub fn import(&self, graph: &EdgeList, options: &str) {
-        let lines = graph.edges.iter().map(|(source, target)| format!("{source} {target}\n"));
-        self.write("g.el", lines.collect::<String>());
+        let line = |(number, (source, target)): (usize, &(u64, u64))| match &graph.weights {
+            None => format!("{source} {target}\n"),
+            Some(weights) => format!("{source} {target} {}\n", weights[number]),
+        };
+        self.write("g.el", graph.edges.iter().enumerate().map(line).collect::<String>());
+        let weighted = if graph.weights.is_some() { "--weighted" } else { "" };
         self.tegula(&format!(
-            "import g.el -o g.tegula --force --ids integer --allow-empty {options}"
+            "import g.el -o g.tegula --force --ids integer --allow-empty {weighted} {options}"
         ))
         .done();
     }

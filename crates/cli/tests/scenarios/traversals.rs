@@ -4,17 +4,6 @@ use tegula_testkit::{EdgeList, conductance, mis, mst, small_graphs, verify_mis, 
 
 use crate::shop::{Shop, column, lines, numbers};
 
-/// Imports a weighted, undirected graph as `g.tegula`.
-fn import_weighted(shop: &Shop, graph: &EdgeList, options: &str) {
-    let weights = graph.weights.as_ref().expect("weights");
-    let edges = graph.edges.iter().zip(weights);
-    let lines = edges.map(|((source, target), weight)| format!("{source} {target} {weight}\n"));
-    shop.write("g.wel", lines.collect::<String>());
-    let words =
-        "import g.wel -o g.tegula --force --ids integer --undirected --weighted --allow-empty";
-    shop.tegula(&format!("{words} {options}")).done();
-}
-
 fn weighted(graph: &EdgeList) -> EdgeList {
     let weight = |edge: usize| (edge * 7919 % 5) as f32 - 0.5;
     EdgeList { weights: Some((0..graph.edges.len()).map(weight).collect()), ..graph.clone() }
@@ -26,7 +15,7 @@ fn every_small_graph_has_the_oracles_answers_in_both_orders() {
     for (name, graph) in small_graphs(5) {
         let graph = weighted(&graph);
         for order in ["given --layouts tiles,rows", "degree"] {
-            import_weighted(&shop, &graph, &format!("--order {order}"));
+            shop.import(&graph, &format!("--undirected --order {order}"));
             let components = shop.tegula("run wcc g.tegula --method traversal").done().out;
             assert_eq!(numbers::<u64>(&components, "component"), wcc(&graph), "{name} {order}");
             let members = shop.tegula("run mis g.tegula --seed 9").done().out;
@@ -126,7 +115,7 @@ fn tables_of_edges_and_of_members_have_every_format() {
     let shop = Shop::new();
     let mut graph = EdgeList::new(vec![(1, 2), (2, 3), (3, 1)]);
     graph.weights = Some(vec![0.5, 2.0, 1.0]);
-    import_weighted(&shop, &graph, "");
+    shop.import(&graph, "--undirected");
     shop.tegula("run mst g.tegula -o out.csv").done();
     assert_eq!(shop.read("out.csv"), b"source,target,weight\n1,2,0.5\n1,3,1\n");
     shop.tegula("run mst g.tegula -o out.npy").done();

@@ -6,7 +6,6 @@
 //! order of reduction is fixed (eight lanes in a row, four in a strip of 16 targets, two in masks),
 //! so all give the same bits.
 
-use tegula_machine::memory::prefetch;
 use tegula_store::tiles::{
     BLOCK_SIZE, Block, BlockVisitor, EdgeWeight, Encoding, InstructionSet, MaskVisitor, Strip,
     Tile, WINDOW_SIZE,
@@ -267,10 +266,6 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
     }
 }
 
-/// Bytes of a message from which the sums of a window do not fit in the L2 cache. Then the messages
-/// and sums of a block are prefetched: a processor looks only a few edges ahead by itself.
-const PREFETCHED_FROM: usize = 32;
-
 /// Edges lead to 256 targets or more, up to a window; all sums stay in the L2 cache.
 struct Wide<'a, 'w, P: Program, F, S, R> {
     messages: Messages<'a, P>,
@@ -287,12 +282,6 @@ where
 {
     #[inline(always)]
     fn block(&mut self, block: &Block) {
-        if size_of::<Message<P>>() >= PREFETCHED_FROM {
-            for (&source, &target) in block.sources.iter().zip(&block.targets) {
-                prefetch(self.messages.values, source as usize);
-                prefetch(self.sums.as_slice(), usize::from(target));
-            }
-        }
         for (lane, (&source, &target)) in block.sources.iter().zip(&block.targets).enumerate() {
             let weigh = || (self.weigh)(block.first_entry + lane);
             let carried = self.messages.carried(source, weigh);

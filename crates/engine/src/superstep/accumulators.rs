@@ -8,7 +8,6 @@
 
 use std::ops::Range;
 
-use tegula_machine::memory::huge;
 use tegula_store::tiles::WINDOW_SIZE;
 
 use crate::program::{Accumulator, Message, Program, Reduction};
@@ -49,13 +48,6 @@ pub enum ParkedAccumulators<P: Program> {
         /// Edges reduced into `short` since the last spill.
         short_count: usize,
     },
-}
-
-/// Returns copies of a value on huge pages: edges reach targets in any order.
-fn filled<T: Copy>(len: usize, value: T) -> Vec<T> {
-    let mut items = huge::with_capacity(len);
-    items.resize(len, value);
-    items
 }
 
 impl<P: Program> ParkedAccumulators<P> {
@@ -112,15 +104,14 @@ impl<P: Program> Accumulators<P> {
         Accumulators { long: Vec::new(), short: Vec::new(), short_counts: Vec::new() }
     }
 
-    /// Makes room for targets before `targets_end`, counted from the first window. All accumulators
-    /// must hold identities.
+    /// Makes room for targets before `targets_end`, counted from the first window.
     pub fn reserve(&mut self, targets_end: usize) {
         let size = Self::room_for(targets_end);
         if self.long.len() < size {
-            self.long = filled(size, P::Reduction::IDENTITY.into());
+            self.long.resize(size, P::Reduction::IDENTITY.into());
             self.short_counts.resize(size / WINDOW_SIZE, 0);
             if Self::HAS_SHORT {
-                self.short = filled(size, P::Reduction::IDENTITY);
+                self.short.resize(size, P::Reduction::IDENTITY);
             }
         }
     }

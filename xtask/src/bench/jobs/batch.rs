@@ -51,6 +51,8 @@ pub struct Setup<'a> {
     /// Worker threads; one per core if there is no number.
     pub threads: Option<usize>,
     pub part_order: Option<PartOrder>,
+    /// Bytes of tiles that all jobs process before those after them.
+    pub stretch_size: Option<u64>,
     /// Limits the disk.
     pub throttle: Option<&'a Throttle>,
 }
@@ -89,6 +91,7 @@ impl<'a> Setup<'a> {
             jobs_max: 16,
             threads: None,
             part_order: None,
+            stretch_size: None,
             throttle: None,
         }
     }
@@ -116,6 +119,9 @@ impl<'a> Setup<'a> {
         command.args(self.part_order.iter().flat_map(|order| order.options()));
         if let Some(threads) = self.threads {
             command.args(["--threads", &threads.to_string()]);
+        }
+        if let Some(size) = self.stretch_size {
+            command.args(["--stretch-size", &size.to_string()]);
         }
         command.stdin(Stdio::null());
         Ok(command)

@@ -11,6 +11,7 @@ mod random;
 mod searches;
 mod single;
 mod sources;
+mod stretches;
 mod subject;
 mod throttle;
 
@@ -38,5 +39,6 @@ pub const JOBS: &[Group] = &[
     Group { name: "sources", title: "Searches from close sources", measure: sources::all },
     Group { name: "cores", title: "The mix by the number of threads", measure: cores::all },
     Group { name: "order", title: "Orders of the parts", measure: order::all },
+    Group { name: "stretches", title: "The mix by the size of a stretch", measure: stretches::all },
     Group { name: "single-job", title: "A single job, before and now", measure: single::all },
 ];

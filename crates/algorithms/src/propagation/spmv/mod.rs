@@ -20,11 +20,11 @@ mod vector;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::{EdgeWeight, Estimate, Graph, RunOptions};
+use tegula_engine::{EdgeWeight, Estimate, Graph, Outcome, RunOptions, States};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, SideFiles,
-    Weights,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Iterations, LANES,
+    Member, SideFiles, Weights, estimate_lanes, run_lanes,
 };
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
@@ -70,6 +70,15 @@ impl Algorithm for SpmvOptions {
     };
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = &["vector"];
+    const FUSING: Option<Fusing<SpmvOptions>> = Some(Fusing {
+        widths: LANES,
+        can_fuse: |_, _, _| true,
+        estimate: estimate_fused,
+        run: |members, graph, options| match graph.is_weighted() {
+            true => multiply_all::<f32>(members, graph, options),
+            false => multiply_all::<()>(members, graph, options),
+        },
+    });
     type Files = Vector;
 
     fn edges(&self) -> Edges {
@@ -107,21 +116,54 @@ impl Algorithm for SpmvOptions {
     }
 
     fn run(&self, graph: &Graph, vector: Vector, options: &RunOptions<'_>) -> Result<Found> {
-        let vector = self.vector.is_some().then(|| vector.into_values());
         match graph.is_weighted() {
-            true => multiply::<f32>(graph, vector, self.iterations, options),
-            false => multiply::<()>(graph, vector, self.iterations, options),
+            true => multiply(graph, self.program::<f32>(&vector), options),
+            false => multiply(graph, self.program::<()>(&vector), options),
         }
+    }
+}
+
+impl SpmvOptions {
+    fn program<W>(&self, vector: &Vector) -> Spmv<W> {
+        Spmv::new(self.vector.is_some().then(|| vector.values()), self.iterations)
     }
 }
 
 fn multiply<W: EdgeWeight>(
     graph: &Graph,
-    vector: Option<Vec<f32>>,
-    iterations: u64,
+    program: Spmv<W>,
     options: &RunOptions<'_>,
 ) -> Result<Found> {
-    let outcome = tegula_engine::run_anywhere(graph, Spmv::<W>::new(vector, iterations), options)?;
-    let product = product(outcome.states, graph, &options.cancel)?;
-    Ok(Found::new(product, outcome.statistics))
+    found(tegula_engine::run_anywhere(graph, program, options)?, graph, options)
+}
+
+/// Multiplies all vectors in one run.
+fn multiply_all<W: EdgeWeight>(
+    members: &[Member<'_, SpmvOptions>],
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Result<Found>>> {
+    let programs = members.iter().map(|(one, vector)| one.program::<W>(vector)).collect();
+    let outcomes = run_lanes(graph, programs, options)?;
+    Ok(outcomes.into_iter().map(|outcome| found(outcome, graph, options)).collect())
+}
+
+fn found<W: EdgeWeight>(
+    Outcome { states, statistics, .. }: Outcome<Spmv<W>, States<f32>>,
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Found> {
+    Ok(Found::new(product(states, graph, &options.cancel)?, statistics))
+}
+
+/// Estimates several multiplications as one run. Their vectors are held to its end.
+fn estimate_fused(members: &[Member<'_, SpmvOptions>], graph: &Graph, threads: usize) -> Estimate {
+    let estimate = match graph.is_weighted() {
+        true => estimate_lanes::<Spmv<f32>>(graph, members.len(), threads),
+        false => estimate_lanes::<Spmv<()>>(graph, members.len(), threads),
+    };
+    let held: u64 = members.iter().map(|(_, vector)| vector.size()).sum();
+    let reading = members.iter().map(|(_, vector)| vector.reading_size).max();
+    let estimate = Estimate { vertex_bytes: estimate.vertex_bytes + held, ..estimate };
+    side_table::with_reading(estimate, reading.unwrap_or(0))
 }

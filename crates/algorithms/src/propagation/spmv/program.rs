@@ -1,6 +1,7 @@
 //! The multiplication as a program.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use tegula_engine::{Activity, ApplyTo, EdgeWeight, Next, Program, Sum, VertexId};
 
@@ -8,14 +9,14 @@ use tegula_engine::{Activity, ApplyTo, EdgeWeight, Next, Program, Sum, VertexId}
 #[derive(Debug, Clone)]
 pub struct Spmv<W> {
     /// The value of each vertex, by dense id; `None` for ones.
-    vector: Option<Vec<f32>>,
+    vector: Option<Arc<Vec<f32>>>,
     iterations: u64,
     weight: PhantomData<fn() -> W>,
 }
 
 impl<W> Spmv<W> {
     /// Multiplies a vector, by default of ones, `iterations` times.
-    pub fn new(vector: Option<Vec<f32>>, iterations: u64) -> Spmv<W> {
+    pub fn new(vector: Option<Arc<Vec<f32>>>, iterations: u64) -> Spmv<W> {
         Spmv { vector, iterations, weight: PhantomData }
     }
 }
@@ -27,6 +28,8 @@ impl<W: EdgeWeight> Program for Spmv<W> {
     type Aggregate = ();
 
     const APPLY_TO: ApplyTo = ApplyTo::All;
+    /// All vertices are active in every iteration.
+    const MAY_SIGNAL_AGAIN: bool = true;
 
     fn size(&self) -> u64 {
         self.vector.as_ref().map_or(0, |vector| size_of_val(&vector[..]) as u64)

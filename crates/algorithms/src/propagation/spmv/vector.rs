@@ -1,5 +1,7 @@
 //! Reads the vector from a table.
 
+use std::sync::Arc;
+
 use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::Result;
 
@@ -10,7 +12,7 @@ use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 #[derive(Debug, Default)]
 pub struct Vector {
     /// By dense id. Allocated at the first row, after its size was checked against the budget.
-    values: Vec<f32>,
+    values: Arc<Vec<f32>>,
     len: usize,
     /// Bytes that reading it takes.
     pub reading_size: u64,
@@ -25,13 +27,20 @@ impl Vector {
     ) -> Result<Vector> {
         let mut vector = Vector { len: tables.graph.vertex_count() as usize, ..Vector::default() };
         vector.reading_size = tables.read(option, source, &mut vector)?;
+        vector.all_values();
         Ok(vector)
     }
 
-    /// The values of all vertices, by dense id.
-    pub fn into_values(mut self) -> Vec<f32> {
-        self.values.resize(self.len, 0.0);
-        self.values
+    /// Returns the values of all vertices, by dense id.
+    pub fn values(&self) -> Arc<Vec<f32>> {
+        Arc::clone(&self.values)
+    }
+
+    /// Returns a value for each vertex, which is 0 where no row was read.
+    fn all_values(&mut self) -> &mut [f32] {
+        let values = Arc::make_mut(&mut self.values);
+        values.resize(self.len, 0.0);
+        values
     }
 }
 
@@ -54,8 +63,7 @@ impl RowVisitor for Vector {
         let text = row.values[0].unwrap_or_default();
         let value = text.parse::<f32>().ok().filter(|value| value.is_finite());
         let value = value.ok_or_else(|| format!("`{text}` is no finite number"))?;
-        self.values.resize(self.len, 0.0);
-        self.values[row.vertex.index()] += value;
+        self.all_values()[row.vertex.index()] += value;
         Ok(())
     }
 

@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum};
-use tegula_engine::{PartOrder, Resources, StretchSize};
+use tegula_engine::{Graph, PartOrder, Resources, StretchSize};
 use tegula_machine::memory::parse_size;
 
+use super::group::Grouping;
 use crate::args::{MACHINE, ReadingArgs, Threads};
 use crate::run::options::CommonArgs;
 
@@ -105,6 +106,11 @@ impl BatchArgs {
             stretch: self.stretch_size.map_or(alone.stretch, StretchSize::Bytes),
             ..alone
         }
+    }
+
+    /// Returns how jobs on a graph become groups, given the bytes that all have together.
+    pub fn grouping<'g>(&self, graph: &'g Graph, budget: u64) -> Grouping<'g> {
+        Grouping { graph, threads: self.threads.count(), budget, may_fuse: !self.no_fuse }
     }
 
     /// Returns the options that all jobs have in common.

@@ -4,39 +4,47 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::answer::List;
-use tegula_algorithms::side_table::LocalPaths;
-use tegula_engine::{Executor, Graph};
+use tegula_engine::Graph;
 
 use super::args::BatchArgs;
+use super::group::{Group, Grouping, Member, Queue, Waiting};
 use super::jobs::BatchJob;
-use crate::errors::{Failure, Result};
+use crate::errors::{Failure, Result, guarded};
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
-use crate::run::one::{needs_rows, run_options};
+use crate::run::one::run_options;
 use crate::run::options::RunArgs;
 use crate::session::Session;
 
-/// Prints what each job needs, and all of them together.
+/// Prints what each job needs, and all of them together. Jobs become one run as if each started
+/// when it arrives.
 ///
 /// # Errors
 /// [`Failure::JobsFailed`] where a job does not fit or cannot run.
 pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Session) -> Result<()> {
     let budget = args.memory(jobs.len());
-    let mut needs: Vec<JobNeeds<'_>> = Vec::new();
-    for job in jobs {
-        match JobNeeds::of(job, graph, args, session) {
-            Ok(of_job) => needs.push(of_job),
+    let estimating = Estimating { grouping: args.grouping(graph, budget), args, session };
+    let (mut needs, mut runs) = (Vec::new(), Vec::new());
+    let mut queue = Queue::new(jobs.iter());
+    while let Some(waiting) = queue.next() {
+        let job = waiting.job;
+        match guarded(|| estimating.of_next(waiting, &mut queue)) {
+            Ok((of_jobs, run)) => {
+                needs.extend(of_jobs);
+                runs.extend(run);
+            }
             Err(failure) => session.report_job(&job.name, &failure),
         }
     }
-    let fitting: Vec<&JobNeeds<'_>> = needs.iter().filter(|needs| needs.needed <= budget).collect();
-    let seconds: Option<Duration> = fitting.iter().map(|needs| needs.seconds).sum();
-    let peak = peak(&fitting, budget, args.jobs_max.get());
+    needs.sort_by_key(|needs| needs.place);
+    let fitting = needs.iter().filter(|needs| needs.run.needed <= budget).count();
+    let seconds: Option<Duration> = runs.iter().map(|run| run.seconds).sum();
+    let peak = peak(&runs, budget, args.jobs_max.get());
     if session.json {
         session.print_json(&json::BatchEstimate {
             schema: "tegula.batch_estimate.v1",
             jobs: needs.iter().map(|needs| needs.to_json(budget)).collect(),
-            fitting: fitting.len(),
+            fitting,
             peak_memory_bytes: peak,
             seconds: seconds.map(Seconds),
             memory_bytes: budget,
@@ -44,56 +52,94 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
     } else {
         session.print(&report::aligned(&list(&needs, budget)))?;
         let mut facts = Facts::default();
-        facts.add("jobs", format!("{} of {} fit", fitting.len(), jobs.len()));
+        facts.add("jobs", format!("{fitting} of {} fit", jobs.len()));
+        facts.add("runs", runs.len().to_string());
         facts.add("budget", report::bytes(budget));
         facts.add("at the peak, about", report::bytes(peak));
         let time = seconds.map_or_else(|| "not known".to_owned(), report::time);
         facts.add("one after the other, about", time);
         session.print(&format!("all jobs\n{}", facts.to_text()))?;
     }
-    match jobs.len() - fitting.len() {
+    match jobs.len() - fitting {
         0 => Ok(()),
         failed => Err(Failure::JobsFailed { failed, jobs: jobs.len() }),
     }
 }
 
-/// What a job needs.
-struct JobNeeds<'j> {
-    name: &'j str,
-    algorithm: &'static str,
-    /// Bytes of a process that runs this job alone.
+/// What a run of one job or several needs.
+struct RunNeeds {
+    /// Bytes of a process with this run alone.
     needed: u64,
     /// Bytes that such a process has in common with others: code and tables.
     overhead: u64,
-    /// Bytes of its tiles or rows, which jobs share.
+    /// Bytes of its tiles or rows, which runs share.
     layout: u64,
     seconds: Option<Duration>,
 }
 
-impl<'j> JobNeeds<'j> {
-    fn of(
-        job: &'j BatchJob,
-        graph: &Graph,
-        args: &BatchArgs,
-        session: &Session,
-    ) -> Result<JobNeeds<'j>> {
+/// What a job needs.
+struct JobNeeds<'j> {
+    /// Its place in the order of arrival.
+    place: usize,
+    name: &'j str,
+    algorithm: &'static str,
+    /// A run of this job alone.
+    run: RunNeeds,
+    /// The jobs that run as one with it.
+    fused_with: Vec<&'j str>,
+}
+
+/// An estimate at work.
+struct Estimating<'e> {
+    grouping: Grouping<'e>,
+    args: &'e BatchArgs,
+    session: &'e Session,
+}
+
+impl Estimating<'_> {
+    /// Returns what a job needs and what all do that run as one with it, and their run if it fits.
+    fn of_next<'j>(
+        &self,
+        waiting: Waiting<'j>,
+        queue: &mut Queue<'j>,
+    ) -> Result<(Vec<JobNeeds<'j>>, Option<RunNeeds>)> {
+        let &Estimating { ref grouping, args, session } = self;
+        let job = waiting.job;
         let run = RunArgs::of_job(&args.common(), job.file_name().into(), job.format);
-        let options = run_options(&run, graph, session);
-        job.request.check_input(graph)?;
-        let prepared = job.request.prepare(graph, &options, &LocalPaths)?;
-        let needs_rows = needs_rows(&job.request, graph, Executor::Auto)?;
-        let threads = args.threads.count();
-        let needs = Needs::of(&prepared, graph, threads, needs_rows)?;
-        let speed = args.reading.speed(graph.directory());
-        let seconds = needs.seconds(args.reading.budget.bytes(), threads, &speed);
-        Ok(JobNeeds {
-            name: &job.name,
-            algorithm: job.request.name,
+        let options = run_options(&run, grouping.graph, session);
+        let first = grouping.member(waiting, &options)?;
+        if first.needs.needed() > grouping.budget {
+            return Ok((vec![self.of_job(&first, Vec::new())], None));
+        }
+        let Group { members, needs } = grouping.group_of(first, queue, job.after, &options);
+        let others = |place: usize| {
+            let others = members.iter().filter(|other| other.place != place);
+            others.map(|other| &*other.job.name).collect()
+        };
+        let of_jobs = members.iter().map(|member| self.of_job(member, others(member.place)));
+        Ok((of_jobs.collect(), Some(self.of_run(&needs))))
+    }
+
+    fn of_job<'j>(&self, member: &Member<'j>, fused_with: Vec<&'j str>) -> JobNeeds<'j> {
+        JobNeeds {
+            place: member.place,
+            name: &member.job.name,
+            algorithm: member.job.request.name,
+            run: self.of_run(&member.needs),
+            fused_with,
+        }
+    }
+
+    fn of_run(&self, needs: &Needs) -> RunNeeds {
+        let &Estimating { ref grouping, args, .. } = self;
+        let speed = args.reading.speed(grouping.graph.directory());
+        let seconds = needs.seconds(grouping.budget, grouping.threads, &speed);
+        RunNeeds {
             needed: needs.needed(),
             overhead: needs.estimate.overhead_bytes,
             layout: needs.estimate.layout_bytes,
             seconds: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-        })
+        }
     }
 }
 
@@ -102,34 +148,41 @@ impl JobNeeds<'_> {
         json::JobEstimate {
             name: self.name,
             algorithm: self.algorithm,
-            needed_bytes: self.needed,
-            seconds: self.seconds.map(Seconds),
-            fits: self.needed <= budget,
+            needed_bytes: self.run.needed,
+            seconds: self.run.seconds.map(Seconds),
+            fits: self.run.needed <= budget,
+            fused_with: &self.fused_with,
         }
     }
 }
 
-/// Returns about how many bytes the process takes at its peak, when the `jobs_max` jobs that need
-/// the most run at once. What jobs share counts once.
-fn peak(fitting: &[&JobNeeds<'_>], budget: u64, jobs_max: usize) -> u64 {
-    let most = |of: fn(&JobNeeds<'_>) -> u64| fitting.iter().map(|needs| of(needs)).max();
-    let mut own: Vec<u64> = fitting.iter().map(|needs| needs.needed - needs.overhead).collect();
+/// Returns about how many bytes the process takes at its peak, when the `runs_max` runs that need
+/// the most go on at once. What runs share counts once.
+fn peak(runs: &[RunNeeds], budget: u64, runs_max: usize) -> u64 {
+    let most = |of: fn(&RunNeeds) -> u64| runs.iter().map(of).max();
+    let mut own: Vec<u64> = runs.iter().map(|run| run.needed - run.overhead).collect();
     own.sort_unstable_by(|a, b| b.cmp(a));
-    let own: u64 = own.iter().take(jobs_max).sum();
-    let shared = [most(|needs| needs.overhead), most(|needs| needs.layout)];
+    let own: u64 = own.iter().take(runs_max).sum();
+    let shared = [most(|run| run.overhead), most(|run| run.layout)];
     (own + shared.into_iter().flatten().sum::<u64>()).min(budget)
 }
 
 /// Returns a line for each job.
 fn list(needs: &[JobNeeds<'_>], budget: u64) -> List {
     let row = |needs: &JobNeeds<'_>| {
-        let time = needs.seconds.map_or_else(|| "not known".to_owned(), report::time);
-        let fits = if needs.needed <= budget { "yes" } else { "no" };
-        let needed = report::bytes(needs.needed);
-        vec![needs.name.to_owned(), needs.algorithm.to_owned(), needed, time, fits.to_owned()]
+        let run = &needs.run;
+        let time = run.seconds.map_or_else(|| "not known".to_owned(), report::time);
+        let fits = if run.needed <= budget { "yes" } else { "no" };
+        let others = match needs.fused_with.len() {
+            0 => String::new(),
+            others => report::counted(others as u64, "other", "others"),
+        };
+        let needed = report::bytes(run.needed);
+        let (name, algorithm) = (needs.name.to_owned(), needs.algorithm.to_owned());
+        vec![name, algorithm, needed, time, fits.to_owned(), others]
     };
     List {
-        header: vec!["job", "algorithm", "needed", "takes, about", "fits"],
+        header: vec!["job", "algorithm", "needed", "takes, about", "fits", "as one with"],
         rows: needs.iter().map(row).collect(),
     }
 }

@@ -16,9 +16,9 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Found, Needs, Prepared};
+use tegula_algorithms::algorithm::{Found, Prepared};
 use tegula_algorithms::answer::Answer;
-use tegula_algorithms::side_table::{LocalPaths, TableRead};
+use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{Executor, Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Unit, lock, start_in, start_workers};
 use tegula_store::Error;
@@ -34,12 +34,9 @@ use crate::session::Session;
 use crate::{allocator, stdout};
 
 pub use args::{BatchArgs, command, is_asked_for};
-use group::{Group, Member, Queue, Waiting};
+use group::{Grouping, Queue, Waiting};
 use jobs::BatchJob;
 
-/// The tables of jobs that may run as one take `1 / FILES_SHARE` of the budget, and those of one job
-/// more.
-const FILES_SHARE: u64 = 16;
 /// Time after which a thread that waits for the arrival of a job looks for a cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -163,13 +160,12 @@ fn run_all(
     session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
         let batch = Batch {
-            graph,
-            args,
+            planned,
+            grouping: args.grouping(graph, resources.memory),
             scheduler,
             session,
-            budget: resources.memory,
             begun,
-            queue: Mutex::new(Queue::new(planned)),
+            queue: Mutex::new(Queue::new(planned.iter().map(|planned| &planned.job))),
             is_writing: Mutex::default(),
             totals: Mutex::default(),
         };
@@ -191,17 +187,16 @@ fn run_all(
 
 /// A batch at work.
 struct Batch<'b> {
-    graph: &'b Graph,
-    args: &'b BatchArgs,
+    /// All jobs, in the order of arrival.
+    planned: &'b [Planned],
+    grouping: Grouping<'b>,
     scheduler: &'b Scheduler<'b>,
     session: &'b Session,
-    /// Bytes for all jobs that run.
-    budget: u64,
     begun: Instant,
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
     /// this one and those that were to run with it hold the tables of their options.
     queue: Mutex<Queue<'b>>,
-    /// Held while a table is written: that takes memory beside the memory of the jobs.
+    /// Held while the tables of a run are written: that takes memory beside the memory of the jobs.
     is_writing: Mutex<()>,
     totals: Mutex<Totals>,
 }
@@ -212,13 +207,13 @@ impl<'b> Batch<'b> {
         loop {
             let mut queue = lock(&self.queue);
             let Some(waiting) = queue.next() else { return };
-            let arrival = self.begun + waiting.planned.job.after;
+            let arrival = self.begun + waiting.job.after;
             while let Some(left) = arrival.checked_duration_since(Instant::now())
                 && !self.session.cancel.is_cancelled()
             {
                 park_timeout(left.min(LOOK));
             }
-            let mut together = vec![waiting.planned];
+            let mut together = vec![&self.planned[waiting.place]];
             let outcome = guarded(|| self.run(waiting, queue, &mut together));
             if let Err(failure) = outcome {
                 together.into_iter().for_each(|planned| self.end(planned, Some(&failure)));
@@ -259,18 +254,21 @@ impl<'b> Batch<'b> {
         mut queue: MutexGuard<'_, Queue<'b>>,
         together: &mut Vec<&'b Planned>,
     ) -> Result<()> {
-        let Planned { job, args, .. } = first.planned;
-        let budget = self.budget;
+        let Planned { job, args, .. } = &self.planned[first.place];
+        let Grouping { graph, budget, .. } = self.grouping;
         let progress = self.session.job_bar(&job.name, job.request.iterations.known());
         progress.wait_for("memory");
         let options = RunOptions {
             memory: budget,
             progress: &progress,
             scheduler: Some(self.scheduler),
-            ..run_options(args, self.graph, self.session)
+            ..run_options(args, graph, self.session)
         };
-        let group = self.group_of(first, &mut queue, &options)?;
-        *together = group.members.iter().map(|member| member.planned).collect();
+        let first = self.grouping.member(first, &options)?;
+        first.needs.check("the job", budget)?;
+        let now = self.begun.elapsed();
+        let group = self.grouping.group_of(first, &mut queue, now, &options);
+        *together = group.members.iter().map(|member| &self.planned[member.place]).collect();
         let reserve = group.needs.estimate.reserve(self.scheduler, &self.session.cancel)?;
         drop(queue);
         let queued = self.begun.elapsed();
@@ -278,74 +276,48 @@ impl<'b> Batch<'b> {
         let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let options = RunOptions { reserve: Some(&reserve), ..options };
         let started = Instant::now();
-        let (found, is_fused) = found(prepared, self.graph, &options);
+        let (found, is_fused) = found(prepared, graph, &options);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
         let _writing = lock(&self.is_writing);
         let all = std::mem::take(together);
-        for ((&planned, found), tables) in all.iter().zip(found).zip(tables) {
+        let ended = |(&planned, tables): (&&'b Planned, _)| {
             let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, planned));
             let fused_with = others.map(|other| &*other.job.name).collect();
             let queued = queued.saturating_sub(planned.job.after);
-            let ended = Ended { planned, tables, fused_with, queued, ran };
-            let found = found.map_err(|error| failed(error, budget));
-            let delivered = guarded(|| self.deliver(ended, found?));
-            self.end(planned, delivered.as_ref().err());
-        }
+            Ended { planned, tables, fused_with, queued, ran }
+        };
+        let ended: Vec<Ended<'b>> = all.iter().zip(tables).map(ended).collect();
+        self.deliver_all(ended.into_iter().zip(found));
         Ok(())
     }
 
-    /// Returns a job with all that run as one with it.
-    ///
-    /// # Errors
-    /// What is wrong with this job. What is wrong with others is reported.
-    fn group_of(
+    /// Writes the tables of jobs that ran as one. Each worker writes one at a time: a run of several
+    /// jobs has freed more memory than so many tables take.
+    fn deliver_all(
         &self,
-        first: Waiting<'b>,
-        queue: &mut Queue<'b>,
-        options: &RunOptions<'_>,
-    ) -> Result<Group<'b>> {
-        let planned = first.planned;
-        let first = self.prepared(first, options)?;
-        let most = if self.args.no_fuse { 1 } else { planned.job.request.fused_max() };
-        let mut others = Vec::new();
-        let mut held = first.prepared.files_size();
-        let mut like = queue.take_like(planned, most - 1, self.graph, self.begun).into_iter();
-        for waiting in like.by_ref() {
-            let planned = waiting.planned;
-            match guarded(|| self.prepared(waiting, options)) {
-                Ok(member) => {
-                    held += member.prepared.files_size();
-                    others.push(member);
-                }
-                Err(failure) => self.end(planned, Some(&failure)),
-            }
-            // No reserve counts what was read for jobs that have to wait after all.
-            if held > self.budget / FILES_SHARE {
-                break;
-            }
-        }
-        like.for_each(|waiting| queue.put_back(waiting));
-        Ok(Group::of(first, others, queue, self.graph, self.budget))
-    }
-
-    /// Reads the tables of a job, unless another job has had them read, and checks that it can run.
-    fn prepared(&self, mut waiting: Waiting<'b>, options: &RunOptions<'_>) -> Result<Member<'b>> {
-        let Planned { job, args, .. } = waiting.planned;
-        let prepared = match waiting.prepared.take() {
-            Some(prepared) => prepared,
-            None => job.request.prepare(self.graph, options, &LocalPaths)?,
+        ended: impl ExactSizeIterator<Item = (Ended<'b>, tegula_algorithms::Result<Found>)> + Send,
+    ) {
+        let writers = self.grouping.threads.min(ended.len());
+        let ended = Mutex::new(ended);
+        let deliver = || loop {
+            let next = lock(&ended).next();
+            let Some((ended, found)) = next else { return };
+            let planned = ended.planned;
+            let found = found.map_err(|error| failed(error, self.grouping.budget));
+            let delivered = guarded(|| self.deliver(ended, found?));
+            self.end(planned, delivered.as_ref().err());
         };
-        let needs_rows = needs_rows(&job.request, self.graph, Executor::Auto)?;
-        let needs = Needs::of(&prepared, self.graph, args.threads.count(), needs_rows)?;
-        needs.check("the job", self.budget)?;
-        job.request.check_input(self.graph)?;
-        Ok(Member::new(&waiting, prepared, needs))
+        std::thread::scope(|scope| {
+            // This thread is one of them.
+            start_workers(writers, 1, || start_in(scope, "tegula-write", deliver).map(drop));
+            deliver();
+        });
     }
 
     /// Writes the table of a job, and reports.
     fn deliver(&self, ended: Ended<'_>, Found { answer, statistics }: Found) -> Result<()> {
-        let (graph, session) = (self.graph, self.session);
+        let (graph, session) = (self.grouping.graph, self.session);
         let Ended { planned: Planned { job, args, target }, tables, ran, .. } = ended;
         let started = Instant::now();
         let bytes_written = written(&*answer, graph, Some(target), args, session)?;
@@ -373,7 +345,7 @@ impl<'b> Batch<'b> {
         let warnings = done.warnings(answer).into_iter();
         let warnings = session.tell(warnings.map(|it| format!("{name}: {it}")).collect());
         if session.json {
-            let summary = answer.summary(self.graph, TOP_DEFAULT, &session.cancel)?;
+            let summary = answer.summary(self.grouping.graph, TOP_DEFAULT, &session.cancel)?;
             return stdout::object(&json::Job {
                 name,
                 queued_seconds: Seconds(queued),
