@@ -51,7 +51,7 @@ pub struct Setup<'a> {
     /// Worker threads; one per core if there is no number.
     pub threads: Option<usize>,
     pub part_order: Option<PartOrder>,
-    /// Bytes of tiles that all jobs process before those after them.
+    /// Bytes of tiles in a stretch.
     pub stretch_size: Option<u64>,
     /// Limits the disk.
     pub throttle: Option<&'a Throttle>,

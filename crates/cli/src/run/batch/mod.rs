@@ -292,8 +292,8 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Writes the tables of jobs that ran as one. Each worker writes one at a time: a run of several
-    /// jobs has freed more memory than so many tables take.
+    /// Writes the tables of jobs that ran as one. Each worker writes one at a time. This takes less
+    /// memory than their run has freed.
     fn deliver_all(
         &self,
         ended: impl ExactSizeIterator<Item = (Ended<'b>, tegula_algorithms::Result<Found>)> + Send,
