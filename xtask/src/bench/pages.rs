@@ -3,6 +3,7 @@
 //! The main page begins with one row for each group. A group of many figures has a page of its own.
 
 use super::figure::{Figure, Verdict};
+use super::lab::SCALE;
 use super::report::{HEADER, cells, properties, remarks};
 use super::results::{Measured, Results};
 use super::{curves, plot};
@@ -85,12 +86,18 @@ fn counts(group: &Measured) -> String {
     format!("{} figures{targets}", group.figures.len())
 }
 
-/// Says where, when and how a group was measured.
+/// Says where, when and how a group was measured. What takes minutes has fewer rounds than wanted.
 fn origin(group: &Measured) -> String {
-    let Measured { date, commit, rounds, load, .. } = group;
+    let Measured { date, commit, scale, load, .. } = group;
     let machine = letter(group.machine);
+    let rounds = group.figures.iter().map(|figure| figure.samples.all.len()).max();
+    let rounds = match rounds.unwrap_or(group.rounds) {
+        1 => "1 round".to_owned(),
+        rounds => format!("{rounds} rounds"),
+    };
+    let scale = if *scale == SCALE { String::new() } else { format!("scale {scale}, ") };
     format!(
-        "{date}, machine {machine}, commit {commit}, {rounds} rounds, load before the run {load:.2}."
+        "{date}, machine {machine}, commit {commit}, {scale}{rounds}, load before the run {load:.2}."
     )
 }
 
@@ -178,8 +185,9 @@ components by propagation with a random number of iterations, PageRank with a da
 searches from random sources. *From disk* is a budget of all vertex arrays and a quarter of the tiles. Times are those of
 whole processes, with tables. *C* is what a job computes alone, with all tiles in memory; *R* is what reading takes that
 it does alone, at the rate of the disk. Without fusing, sharing cannot gain more than
-`max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24. A
-figure is the median of its rounds; what stands beside it was measured in turn. [RESULTS.md](RESULTS.md) explains more.
+`max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24; a group
+that was measured on another one names its scale. A figure is the median of its rounds; what stands beside it was
+measured in turn. [RESULTS.md](RESULTS.md) explains more.
 ";
 
 #[cfg(test)]
@@ -197,6 +205,14 @@ mod tests {
             remarks: vec![format!("a remark on {name}")],
             ..Measured::sample(name, (1..=figures).map(figure).collect())
         }
+    }
+
+    #[test]
+    fn a_group_on_a_smaller_graph_names_its_scale() {
+        let full = group("full", 3);
+        assert!(origin(&full).contains("commit 0123456, 1 round, load"), "{}", origin(&full));
+        let small = Measured { scale: 22, ..full };
+        assert!(origin(&small).contains("commit 0123456, scale 22, 1 round"), "{}", origin(&small));
     }
 
     #[test]
