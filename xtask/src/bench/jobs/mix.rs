@@ -25,6 +25,10 @@ const MEMORY: f64 = 0.71;
 /// 12).
 const READ: [f64; 2] = [1.0 / 9.2, 1.0 / 10.1];
 
+/// What reading means where the graph is at most half of each budget.
+const CACHED: &str = "The graph is at most half of each budget, so it is read through the page cache: from the disk once for \
+                      a process, and only once for all processes that run at once. Bytes read count all reads.";
+
 /// Measures the mix on R-MAT.
 pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     measure(lab, Which::Rmat, None)
@@ -106,6 +110,9 @@ fn measure(lab: &mut Lab<'_>, which: Which, throttle: Option<&Throttle>) -> Resu
         units::bytes(alone.memory as f64),
         units::bytes(beside.memory as f64),
     ));
+    if 2.0 * bytes_after <= alone.memory.min(beside.memory) as f64 {
+        lab.remarks.push(CACHED.to_owned());
+    }
     let mut figures = times(&rounds, &bound, throttle.is_some());
     figures.extend(memory_and_bytes(&rounds));
     figures.extend(breakdown(&rounds, rate)?);
