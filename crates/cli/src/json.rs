@@ -127,7 +127,7 @@ pub struct BatchEstimate<'a> {
     pub fitting: usize,
     /// Peak of the whole process, about.
     pub peak_memory_bytes: u64,
-    /// All jobs one after the other, about; null where a job cannot be estimated.
+    /// All runs one after the other, about; null where one cannot be estimated.
     pub seconds: Option<Seconds>,
     pub memory_bytes: u64,
 }

@@ -69,15 +69,20 @@ pub fn answer(object: &impl Serialize) -> Result<()> {
     if IS_ANSWERED.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
-    self::object(object)
+    // Without the lock below: a thread that holds it may end the process for lack of memory.
+    write_object(object)
 }
 
-/// Writes an object of one of many jobs, before the answer. An object may name every vertex, so it
-/// is serialized while it is written.
+/// Writes an object of one of many jobs, before the answer.
 pub fn object(object: &impl Serialize) -> Result<()> {
     /// Held while an object is written, so that no two are mixed.
     static IS_WRITING: Mutex<()> = Mutex::new(());
     let _writing = lock(&IS_WRITING);
+    write_object(object)
+}
+
+/// Writes an object. It may name every vertex, so it is serialized while it is written.
+fn write_object(object: &impl Serialize) -> Result<()> {
     let write = || {
         let mut out = BufWriter::new(open()?);
         object.serialize(&mut Serializer::with_formatter(&mut out, escape::Visible))?;

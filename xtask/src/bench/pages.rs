@@ -86,7 +86,8 @@ fn counts(group: &Measured) -> String {
     format!("{} figures{targets}", group.figures.len())
 }
 
-/// Says where, when and how a group was measured. What takes minutes has fewer rounds than wanted.
+/// Says where, when and how a group was measured. Figures that take minutes have fewer rounds than
+/// others, so their samples are counted.
 fn origin(group: &Measured) -> String {
     let Measured { date, commit, scale, load, .. } = group;
     let machine = letter(group.machine);
@@ -186,8 +187,7 @@ searches from random sources. *From disk* is a budget of all vertex arrays and a
 whole processes, with tables. *C* is what a job computes alone, with all tiles in memory; *R* is what reading takes that
 it does alone, at the rate of the disk. Without fusing, sharing cannot gain more than
 `max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24; a group
-that was measured on another one names its scale. A figure is the median of its rounds; what stands beside it was
-measured in turn. [RESULTS.md](RESULTS.md) explains more.
+of another scale names it. A figure is the median of its rounds; what stands beside it was measured in turn. [RESULTS.md](RESULTS.md) explains more.
 ";
 
 #[cfg(test)]
@@ -209,10 +209,11 @@ mod tests {
 
     #[test]
     fn a_group_on_a_smaller_graph_names_its_scale() {
-        let full = group("full", 3);
+        let full = Measured { rounds: 5, ..group("full", 3) };
         assert!(origin(&full).contains("commit 0123456, 1 round, load"), "{}", origin(&full));
-        let small = Measured { scale: 22, ..full };
-        assert!(origin(&small).contains("commit 0123456, scale 22, 1 round"), "{}", origin(&small));
+        let seconds = Figure::new("a", Unit::Seconds, vec![1.0, 2.0, 3.0]);
+        let small = Measured { scale: 22, figures: vec![seconds], ..full };
+        assert!(origin(&small).contains("commit 0123456, scale 22, 3 rounds, load"));
     }
 
     #[test]

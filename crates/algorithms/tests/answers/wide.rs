@@ -64,7 +64,7 @@ fn hops(states: &States<Reached<()>>, vertex: u64) -> Option<u32> {
 fn a_search_goes_around_a_cycle_on_both_sides_of_32_bits() {
     for vertices in [(1u64 << 32) - 1, 1 << 32, (1 << 32) + 1] {
         let scratch = Scratch::new();
-        // A run reserves room for two copies of its states, of 4 bytes a vertex, though it writes few.
+        // A run reserves two arrays of 4 bytes a vertex on disk, but writes few of their pages.
         if !has_room(scratch.path(), 36 << 30) {
             return;
         }

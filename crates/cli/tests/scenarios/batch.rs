@@ -1,5 +1,6 @@
 //! Many jobs on one graph: each has the result of a run of its own, whatever the others do.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -343,16 +344,44 @@ fn an_estimate_counts_jobs_that_run_as_one_once() {
         let said =
             shop.tegula(&format!("run --batch jobs.jsonl g.tegula --estimate --json {more}"));
         assert_eq!(said.code, Some(1), "one job cannot run: {}", said.err);
-        let told: Value = said.json();
-        let count = |job: &Value| job["fused_with"].as_array().unwrap().len();
-        let counts: Vec<usize> = told["jobs"].as_array().unwrap().iter().map(count).collect();
-        (counts, told["seconds"].as_f64().unwrap(), told["peak_memory_bytes"].as_u64().unwrap())
+        let told: Vec<Value> =
+            said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let [failed, told] = &told[..] else { panic!("{}", said.out) };
+        assert_eq!(failed["name"], "lost");
+        let jobs = told["jobs"].as_array().unwrap();
+        let names = |job: &Value| fused_with(jobs, job["name"].as_str().unwrap());
+        let names: Vec<Vec<String>> = jobs.iter().map(names).collect();
+        (names, told["seconds"].as_f64().unwrap(), told["peak_memory_bytes"].as_u64().unwrap())
     };
-    let (with, seconds, peak) = estimate("");
-    let (alone, seconds_alone, peak_alone) = estimate("--no-fuse");
-    assert_eq!((with, alone), (vec![3, 3, 3, 3, 0], vec![0; 5]));
+    let (with, seconds, peak) = estimate("--jobs 1");
+    let (alone, seconds_alone, peak_alone) = estimate("--jobs 1 --no-fuse");
+    assert_eq!(with[0], ["1-2", "1-3", "1-4"]);
+    assert_eq!(with[4], Vec::<String>::new(), "it arrives later");
+    assert_eq!(alone, vec![Vec::<String>::new(); 5]);
     assert!(seconds < seconds_alone, "{seconds} s as one run, {seconds_alone} s alone");
-    assert!(peak > 0 && peak_alone > 0);
+    assert!(peak > peak_alone, "{peak} bytes as one run, {peak_alone} alone");
+}
+
+#[test]
+fn a_bad_table_from_a_pipe_is_read_once_and_fails_its_job_alone() {
+    let shop = shop();
+    shop.write("good.csv", "vertex,value\n0,1\n3,2\n");
+    let job = |name: &str, vector: &str| {
+        format!(r#"{{"name": "{name}", "algorithm": "spmv", "options": {{"vector": "{vector}"}}}}"#)
+    };
+    let lines = [job("a", "good.csv"), job("bad", "-"), job("b", "good.csv"), job("c", "good.csv")];
+    shop.write("jobs.jsonl", lines.join("\n"));
+    let mut child = shop.start("run --batch jobs.jsonl g.tegula -o out --json");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"vertex,value\n0,many\n").unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let told: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let bad = told.iter().find(|object| object["name"] == "bad").unwrap();
+    assert!(bad.to_string().contains("`many` is no finite number"), "{bad}");
+    assert_eq!(fused_with(&told, "a"), ["b", "c"]);
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     let Outcome { states, program, statistics } = run_anywhere(graph, lanes, options)?;
     let programs: Vec<(P, u64)> = program.into_programs().collect();
     let count = programs.len();
+    options.cancel.check()?;
     let of_lanes = match states.in_memory() {
         Some(states) => {
             let of_lanes = take_apart(states, count, |states, lane| states[lane]);
@@ -49,10 +50,11 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     Ok(programs.into_iter().zip(of_lanes).enumerate().map(outcome).collect())
 }
 
-/// States that are taken apart at a time, so that they are still in the cache for the last lane.
+/// States that are taken apart at a time: few enough to stay in the cache until the last lane is
+/// copied.
 const CHUNK: usize = 256;
 
-/// Takes states of several lanes apart: returns the values that `value_of` finds for each lane.
+/// Returns a vector for each lane, with `value_of(state, lane)` for each state.
 pub fn take_apart<S, T>(
     states: &[S],
     lanes: usize,
@@ -67,7 +69,7 @@ pub fn take_apart<S, T>(
     of_lanes
 }
 
-/// Writes the states of one lane to the disk where those of all lanes are.
+/// Copies the states of one lane into an array on the disk where those of all lanes are.
 fn states_on_disk<S: Value, const K: usize>(
     states: &States<[S; K]>,
     lane: usize,

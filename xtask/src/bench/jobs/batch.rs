@@ -163,12 +163,13 @@ impl Lab<'_> {
         jobs.iter().map(run).collect()
     }
 
-    /// Returns the memory that all jobs need when at most `jobs_max` run at once.
+    /// Returns the memory that all jobs need when at most `jobs_max` run at once, each alone.
     pub fn needed(&self, graph: &Path, jobs: &[Job], jobs_max: usize) -> Result<u64> {
         let file = self.scratch.join("needed.jsonl");
         fs::write(&file, lines(jobs))?;
         let (jobs_max, ample) = (jobs_max.to_string(), (1u64 << 50).to_string());
-        let mut arguments = vec!["run", "--batch", text(&file)?, text(graph)?, "--estimate"];
+        let mut arguments =
+            vec!["run", "--batch", text(&file)?, text(graph)?, "--estimate", "--no-fuse"];
         arguments.extend(["--jobs", &jobs_max, "--memory", &ample]);
         whole(&self.tegula.json(&arguments)?, "/peak_memory_bytes")
     }

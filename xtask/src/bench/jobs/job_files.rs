@@ -6,7 +6,7 @@ use super::random::Random;
 
 /// The jobs of the paper's mix.
 pub const MIX: usize = 16;
-/// The iterations of each of several PageRanks.
+/// Iterations of each job of [`pageranks`].
 const ITERATIONS: u64 = 10;
 /// The dampings that the paper draws from.
 const DAMPING: (f64, f64) = (0.1, 0.85);

@@ -37,7 +37,7 @@ fn from_disk(lab: &Lab<'_>, subject: &Subject, count: usize, paper: f64) -> Resu
     }
     Ok(Figure::new(format!("{count} PageRanks, fused, from disk"), Unit::Seconds, together)
         .compared_with("one after the other", each, Ratio::TimesAsFast)
-        .note(format!("GraphM, beside one after the other: {paper} times as fast (Figure 19)"))
+        .note(format!("GraphM: {paper} times as fast as one after the other (Figure 19)"))
         .on_curve("from disk", count as f64, "PageRanks")
         .at_least(Of::Ratio, paper, None))
 }

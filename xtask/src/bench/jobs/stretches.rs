@@ -10,7 +10,7 @@ use crate::tegula::{Result, units};
 /// Bytes of a stretch.
 const SIZES: [u64; 6] = [64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 
-/// Measures the mix in memory by the size of a stretch, beside the size that is usual.
+/// Measures the mix in memory by the size of a stretch, beside the size that Formula 1 gives.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let subject = Subject::rmat(lab)?;
     let jobs = subject.mix(MIX);

@@ -7,7 +7,7 @@ use tegula_algorithms::answer::List;
 use tegula_engine::Graph;
 
 use super::args::BatchArgs;
-use super::group::{Group, Grouping, Member, Queue, Waiting};
+use super::group::{Fit, Group, Grouping, Member, Queue, Waiting};
 use super::jobs::BatchJob;
 use crate::errors::{Failure, Result, guarded};
 use crate::json::{self, Seconds};
@@ -16,8 +16,8 @@ use crate::run::one::run_options;
 use crate::run::options::RunArgs;
 use crate::session::Session;
 
-/// Prints what each job needs, and all of them together. Jobs become one run as if each started
-/// when it arrives.
+/// Prints what each job needs, and all of them together. Groups are those of a batch in which no job
+/// waits for memory or for a thread.
 ///
 /// # Errors
 /// [`Failure::JobsFailed`] where a job does not fit or cannot run.
@@ -89,7 +89,7 @@ struct JobNeeds<'j> {
     fused_with: Vec<&'j str>,
 }
 
-/// An estimate at work.
+/// Estimates jobs, one group after the other.
 struct Estimating<'e> {
     grouping: Grouping<'e>,
     args: &'e BatchArgs,
@@ -97,7 +97,8 @@ struct Estimating<'e> {
 }
 
 impl Estimating<'_> {
-    /// Returns what a job needs and what all do that run as one with it, and their run if it fits.
+    /// Returns the needs of a job and of those that run as one with it, and the needs of their run.
+    /// There is no run if the job does not fit.
     fn of_next<'j>(
         &self,
         waiting: Waiting<'j>,
@@ -107,27 +108,33 @@ impl Estimating<'_> {
         let job = waiting.job;
         let run = RunArgs::of_job(&args.common(), job.file_name().into(), job.format);
         let options = run_options(&run, grouping.graph, session);
-        let first = grouping.member(waiting, &options)?;
-        if first.needs.needed() > grouping.budget {
-            return Ok((vec![self.of_job(&first, Vec::new())], None));
-        }
+        let place = waiting.place;
+        let first = match grouping.fit(waiting, &options)? {
+            Fit::Member(first) => first,
+            Fit::TooLarge(needs) => {
+                return Ok((vec![self.of_job((place, job), &needs, Vec::new())], None));
+            }
+        };
         let Group { members, needs } = grouping.group_of(first, queue, job.after, &options);
         let others = |place: usize| {
             let others = members.iter().filter(|other| other.place != place);
             others.map(|other| &*other.job.name).collect()
         };
-        let of_jobs = members.iter().map(|member| self.of_job(member, others(member.place)));
-        Ok((of_jobs.collect(), Some(self.of_run(&needs))))
+        let of_job = |member: &Member<'j>| {
+            let &Member { place, job, ref needs, .. } = member;
+            self.of_job((place, job), needs, others(place))
+        };
+        Ok((members.iter().map(of_job).collect(), Some(self.of_run(&needs))))
     }
 
-    fn of_job<'j>(&self, member: &Member<'j>, fused_with: Vec<&'j str>) -> JobNeeds<'j> {
-        JobNeeds {
-            place: member.place,
-            name: &member.job.name,
-            algorithm: member.job.request.name,
-            run: self.of_run(&member.needs),
-            fused_with,
-        }
+    fn of_job<'j>(
+        &self,
+        (place, job): (usize, &'j BatchJob),
+        needs: &Needs,
+        fused_with: Vec<&'j str>,
+    ) -> JobNeeds<'j> {
+        let (name, algorithm) = (&*job.name, job.request.name);
+        JobNeeds { place, name, algorithm, run: self.of_run(needs), fused_with }
     }
 
     fn of_run(&self, needs: &Needs) -> RunNeeds {

@@ -13,11 +13,11 @@ use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Executor, Graph, RunOptions};
 
 use super::jobs::BatchJob;
-use crate::errors::{Result, guarded};
+use crate::errors::{Failure, Result, guarded};
 use crate::run::one::needs_rows;
 
-/// The tables of jobs that may run as one take `1 / FILES_SHARE` of the budget, and those of one job
-/// more.
+/// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at most
+/// that and the tables of one job.
 const FILES_SHARE: u64 = 16;
 
 /// The jobs that no thread has taken, by their place in the order of arrival.
@@ -27,15 +27,25 @@ pub struct Queue<'b>(BTreeMap<usize, Waiting<'b>>);
 pub struct Waiting<'b> {
     pub place: usize,
     pub job: &'b BatchJob,
-    /// What was read for its options, if it was to run with another job. A table may be a pipe, so
-    /// it is read only once.
-    prepared: Option<Prepared<'b>>,
+    tried: Tried<'b>,
+}
+
+/// What is known of a job in the queue. A table may be a pipe, so it is read only once.
+enum Tried<'b> {
+    /// Nothing.
+    Not,
+    /// What was read for its options, when a group was tried with it.
+    Read(Prepared<'b>),
+    /// It fits in no budget of the batch. Its tables are no longer held.
+    TooLarge(Box<Needs>),
+    /// It cannot run.
+    Failed(Failure),
 }
 
 impl<'b> Queue<'b> {
     /// Makes a queue of jobs in the order of arrival.
     pub fn new(jobs: impl Iterator<Item = &'b BatchJob>) -> Queue<'b> {
-        let waiting = |(place, job)| (place, Waiting { place, job, prepared: None });
+        let waiting = |(place, job)| (place, Waiting { place, job, tried: Tried::Not });
         Queue(jobs.enumerate().map(waiting).collect())
     }
 
@@ -76,8 +86,17 @@ pub struct Member<'b> {
 
 impl<'b> Member<'b> {
     fn back(self) -> Waiting<'b> {
-        Waiting { place: self.place, job: self.job, prepared: Some(self.prepared) }
+        Waiting { place: self.place, job: self.job, tried: Tried::Read(self.prepared) }
     }
+}
+
+/// Whether a job fits in the budget.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
+pub enum Fit<'b> {
+    /// It does.
+    Member(Member<'b>),
+    /// It needs more alone.
+    TooLarge(Box<Needs>),
 }
 
 /// Jobs that run as one, and what they need together.
@@ -97,28 +116,31 @@ pub struct Grouping<'g> {
 }
 
 impl Grouping<'_> {
-    /// Reads the tables of a job, unless they have been read, and checks that it can run. This may
-    /// read the graph, for which there is room if the job fits in the budget.
+    /// Reads the tables of a job, unless they are read already, and estimates what it needs. If it
+    /// fits in the budget, also checks its input, which may read the graph.
     ///
     /// # Errors
     /// What is wrong with its options or its tables.
-    pub fn member<'b>(&self, waiting: Waiting<'b>, options: &RunOptions<'_>) -> Result<Member<'b>> {
-        let Waiting { place, job, prepared } = waiting;
+    pub fn fit<'b>(&self, waiting: Waiting<'b>, options: &RunOptions<'_>) -> Result<Fit<'b>> {
+        let Waiting { place, job, tried } = waiting;
         let (graph, request) = (self.graph, &job.request);
-        let prepared = match prepared {
-            Some(prepared) => prepared,
-            None => request.prepare(graph, options, &LocalPaths)?,
+        let prepared = match tried {
+            Tried::Not => request.prepare(graph, options, &LocalPaths)?,
+            Tried::Read(prepared) => prepared,
+            Tried::TooLarge(needs) => return Ok(Fit::TooLarge(needs)),
+            Tried::Failed(failure) => return Err(failure),
         };
         let needs_rows = needs_rows(request, graph, Executor::Auto)?;
         let needs = Needs::of(&prepared, graph, self.threads, needs_rows)?;
-        if needs.needed() <= self.budget {
-            request.check_input(graph)?;
+        if needs.needed() > self.budget {
+            return Ok(Fit::TooLarge(Box::new(needs)));
         }
-        Ok(Member { place, job, prepared, needs })
+        request.check_input(graph)?;
+        Ok(Fit::Member(Member { place, job, prepared, needs }))
     }
 
-    /// Returns a job with all that have arrived by `now` and run as one with it. Each job that
-    /// cannot run stays in the queue, until its own turn.
+    /// Returns the group of `first`: jobs that have arrived by `now` and run as one with it. A job
+    /// that cannot run stays in the queue until its own turn.
     pub fn group_of<'b>(
         &self,
         first: Member<'b>,
@@ -132,15 +154,19 @@ impl Grouping<'_> {
         let mut members = vec![first];
         for waiting in like.by_ref() {
             let (place, job) = (waiting.place, waiting.job);
-            match guarded(|| self.member(waiting, options)) {
-                Ok(member) if member.needs.needed() <= self.budget => {
+            let tried = match guarded(|| self.fit(waiting, options)) {
+                Ok(Fit::Member(member)) => {
                     held += member.prepared.files_size();
                     members.push(member);
+                    None
                 }
-                Ok(member) => queue.put_back(member.back()),
-                Err(_) => queue.put_back(Waiting { place, job, prepared: None }),
+                Ok(Fit::TooLarge(needs)) => Some(Tried::TooLarge(needs)),
+                Err(failure) => Some(Tried::Failed(failure)),
+            };
+            if let Some(tried) = tried {
+                queue.put_back(Waiting { place, job, tried });
             }
-            // No reserve counts what was read for jobs that have to wait after all.
+            // Tables of jobs that go back into the queue are in no reserve.
             if held > self.budget / FILES_SHARE {
                 break;
             }
@@ -149,33 +175,57 @@ impl Grouping<'_> {
         self.worth_fusing(members, queue)
     }
 
-    /// Makes a group of the first members, as many as take less time in one run than alone and fit
-    /// in the budget. The others go back into the queue.
+    /// Tries all members, then the first half (a power of two), until one run takes less time than
+    /// several and fits in the budget. The others go back into the queue.
     fn worth_fusing<'b>(&self, mut members: Vec<Member<'b>>, queue: &mut Queue<'b>) -> Group<'b> {
-        loop {
+        while members.len() > 1 {
             if let Some(needs) = self.needs_of_fused(&members) {
                 return Group { members, needs };
             }
-            let fewer = members.len().next_power_of_two() / 2;
-            members.drain(fewer.max(1)..).for_each(|member| queue.put_back(member.back()));
-            if members.len() == 1 {
-                let needs = members[0].needs.clone();
-                return Group { members, needs };
-            }
+            let fewer = half(&members).len();
+            members.drain(fewer..).for_each(|member| queue.put_back(member.back()));
         }
+        let needs = members[0].needs.clone();
+        Group { members, needs }
     }
 
-    /// Returns what jobs need as one run; `None` if there is only one, if they do not fit, and if
-    /// they take no less time.
+    /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time
+    /// than single runs or than the two runs of each half.
     fn needs_of_fused(&self, members: &[Member<'_>]) -> Option<Needs> {
-        if members.len() == 1 {
+        let needs = self.fused(members)?;
+        let (first, rest) = members.split_at(half(members).len());
+        let apart = self.least_seconds(first)? + self.least_seconds(rest)?;
+        let is_worth_it = self.seconds(&needs)? < apart.min(self.seconds_alone(members)?);
+        is_worth_it.then_some(needs)
+    }
+
+    /// Returns the time of jobs as one run or as single runs, whichever is less.
+    fn least_seconds(&self, members: &[Member<'_>]) -> Option<f64> {
+        let alone = self.seconds_alone(members)?;
+        let fused = self.fused(members).and_then(|needs| self.seconds(&needs));
+        Some(fused.map_or(alone, |fused| fused.min(alone)))
+    }
+
+    fn seconds_alone(&self, members: &[Member<'_>]) -> Option<f64> {
+        members.iter().map(|member| self.seconds(&member.needs)).sum()
+    }
+
+    fn seconds(&self, needs: &Needs) -> Option<f64> {
+        needs.work().seconds(needs.edge_bytes, self.threads)
+    }
+
+    /// Returns what several jobs need as one run that fits in the budget.
+    fn fused(&self, members: &[Member<'_>]) -> Option<Needs> {
+        if members.len() < 2 {
             return None;
         }
         let prepared: Vec<&Prepared<'_>> = members.iter().map(|member| &member.prepared).collect();
         let needs = Needs::of_fused(&prepared, self.graph, self.threads).ok().flatten()?;
-        let seconds = |needs: &Needs| needs.work().seconds(needs.edge_bytes, self.threads);
-        let alone = members.iter().map(|member| seconds(&member.needs)).sum::<Option<f64>>()?;
-        let is_worth_it = needs.needed() <= self.budget && seconds(&needs)? < alone;
-        is_worth_it.then_some(needs)
+        Some(needs).filter(|needs| needs.needed() <= self.budget)
     }
+}
+
+/// Returns the first half of several members: the greatest power of two below their number.
+fn half<'m, 'b>(members: &'m [Member<'b>]) -> &'m [Member<'b>] {
+    &members[..members.len().next_power_of_two() / 2]
 }

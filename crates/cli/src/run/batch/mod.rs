@@ -34,9 +34,11 @@ use crate::session::Session;
 use crate::{allocator, stdout};
 
 pub use args::{BatchArgs, command, is_asked_for};
-use group::{Grouping, Queue, Waiting};
+use group::{Fit, Grouping, Queue, Waiting};
 use jobs::BatchJob;
 
+/// The most tables of jobs that ran as one that are written at the same time.
+const WRITERS_MAX: usize = 2;
 /// Time after which a thread that waits for the arrival of a job looks for a cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -194,7 +196,7 @@ struct Batch<'b> {
     session: &'b Session,
     begun: Instant,
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
-    /// this one and those that were to run with it hold the tables of their options.
+    /// this one and jobs of groups that were tried hold the tables of their options.
     queue: Mutex<Queue<'b>>,
     /// Held while the tables of a run are written: that takes memory beside the memory of the jobs.
     is_writing: Mutex<()>,
@@ -264,8 +266,10 @@ impl<'b> Batch<'b> {
             scheduler: Some(self.scheduler),
             ..run_options(args, graph, self.session)
         };
-        let first = self.grouping.member(first, &options)?;
-        first.needs.check("the job", budget)?;
+        let first = match self.grouping.fit(first, &options)? {
+            Fit::Member(first) => first,
+            Fit::TooLarge(needs) => return Ok(needs.check("the job", budget)?),
+        };
         let now = self.begun.elapsed();
         let group = self.grouping.group_of(first, &mut queue, now, &options);
         *together = group.members.iter().map(|member| &self.planned[member.place]).collect();
@@ -292,13 +296,13 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Writes the tables of jobs that ran as one. Each worker writes one at a time. This takes less
-    /// memory than their run has freed.
+    /// Writes the tables of jobs that ran as one, two at a time. The second one takes less memory than
+    /// their run has freed.
     fn deliver_all(
         &self,
         ended: impl ExactSizeIterator<Item = (Ended<'b>, tegula_algorithms::Result<Found>)> + Send,
     ) {
-        let writers = self.grouping.threads.min(ended.len());
+        let writers = self.grouping.threads.min(ended.len()).min(WRITERS_MAX);
         let ended = Mutex::new(ended);
         let deliver = || loop {
             let next = lock(&ended).next();
