@@ -186,8 +186,9 @@ components by propagation with a random number of iterations, PageRank with a da
 searches from random sources. *From disk* is a budget of all vertex arrays and a quarter of the tiles. Times are those of
 whole processes, with tables. *C* is what a job computes alone, with all tiles in memory; *R* is what reading takes that
 it does alone, at the rate of the disk. Without fusing, sharing cannot gain more than
-`max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24; a group
-of another scale names it. A figure is the median of its rounds; what stands beside it was measured in turn. [RESULTS.md](RESULTS.md) explains more.
+`max(N*R, N*C) / max(R, N*C)`, where the last R is that of the job that reads most. Targets are for R-MAT of scale 24; a
+group of another scale names it. A figure is the median of its rounds; what stands beside it was measured in turn.
+[RESULTS.md](RESULTS.md) explains more.
 ";
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Width {
 }
 
 /// Runs of vertex programs: 4 lanes or 16. With more widths the crate would take longer to compile.
-/// The costs are those of PageRank on R-MAT 22, see `bench/JOBS.md`.
+/// The costs are about those of PageRank on R-MAT 22, see `bench/JOBS.md`.
 pub(crate) const LANES: &[Width] =
     &[Width { lanes: FEW, edge_cost: 2.2 }, Width { lanes: MANY, edge_cost: 5.5 }];
 const FEW: usize = 4;

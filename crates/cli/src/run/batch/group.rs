@@ -2,7 +2,7 @@
 //!
 //! Jobs of one algorithm may be lanes of one run, which visits an edge for all of them at once.
 //! They are fused if they have arrived, if the budget has room for their run, and if its predicted
-//! work takes less time than that of their runs alone. Reading does not count, because jobs share
+//! work takes less time than that of several runs. Reading does not count, because jobs share
 //! it in any case.
 
 use std::collections::BTreeMap;
