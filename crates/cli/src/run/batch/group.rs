@@ -36,7 +36,7 @@ enum Tried<'b> {
     Not,
     /// What was read for its options, when a group was tried with it.
     Read(Prepared<'b>),
-    /// It fits in no budget of the batch. Its tables are no longer held.
+    /// It needs more than the budget. Its tables are no longer held.
     TooLarge(Box<Needs>),
     /// It cannot run.
     Failed(Failure),
