@@ -59,7 +59,7 @@ pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize};
+pub use scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize, WriterMemory};
 pub use start::Start;
 pub use states::States;
 pub use statistics::RunStatistics;

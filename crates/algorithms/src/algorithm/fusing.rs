@@ -16,8 +16,10 @@ pub struct Fusing<A: Algorithm> {
     pub widths: &'static [Width],
     /// Returns whether two runs with these options can be fused on a graph.
     pub can_fuse: fn(&A, &A, &Graph) -> bool,
+    /// Returns how many passes over all edges follow the run in lanes, in visits of a run alone.
+    pub further_passes: fn(&[Member<'_, A>]) -> f64,
     /// Estimates the memory of a fused run, including the files of its members.
-    pub estimate: fn(&[Member<'_, A>], &Graph, usize) -> Estimate,
+    pub estimate: fn(&[Member<'_, A>], &Graph, usize) -> Result<Estimate>,
     /// Runs all members as one; returns what each finds, or what is wrong with it alone.
     pub run: fn(&[Member<'_, A>], &Graph, &RunOptions<'_>) -> Result<Vec<Result<Found>>>,
 }

@@ -189,8 +189,9 @@ impl Needs {
             all.iter().map(|one| one.algorithm.work(graph)).collect::<Result<_>>()?;
         let Some(first) = all.first() else { return Ok(None) };
         let width = Width::of(first.algorithm.widths(), all.len());
-        let Some(work) = width.and_then(|width| width.work(&alone)) else { return Ok(None) };
-        let estimate = first.algorithm.estimate_fused(all, graph, threads);
+        let Some(mut work) = width.and_then(|width| width.work(&alone)) else { return Ok(None) };
+        work.edges += first.algorithm.further_passes(all) * graph.edge_count() as f64;
+        let estimate = first.algorithm.estimate_fused(all, graph, threads)?;
         Needs::with(first, graph, threads, false, (estimate, work)).map(Some)
     }
 

@@ -192,7 +192,13 @@ pub(super) trait WithFiles: Send {
     fn work(&self, graph: &Graph) -> Result<Work>;
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
     fn widths(&self) -> &'static [Width];
-    fn estimate_fused(&self, all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Estimate;
+    fn further_passes(&self, all: &[&Prepared<'_>]) -> f64;
+    fn estimate_fused(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        threads: usize,
+    ) -> Result<Estimate>;
     fn run_fused(
         &self,
         all: &[&Prepared<'_>],
@@ -241,7 +247,16 @@ impl<A: Algorithm + 'static> WithFiles for Ready<'_, A> {
         WithOptions::widths(self.algorithm)
     }
 
-    fn estimate_fused(&self, all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Estimate {
+    fn further_passes(&self, all: &[&Prepared<'_>]) -> f64 {
+        A::FUSING.map_or(0.0, |fusing| (fusing.further_passes)(&members::<A>(all)))
+    }
+
+    fn estimate_fused(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        threads: usize,
+    ) -> Result<Estimate> {
         let fusing = A::FUSING.expect("its runs can fuse");
         (fusing.estimate)(&members::<A>(all), graph, threads)
     }

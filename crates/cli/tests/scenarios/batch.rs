@@ -174,6 +174,41 @@ fn searches_run_as_one_with_the_bytes_of_single_runs() {
 }
 
 #[test]
+fn parents_of_searches_that_run_as_one_are_those_of_single_runs() {
+    let shop = Shop::new();
+    let edges = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
+    let sources: Vec<u64> = edges.edges.iter().step_by(200).map(|&(source, _)| source).collect();
+    assert!(sources.len() > 18, "more than one pass finds their parents");
+    let each = format!(r#""each": {{"source": {sources:?}}}"#);
+    let kinds = [
+        ("all", r#"{"parents": true}"#, "--parents"),
+        ("near", r#"{"parents": true, "cutoff": 2}"#, "--parents --cutoff 2"),
+        ("hops", "{}", ""),
+    ];
+    let lines = kinds.map(|(name, options, _)| {
+        format!(r#"{{"name": "{name}", "algorithm": "bfs", "options": {options}, {each}}}"#)
+    });
+    for settings in ["", "--undirected", "--order given"] {
+        shop.import(&edges, &format!("--layouts tiles {settings}"));
+        let said = batch(&shop, &lines.each_ref().map(|line| &**line), "--json --force").done();
+        let (objects, _) = objects(&said);
+        for (name, _, words) in kinds {
+            for (index, source) in sources.iter().enumerate() {
+                let name = format!("{name}-{}", index + 1);
+                let words = format!("bfs {words} --source {source}");
+                let alone = format!("run {words} g.tegula -o alone.parquet --force --json");
+                let alone = shop.tegula(&alone).done().json();
+                let path = format!("out/{name}.parquet");
+                assert!(shop.read("alone.parquet") == shop.read(&path), "{words}, {settings}");
+                assert!(fused_with(&objects, &name).len() > 20, "{words}, {settings}");
+                let job = objects.iter().find(|object| object["name"] == *name).unwrap();
+                assert_eq!(job["iterations"], alone["iterations"], "{words}, {settings}");
+            }
+        }
+    }
+}
+
+#[test]
 fn products_of_several_vectors_run_as_one_with_the_bytes_of_single_runs() {
     let shop = Shop::new();
     let edges = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap())).weighted(7);

@@ -19,6 +19,14 @@ pub struct LaneReduction<R, const K: usize>(PhantomData<fn() -> R>);
 #[repr(transparent)]
 pub struct LaneSums<A, const K: usize>(pub(super) [A; K]);
 
+impl<A, const K: usize> LaneSums<A, K> {
+    /// Returns the sum of each lane.
+    #[inline(always)]
+    pub fn lanes(&self) -> &[A; K] {
+        &self.0
+    }
+}
+
 impl<A: From<M> + Copy, M: Copy, const K: usize> From<[M; K]> for LaneSums<A, K> {
     #[inline(always)]
     fn from(messages: [M; K]) -> LaneSums<A, K> {

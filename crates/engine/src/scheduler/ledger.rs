@@ -162,6 +162,18 @@ impl<'g> Ledger<'g> {
         Ok(Reserve { admitted })
     }
 
+    /// Admits a run that only holds `held` bytes, if they are free now and nobody waits for memory.
+    pub fn admit_now(&self, what: &'static str, held: u64) -> Option<Admitted<'_, 'g>> {
+        let mut members = lock(&self.members);
+        if !members.waiting.is_empty() || !members.waiting_within.is_empty() {
+            return None;
+        }
+        let number = members.next_number;
+        members.next_number += 1;
+        let (demand, role) = (MemoryDemand::rows(what, held), Role::Run { within: None });
+        self.try_admit(&[demand], number, role, self.memory, &mut members).ok().flatten()
+    }
+
     fn admit_as(
         &self,
         role: Role,

@@ -48,6 +48,7 @@ use tegula_store::graph::Graph;
 
 use crate::job::Job;
 use crate::job::context::OtherJobs;
+use crate::memory::RESULT_OVERHEAD;
 use crate::parts::Parts;
 use crate::tile_source::TileSource;
 pub use demand::{MemoryDemand, Taken};
@@ -91,6 +92,9 @@ pub struct Scheduler<'g> {
     /// jobs are over.
     has_threads: AtomicBool,
 }
+
+/// Memory for writing a result while another one is written. It is free again when this is dropped.
+pub struct WriterMemory<'s>(#[expect(dead_code, reason = "it is held")] Admitted<'s, 's>);
 
 impl<'g> Scheduler<'g> {
     /// Calls `body` with a new scheduler. All jobs have left when it returns.
@@ -163,6 +167,12 @@ impl<'g> Scheduler<'g> {
     /// Returns the speed of the device that holds the graph.
     pub(crate) fn speed(&self) -> &Speed {
         &self.speed
+    }
+
+    /// Leases memory for writing a result while another one is written, if there is room now and no
+    /// job waits for memory. Writing one result at a time needs no lease.
+    pub fn writer_memory(&self) -> Option<WriterMemory<'_>> {
+        self.ledger.admit_now("a second writer", RESULT_OVERHEAD).map(WriterMemory)
     }
 
     /// Returns the bytes of a stretch of tiles for jobs with these bytes a vertex.

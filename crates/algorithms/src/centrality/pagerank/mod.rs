@@ -254,7 +254,8 @@ impl Algorithm for PageRankOptions {
     const FUSING: Option<Fusing<PageRankOptions>> = Some(Fusing {
         widths: LANES,
         can_fuse: |a, b, graph| !a.is_weighted(graph) && !b.is_weighted(graph),
-        estimate: estimate_fused,
+        further_passes: |_| 0.0,
+        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
         run: run_fused,
     });
     type Files = Seeds;

@@ -21,17 +21,18 @@
 //! order of the graph directory, so parents too are the same on every machine.
 
 mod answer;
+mod fused;
+mod parents;
 mod program;
 mod together;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Fusing,
-    Member, Weights, Width,
+    Weights,
 };
 use crate::error::Result;
 use crate::paths::path_table::{Paths, PathsWanted, Step};
@@ -40,7 +41,6 @@ use crate::side_table::{TableSource, Tables};
 
 use answer::Levels;
 pub use program::{Bfs, Parent, Reached};
-use together::{Together, WIDTH};
 
 /// Options of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,45 +78,7 @@ pub struct BfsOptions {
     pub targets: Option<TableSource>,
 }
 
-/// Estimates searches that run as one.
-fn estimate_fused(members: &[Member<'_, BfsOptions>], graph: &Graph, threads: usize) -> Estimate {
-    let estimate = tegula_engine::estimate::<Together>(graph, threads);
-    // The states of all searches are copied before they are freed.
-    let copied = (members.len() * size_of::<Reached<()>>()) as u64 * graph.vertex_count();
-    let vertex_bytes = estimate.vertex_bytes + copied;
-    let estimate = Estimate { vertex_bytes, ..estimate };
-    members.iter().fold(estimate, |estimate, (_, files)| files.add_to(estimate, 0))
-}
-
-/// Runs searches as one.
-fn run_fused(
-    members: &[Member<'_, BfsOptions>],
-    graph: &Graph,
-    options: &RunOptions<'_>,
-) -> Result<Vec<Result<Found>>> {
-    let searches = members.iter().map(|(search, files)| {
-        let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
-        Ok((sources, search.cutoff.unwrap_or(u32::MAX)))
-    });
-    let directions = members.first().map_or(Directions::Forward, |(one, _)| one.direction.into());
-    let program = Together::new(searches.collect::<Result<_>>()?, directions);
-    let run_options = RunOptions { checkpoints: None, ..options.clone() };
-    let outcome = tegula_engine::run(graph, program, &run_options)?;
-    let all = outcome.program.take_apart(&outcome.states, &outcome.statistics);
-    let answer = |(reached, statistics)| {
-        Ok(Found::new(Levels::<()>::new(reached, false, graph, options)?, statistics))
-    };
-    Ok(all.map(answer).collect())
-}
-
 impl BfsOptions {
-    /// Whether it finds distances alone, and may scan.
-    fn can_fuse(&self, graph: &Graph) -> bool {
-        !self.paths().keeps_parents()
-            && graph.has_short_ids()
-            && Directions::from(self.direction).can_scan(graph)
-    }
-
     /// What the search reports about paths.
     fn paths(&self) -> PathsWanted {
         PathsWanted { parents: self.parents, targets: self.targets.is_some() }
@@ -162,14 +124,7 @@ impl Algorithm for BfsOptions {
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = &["sources", "targets"];
-    const FUSING: Option<Fusing<BfsOptions>> = Some(Fusing {
-        widths: &[Width { lanes: WIDTH, edge_cost: 2.0 }],
-        can_fuse: |a, b, graph| {
-            a.can_fuse(graph) && b.can_fuse(graph) && a.direction == b.direction
-        },
-        estimate: estimate_fused,
-        run: run_fused,
-    });
+    const FUSING: Option<Fusing<BfsOptions>> = Some(fused::FUSING);
     type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {

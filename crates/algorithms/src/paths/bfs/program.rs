@@ -102,6 +102,31 @@ impl Reached<()> {
     }
 }
 
+impl Reached {
+    /// The state of a vertex that is not reached.
+    pub(super) const UNREACHED: Reached = Reached { distance: NONE, parent: NONE };
+
+    /// The state of a vertex at this distance, without its parent. A source is its own parent.
+    pub(super) fn without_parent(vertex: VertexId, distance: u32) -> Reached {
+        let parent = if distance == 0 { vertex.0 as u32 } else { NONE };
+        Reached { distance, parent }
+    }
+
+    /// The distance; `u32::MAX` for a vertex that is not reached.
+    #[inline(always)]
+    pub(super) fn level(&self) -> u32 {
+        self.distance
+    }
+
+    /// The same state with this parent, unless the vertex is a source or is not reached.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn with_parent(self, parent: u32) -> Reached {
+        let needs_one = self.distance != 0 && self.distance != NONE;
+        Reached { parent: if needs_one { parent } else { self.parent }, ..self }
+    }
+}
+
 /// Breadth-first search.
 #[derive(Debug, Clone)]
 pub struct Bfs<P = u32> {

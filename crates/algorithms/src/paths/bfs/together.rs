@@ -6,9 +6,7 @@
 //! search when their distances are taken apart.
 
 use tegula_engine::traverse::Directions;
-use tegula_engine::{
-    Activity, Aggregate, Next, Or, Program, RunStatistics, Settling, States, VertexId, take_apart,
-};
+use tegula_engine::{Activity, Aggregate, Next, Or, Program, Settling, VertexId, take_apart};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::program::{NONE, Reached};
@@ -42,7 +40,7 @@ pub(super) struct ReachedBy {
     seen: u64,
     /// The searches that reached it last.
     new: u64,
-    distances: [u32; WIDTH],
+    pub distances: [u32; WIDTH],
 }
 
 /// The searches that reached a vertex in an iteration.
@@ -71,22 +69,16 @@ impl Together {
         Together { levels: vec![0; searches.len()], searches, directions, all, open: all, level: 0 }
     }
 
-    /// Returns what each search has reached, and its part of the statistics. What all have read is
-    /// in those of the first one.
-    pub fn take_apart(
-        &self,
-        states: &[ReachedBy],
-        statistics: &RunStatistics,
-    ) -> impl Iterator<Item = (States<Reached<()>>, RunStatistics)> {
-        let all = take_apart(states, self.levels.len(), |state, search| {
-            Reached::at(state.distances[search])
-        });
-        self.levels.iter().zip(all).enumerate().map(|(search, (&levels, reached))| {
-            // All may be reached in a level that is counted before the run ends.
-            let levels = levels.min(statistics.iterations);
-            (States::from(reached), statistics.of_lane(search, levels))
-        })
+    /// Returns the levels of each search, in a run of `iterations`.
+    pub fn levels(&self, iterations: u64) -> Vec<u64> {
+        // All may be reached in a level that is counted before the run ends.
+        self.levels.iter().map(|&levels| levels.min(iterations)).collect()
     }
+}
+
+/// Returns what some of the searches have reached.
+pub(super) fn distances(states: &[ReachedBy], searches: &[usize]) -> Vec<Vec<Reached<()>>> {
+    take_apart(states, searches.len(), |state, lane| Reached::at(state.distances[searches[lane]]))
 }
 
 impl Program for Together {

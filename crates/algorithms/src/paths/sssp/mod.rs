@@ -231,7 +231,8 @@ impl Algorithm for SsspOptions {
     const FUSING: Option<Fusing<SsspOptions>> = Some(Fusing {
         widths: LANES,
         can_fuse: |a, b, graph| a.is_by_tiles(graph) && b.is_by_tiles(graph),
-        estimate: estimate_fused,
+        further_passes: |_| 0.0,
+        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
         run: run_fused,
     });
     type Files = SearchFiles;

@@ -73,7 +73,8 @@ impl Algorithm for SpmvOptions {
     const FUSING: Option<Fusing<SpmvOptions>> = Some(Fusing {
         widths: LANES,
         can_fuse: |_, _, _| true,
-        estimate: estimate_fused,
+        further_passes: |_| 0.0,
+        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
         run: |members, graph, options| match graph.is_weighted() {
             true => multiply_all::<f32>(members, graph, options),
             false => multiply_all::<()>(members, graph, options),

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Found, Prepared};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::side_table::TableRead;
-use tegula_engine::{Executor, Graph, RunOptions, Scheduler};
+use tegula_engine::{Executor, Graph, RunOptions, Scheduler, WriterMemory};
 use tegula_machine::threads::{Unit, lock, start_in, start_workers};
 use tegula_store::Error;
 use tegula_tables::{check_is_in_no_graph, check_parent};
@@ -168,7 +168,7 @@ fn run_all(
             session,
             begun,
             queue: Mutex::new(Queue::new(planned.iter().map(|planned| &planned.job))),
-            is_writing: Mutex::default(),
+            turns: Default::default(),
             totals: Mutex::default(),
         };
         std::thread::scope(|scope| {
@@ -198,8 +198,9 @@ struct Batch<'b> {
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
     /// this one and jobs of groups that were tried hold the tables of their options.
     queue: Mutex<Queue<'b>>,
-    /// Held while the tables of a run are written: that takes memory beside the memory of the jobs.
-    is_writing: Mutex<()>,
+    /// Each held while the tables of a run are written. Writing takes memory beside the memory of
+    /// the jobs: the first turn has it always, and the second one only where there is room.
+    turns: [Mutex<()>; 2],
     totals: Mutex<Totals>,
 }
 
@@ -283,7 +284,7 @@ impl<'b> Batch<'b> {
         let (found, is_fused) = found(prepared, graph, &options);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
-        let _writing = lock(&self.is_writing);
+        let _turn = self.turn_to_write();
         let all = std::mem::take(together);
         let ended = |(&planned, tables): (&&'b Planned, _)| {
             let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, planned));
@@ -294,6 +295,20 @@ impl<'b> Batch<'b> {
         let ended: Vec<Ended<'b>> = all.iter().zip(tables).map(ended).collect();
         self.deliver_all(ended.into_iter().zip(found));
         Ok(())
+    }
+
+    /// Waits until the tables of a run may be written: as long as the returned value lives.
+    fn turn_to_write(&self) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
+        let [first, second] = &self.turns;
+        if let Ok(turn) = first.try_lock() {
+            return (turn, None);
+        }
+        if let Ok(turn) = second.try_lock()
+            && let Some(memory) = self.scheduler.writer_memory()
+        {
+            return (turn, Some(memory));
+        }
+        (lock(first), None)
     }
 
     /// Writes the tables of jobs that ran as one, two at a time. The second one takes less memory than

@@ -9,6 +9,7 @@ use tegula_testkit::{Scratch, XorShift};
 use super::members::Member;
 use super::*;
 use crate::graph_for_tests::random_graph;
+use crate::memory::RESULT_OVERHEAD;
 use crate::options::{RunOptions, Tuning};
 use crate::program::{Activity, Min, Next, Program};
 use crate::scheduler::Scheduler;
@@ -242,6 +243,28 @@ fn a_run_takes_more_than_is_reserved_while_nobody_waits_and_its_result_stays() {
             assert_eq!((poor.choice, poor.taken), (1, 0), "it gets no more than was held");
             drop(poor);
             drop(reserve);
+        });
+    });
+}
+
+#[test]
+fn a_second_writer_gets_memory_only_if_it_is_free_and_nobody_waits() {
+    with_scheduler(|scheduler, _| {
+        let (room, cancel) = (room(scheduler), Cancel::default());
+        let held = || lock(&scheduler.ledger.members).held(|_| 0);
+        let writer = scheduler.writer_memory().unwrap();
+        assert_eq!(held(), RESULT_OVERHEAD);
+        drop(writer);
+        assert_eq!(held(), 0);
+        let most = reserve(scheduler, room - RESULT_OVERHEAD + 1, &cancel);
+        assert!(scheduler.writer_memory().is_none(), "there is no room");
+        drop(most);
+        let half = reserve(scheduler, room / 2, &cancel);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| drop(reserve(scheduler, room / 2 + 1, &cancel)));
+            wait_for(scheduler, 1, &other);
+            assert!(scheduler.writer_memory().is_none(), "another one waits");
+            drop(half);
         });
     });
 }

@@ -1,0 +1,108 @@
+//! Several searches as one run: their distances [together], then the [parents] that are wanted.
+//!
+//! [together]: super::together
+
+use std::sync::Arc;
+
+use tegula_engine::traverse::Directions;
+use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
+
+use super::BfsOptions;
+use super::answer::Levels;
+use super::parents::{self, Pass};
+use super::program::{Parent, Reached};
+use super::together::{self, ReachedBy, Together};
+use crate::algorithm::{Found, Fusing, Member, Width};
+use crate::error::Result;
+use crate::shared::id_order::with_order_streamed;
+use crate::shared::sources::Sources;
+
+/// How searches become one run.
+pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
+    widths: &[Width { lanes: together::WIDTH, edge_cost: 2.0 }],
+    can_fuse: |a, b, graph| can_fuse(a, graph) && can_fuse(b, graph) && a.direction == b.direction,
+    further_passes,
+    estimate,
+    run,
+};
+
+/// The time of a pass for parents, in visits of a search alone to all edges.
+const PASS_COST: f64 = 4.0;
+
+/// Whether a search finds no paths, and may scan.
+fn can_fuse(search: &BfsOptions, graph: &Graph) -> bool {
+    search.targets.is_none()
+        && graph.has_short_ids()
+        && Directions::from(search.direction).can_scan(graph)
+}
+
+/// Returns the searches that want parents, or those that do not.
+fn searches(members: &[Member<'_, BfsOptions>], with_parents: bool) -> Vec<usize> {
+    let wants = |&search: &usize| members[search].0.parents == with_parents;
+    (0..members.len()).filter(wants).collect()
+}
+
+fn further_passes(members: &[Member<'_, BfsOptions>]) -> f64 {
+    let passes = searches(members, true).len().div_ceil(parents::WIDTH);
+    passes as f64 * PASS_COST
+}
+
+fn estimate(members: &[Member<'_, BfsOptions>], graph: &Graph, threads: usize) -> Result<Estimate> {
+    let estimate = tegula_engine::estimate::<Together>(graph, threads);
+    let with_parents = searches(members, true).len();
+    let answer_bytes = with_parents * size_of::<Reached>()
+        + (members.len() - with_parents) * size_of::<Reached<()>>();
+    // The states of all searches are copied into answers before they are freed.
+    let answers = answer_bytes as u64 * graph.vertex_count();
+    let mut vertex_bytes = estimate.vertex_bytes + answers;
+    if with_parents > 0 {
+        let held = size_of::<ReachedBy>() as u64 * graph.vertex_count() + answers;
+        let pass = tegula_engine::estimate::<Pass>(graph, threads).vertex_bytes;
+        vertex_bytes = vertex_bytes.max(pass + held);
+    }
+    let estimate = Estimate { vertex_bytes, ..estimate };
+    let estimate = members.iter().fold(estimate, |sum, (_, files)| files.add_to(sum, 0));
+    if with_parents > 0 { with_order_streamed(estimate, graph) } else { Ok(estimate) }
+}
+
+fn run(
+    members: &[Member<'_, BfsOptions>],
+    graph: &Graph,
+    options: &RunOptions<'_>,
+) -> Result<Vec<Result<Found>>> {
+    let sources = members.iter().map(|(search, files)| {
+        let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
+        Ok((sources, search.cutoff.unwrap_or(u32::MAX)))
+    });
+    let directions = members.first().map_or(Directions::Forward, |(one, _)| one.direction.into());
+    let program = Together::new(sources.collect::<Result<_>>()?, directions);
+    let run_options = &RunOptions { checkpoints: None, ..options.clone() };
+    let outcome = tegula_engine::run(graph, program, run_options)?;
+    let (reached, mut statistics) = (Arc::new(outcome.states), outcome.statistics);
+    let levels = outcome.program.levels(statistics.iterations);
+    let [without, with] = [false, true].map(|with_parents| searches(members, with_parents));
+    let all = (&reached, directions);
+    let with_parents = parents::find(all, &with, graph, run_options, &mut statistics)?;
+    let distances = together::distances(&reached, &without);
+    drop(reached);
+    let (mut with_parents, mut distances) = (with_parents.into_iter(), distances.into_iter());
+    let found = members.iter().zip(levels).enumerate().map(|(search, ((wanted, _), levels))| {
+        let statistics = statistics.of_lane(search, levels);
+        match wanted.parents {
+            true => answer(with_parents.next(), (graph, options), statistics),
+            false => answer(distances.next(), (graph, options), statistics),
+        }
+    });
+    Ok(found.collect())
+}
+
+/// Makes the answer of a search from what it has reached.
+fn answer<P: Parent>(
+    reached: Option<Vec<Reached<P>>>,
+    (graph, options): (&Graph, &RunOptions<'_>),
+    statistics: RunStatistics,
+) -> Result<Found> {
+    let reached = reached.expect("there is one for each search");
+    let has_parents = size_of::<P>() > 0;
+    Ok(Found::new(Levels::new(reached.into(), has_parents, graph, options)?, statistics))
+}
