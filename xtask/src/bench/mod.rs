@@ -43,7 +43,7 @@ use lab::{Lab, SCALE, Settings};
 use machine::Machine;
 use results::{Measured, Results};
 
-const OPTIONS: &str = "[--scale S] [--quick] [--only GROUP]... [--no-peers] | --pages";
+const OPTIONS: &str = "[--scale S] [--rounds N] [--quick] [--only GROUP]... [--no-peers] | --pages";
 const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.
@@ -206,11 +206,13 @@ impl Plan {
     fn read(suite: &Suite, arguments: &[String]) -> Result<Option<Plan>> {
         let usage = suite.usage();
         let mut arguments = Arguments::new(arguments, &usage);
-        let (mut scale, mut is_quick, mut has_peers, mut is_pages) = (None, false, true, false);
+        let (mut scale, mut rounds) = (None, None);
+        let (mut is_quick, mut has_peers, mut is_pages) = (false, true, false);
         let mut only: Vec<String> = Vec::new();
         while let Some(option) = arguments.next() {
             match option {
                 "--scale" => scale = Some(arguments.value("--scale")?),
+                "--rounds" => rounds = Some(arguments.value("--rounds")?),
                 "--quick" => is_quick = true,
                 "--only" => only.push(arguments.value("--only")?),
                 "--no-peers" => has_peers = false,
@@ -235,7 +237,10 @@ impl Plan {
             !is_pages && if only.is_empty() { is_usual } else { is_named }
         };
         let groups = groups.iter().filter(is_wanted).collect();
-        let rounds = if is_quick { ROUNDS_QUICK } else { ROUNDS };
+        let rounds: usize = rounds.unwrap_or(if is_quick { ROUNDS_QUICK } else { ROUNDS });
+        if rounds == 0 {
+            return Err("--rounds is 0, must be at least 1".into());
+        }
         Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
     }
 
@@ -244,6 +249,7 @@ impl Plan {
     fn results_folder(&self, root: &Path) -> Result<PathBuf> {
         let is_full = self.settings.scale == SCALE
             && !self.settings.is_quick
+            && self.settings.rounds == ROUNDS
             && std::env::var_os(BINARY_VARIABLE).is_none();
         let folder =
             if is_full { root.join("bench") } else { target_folder()?.join("bench-results") };
@@ -280,7 +286,13 @@ mod tests {
 
     #[test]
     fn wrong_options_are_refused() {
-        for words in [&["--only", "nothing"][..], &["--scale", "2"], &["--scale"], &["--fast"]] {
+        for words in [
+            &["--only", "nothing"][..],
+            &["--rounds", "0"],
+            &["--scale", "2"],
+            &["--scale"],
+            &["--fast"],
+        ] {
             assert!(plan(words).is_err(), "{words:?}");
         }
     }
