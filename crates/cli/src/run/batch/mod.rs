@@ -284,7 +284,7 @@ impl<'b> Batch<'b> {
         let (found, is_fused) = found(prepared, graph, &options);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
-        let _turn = self.turn_to_write();
+        let _turn = self.turn_to_write(&found);
         let all = std::mem::take(together);
         let ended = |(&planned, tables): (&&'b Planned, _)| {
             let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, planned));
@@ -297,13 +297,19 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Waits until the tables of a run may be written: as long as the returned value lives.
-    fn turn_to_write(&self) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
+    /// Waits until the tables of a run may be written: as long as the returned value lives. Results
+    /// on disk take what memory is left, so they have the first turn only.
+    fn turn_to_write(
+        &self,
+        found: &[tegula_algorithms::Result<Found>],
+    ) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
         let [first, second] = &self.turns;
         if let Ok(turn) = first.try_lock() {
             return (turn, None);
         }
-        if let Ok(turn) = second.try_lock()
+        let are_in_memory = found.iter().flatten().all(|it| it.statistics.bytes_written == 0);
+        if are_in_memory
+            && let Ok(turn) = second.try_lock()
             && let Some(memory) = self.scheduler.writer_memory()
         {
             return (turn, Some(memory));
