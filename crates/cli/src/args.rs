@@ -125,6 +125,22 @@ impl ReadingArgs {
     }
 }
 
+/// How a run or a batch uses the machine.
+#[derive(Debug, Clone, Args)]
+pub struct MachineArgs {
+    /// How the graph is read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+    /// The worker threads.
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Folder for rows that the graph lacks, built for this run alone, and for arrays that do not
+    /// fit in memory [default: in the graph, rows for good; in $TMPDIR where its directory cannot
+    /// be written to].
+    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
+    pub spill_directory: Option<PathBuf>,
+}
+
 /// The memory budget.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Budget {

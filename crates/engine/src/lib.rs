@@ -42,16 +42,17 @@ pub mod sharing;
 pub mod traverse;
 
 pub use checkpoint::Checkpoints;
-pub use external::plan::{ArraysOnDisk, ArraysPlan};
 pub use external::{OrderedStates, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
 pub use iteration_times::IterationTimes;
-pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
-pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
-pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
+pub use job::program::{Outcome, run, run_anywhere};
+pub use job::program_rows::rows_may_stay;
 pub use lanes::{LaneAggregate, LaneReduction, LaneSums, Lanes, run_lanes, take_apart};
-pub use memory::{Estimate, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
+pub use memory::{
+    ArraysOnDisk, ArraysPlan, Estimate, RUN_OVERHEAD, checkpoint_size, estimate, estimate_anywhere,
+    estimate_following, lease_with_overhead, overhead, room_for_result, rows_size,
+};
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
 pub use process::ProcessKind;

@@ -37,7 +37,7 @@ impl Entry {
             name: A::NAME,
             description: A::DESCRIPTION,
             weights: A::WEIGHTS,
-            finds_graph: A::FOUND_EDGES_MAX.is_some(),
+            finds_graph: A::ABILITIES.found_edges_max.is_some(),
             tables: A::TABLES,
             schema: super::schema::of::<A>,
             option_names: option_names::<A>,

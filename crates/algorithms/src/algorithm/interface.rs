@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
+use super::abilities::Abilities;
 use super::description::Description;
 use super::fusing::Fusing;
 use super::work::Work;
@@ -24,15 +25,13 @@ pub trait Algorithm: Options {
     const DESCRIPTION: Description;
     /// How it treats the weights of edges, unless an option says otherwise.
     const WEIGHTS: Weights;
-    /// Returns the most edges that its answer can have, where the rows of the answer are the edges
-    /// of a graph. The answer then has a table of [vertices](Answer::vertices) too, and may be
-    /// written as a graph.
-    const FOUND_EDGES_MAX: Option<fn(&Self, &Graph, &Self::Files) -> u64> = None;
     /// The options that name a table of vertices. If there are any, it has the [`TableOptions`]
     /// too.
     ///
     /// [`TableOptions`]: crate::side_table::TableOptions
     const TABLES: &'static [&'static str] = &[];
+    /// What it can do that few algorithms can.
+    const ABILITIES: Abilities<Self> = Abilities::NONE;
     /// How several runs become one; `None` if they never do.
     const FUSING: Option<Fusing<Self>> = None;
     /// What it reads from the files that its options name; `()` if they name none.
@@ -46,11 +45,6 @@ pub trait Algorithm: Options {
     /// Refuses options that make no sense together.
     fn check(&self) -> Result<()> {
         Ok(())
-    }
-
-    /// Returns the file that takes the place of the graph, where an option names one.
-    fn model(&self) -> Option<ModelFile> {
-        None
     }
 
     /// Returns where its edges can come from.
@@ -75,12 +69,6 @@ pub trait Algorithm: Options {
     /// Estimates the memory that it needs with `threads` threads, including its files.
     fn estimate(&self, graph: &Graph, files: &Self::Files, threads: usize) -> Result<Estimate>;
 
-    /// Returns the bytes of lists that save time. They come on top of its estimate and of what it
-    /// streams, and are made only where there is room.
-    fn lists_size(&self, _graph: &Graph) -> u64 {
-        0
-    }
-
     /// Returns its work, for an estimate of its time.
     fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
         Ok(Work::of_rounds(Self::NAME, graph, self.iterations()))
@@ -89,16 +77,6 @@ pub trait Algorithm: Options {
     /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.
     fn why_in_memory(&self) -> &'static str {
         "rows lead to random vertices"
-    }
-
-    /// Returns another run with the same result in less memory, where there is one.
-    fn less_memory(
-        &self,
-        _graph: &Graph,
-        _files: &Self::Files,
-        _threads: usize,
-    ) -> Result<Option<LessMemory>> {
-        Ok(None)
     }
 
     /// Returns whether a run can keep checkpoints and resume from one.

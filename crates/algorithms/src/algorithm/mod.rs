@@ -5,6 +5,7 @@
 //! that it is given. It then reads the files that options name, asks for the [`Needs`], and runs
 //! what is [`Prepared`]. It never knows which algorithm it runs.
 
+mod abilities;
 #[cfg(feature = "clap")]
 mod arguments;
 mod description;
@@ -19,6 +20,7 @@ mod request;
 mod schema;
 mod work;
 
+pub use abilities::{Abilities, FindsGraph, HasSmallerRun, MakesLists, TakesModel};
 #[cfg(feature = "clap")]
 pub(crate) use arguments::one_of;
 pub use description::{Column, ColumnType, Description};

@@ -43,13 +43,13 @@ impl Request {
     pub(super) fn new<A: Algorithm + 'static>(algorithm: A, tables: TableOptions) -> Request {
         Request {
             name: A::NAME,
-            finds_graph: A::FOUND_EDGES_MAX.is_some(),
+            finds_graph: A::ABILITIES.found_edges_max.is_some(),
             weights: algorithm.weights(),
             edges: algorithm.edges(),
             iterations: algorithm.iterations(),
             checkpointing: algorithm.checkpointing(),
             why_in_memory: algorithm.why_in_memory(),
-            model: algorithm.model(),
+            model: A::ABILITIES.model.and_then(|model| model(&algorithm)),
             // Options are plain values, which all have a form in JSON.
             options: serde_json::to_value(&algorithm).unwrap_or_default(),
             tables,
@@ -224,15 +224,16 @@ impl<A: Algorithm + 'static> WithFiles for Ready<'_, A> {
     }
 
     fn lists_size(&self, graph: &Graph) -> u64 {
-        self.algorithm.lists_size(graph)
+        A::ABILITIES.lists_size.map_or(0, |size| size(self.algorithm, graph))
     }
 
     fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>> {
-        self.algorithm.less_memory(graph, &self.files, threads)
+        let less = A::ABILITIES.less_memory;
+        less.map_or(Ok(None), |less| less(self.algorithm, graph, &self.files, threads))
     }
 
     fn found_edges_max(&self, graph: &Graph) -> Option<u64> {
-        A::FOUND_EDGES_MAX.map(|edges_max| edges_max(self.algorithm, graph, &self.files))
+        A::ABILITIES.found_edges_max.map(|max| max(self.algorithm, graph, &self.files))
     }
 
     fn work(&self, graph: &Graph) -> Result<Work> {

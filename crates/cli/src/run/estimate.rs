@@ -26,14 +26,19 @@ pub fn show(
     args: &RunArgs,
     session: &Session,
 ) -> errors::Result<()> {
-    let (algorithm, memory) = (request.name, args.reading.budget.bytes());
+    let (algorithm, memory) = (request.name, args.machine.reading.budget.bytes());
     let plan = needs.estimate.plan_on_disk(memory);
     let room = match plan {
-        Some((arrays, plan)) => arrays.check_room(graph, &plan, args.spill_directory.as_deref()),
+        Some((arrays, plan)) => {
+            arrays.check_room(graph, &plan, args.machine.spill_directory.as_deref())
+        }
         None => Ok(()),
     };
-    let outlook =
-        Outlook { room, seconds: seconds(needs, graph, args), threads: args.threads.count() };
+    let outlook = Outlook {
+        room,
+        seconds: seconds(needs, graph, args),
+        threads: args.machine.threads.count(),
+    };
     let fits = needs.check(algorithm, memory);
     if session.json {
         session.print_json(&to_json(needs, algorithm, graph, memory, &outlook))?;
@@ -57,8 +62,9 @@ struct Outlook {
 
 /// Estimates how long a run takes, where that is possible.
 fn seconds(needs: &Needs, graph: &Graph, args: &RunArgs) -> Option<Duration> {
-    let speed = args.reading.speed(graph.directory());
-    let seconds = needs.seconds(args.reading.budget.bytes(), args.threads.count(), &speed)?;
+    let speed = args.machine.reading.speed(graph.directory());
+    let seconds =
+        needs.seconds(args.machine.reading.budget.bytes(), args.machine.threads.count(), &speed)?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 

@@ -28,13 +28,13 @@ impl Input {
             let graph = args.graph.clone().ok_or_else(missing)?;
             return Ok(Input { graph, _folder: None });
         };
-        args.reading.budget.check()?;
-        let place = args.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
+        args.machine.reading.budget.check()?;
+        let place = args.machine.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let folder = Temporary::private_folder(&place.join("tegula-model"), remove)?;
         let graph = folder.path().join("graph");
         let options = RunOptions {
-            memory: args.reading.budget.bytes(),
-            threads: args.threads.count(),
+            memory: args.machine.reading.budget.bytes(),
+            threads: args.machine.threads.count(),
             cancel: session.cancel.clone(),
             progress: session.progress(),
             ..RunOptions::default()
@@ -45,7 +45,7 @@ impl Input {
 
     /// Opens the graph.
     pub fn open(&self, args: &RunArgs) -> Result<Graph> {
-        args.reading.open(&self.graph)
+        args.machine.reading.open(&self.graph)
     }
 }
 

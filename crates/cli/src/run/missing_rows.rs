@@ -33,12 +33,12 @@ pub fn build(
     let instead = if edges.can_scan(&graph) { ", or run with --executor scan" } else { "" };
     for direction in missing {
         let built = build_one(&graph, direction, args, instead, files_size, session);
-        match built.map_err(|failure| failure.of_whole(args.reading.budget.bytes()))? {
+        match built.map_err(|failure| failure.of_whole(args.machine.reading.budget.bytes()))? {
             // The directory knows nothing of these: a graph that is opened again has not got them.
             Some(aside) => graph.add_rows(aside)?,
             None => {
                 drop(graph);
-                graph = args.reading.open_again(&directory)?;
+                graph = args.machine.reading.open_again(&directory)?;
             }
         }
     }
@@ -59,12 +59,12 @@ fn build_one(
         // The run waits for the rows, and searching for rows to copy from takes several times
         // longer.
         encoding: RowEncoding::Gap,
-        memory: args.reading.budget.bytes().saturating_sub(RUN_OVERHEAD + files_size),
-        threads: args.threads.count(),
+        memory: args.machine.reading.budget.bytes().saturating_sub(RUN_OVERHEAD + files_size),
+        threads: args.machine.threads.count(),
         cut: ChunkCut::STANDARD,
     };
     let build = Build { graph, config, instead, session };
-    match &args.spill_directory {
+    match &args.machine.spill_directory {
         Some(folder) => {
             let rows = said_of(direction);
             session.note(&format!("The graph has no {rows}; {}.", built_in(folder, direction)));

@@ -38,9 +38,9 @@ pub fn write(
     args: &RunArgs,
     session: &Session,
 ) -> Result<u64> {
-    let memory = args.reading.budget.bytes() - held(graph);
+    let memory = args.machine.reading.budget.bytes() - held(graph);
     let name = "tegula-tables";
-    let place = match &args.spill_directory {
+    let place = match &args.machine.spill_directory {
         Some(folder) => folder.join(name),
         None => path.with_file_name(name),
     };
@@ -64,9 +64,9 @@ pub fn write(
         allow_empty: true,
         vertices: listed,
         memory,
-        threads: args.threads.count(),
+        threads: args.machine.threads.count(),
         force: args.force,
-        spill_directory: args.spill_directory.clone(),
+        spill_directory: args.machine.spill_directory.clone(),
         ..ImportConfig::default()
     };
     let report = import(&[edges], path, &config, session.progress(), &session.cancel)?;
@@ -82,7 +82,7 @@ fn write_table(
 ) -> Result<()> {
     let target = Target::of(path, Some(ResultFormat::Table(TableFormat::Parquet)), false)?;
     let (schema, rows) = (table.schema(graph), table.row_count(graph));
-    Workers::scope(args.threads.count(), |workers| {
+    Workers::scope(args.machine.threads.count(), |workers| {
         let mut out = target.create(&schema, rows, workers, &session.cancel)?;
         table.write_rows(graph, &mut *out, &session.cancel)?;
         out.finish().map_err(Failure::from)

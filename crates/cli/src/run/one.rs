@@ -44,13 +44,13 @@ pub fn run(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
         stdout::check()?;
     }
     let opened = Instant::now();
-    let threads = args.threads.count();
+    let threads = args.machine.threads.count();
     let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
     let needs_rows = needs_rows(request, &graph, args.executor())?;
-    let budget = args.reading.budget.bytes();
+    let budget = args.machine.reading.budget.bytes();
     let options = run_options(args, &graph, session);
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
     let mut needs = Needs::of(&prepared, &graph, threads, needs_rows)?;
@@ -95,13 +95,13 @@ pub fn run(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
 pub fn run_options<'r>(args: &'r RunArgs, graph: &Graph, session: &'r Session) -> RunOptions<'r> {
     let least = if args.estimate { default_memory() } else { 0 };
     RunOptions {
-        memory: args.reading.budget.bytes().max(least),
-        threads: args.threads.count(),
+        memory: args.machine.reading.budget.bytes().max(least),
+        threads: args.machine.threads.count(),
         executor: args.executor(),
         rows: None,
         arrays: args.arrays(),
-        spill_directory: args.spill_directory.as_deref(),
-        speed: args.reading.speed(graph.directory()),
+        spill_directory: args.machine.spill_directory.as_deref(),
+        speed: args.machine.reading.speed(graph.directory()),
         tuning: args.tuning(),
         cancel: session.cancel.clone(),
         progress: session.progress(),
@@ -212,7 +212,7 @@ fn could_follow_rows(request: &Request, graph: &Graph, needs: &Needs, args: &Run
         && request.edges.can_scan(graph)
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
-        && needs.estimate.plan_on_disk(args.reading.budget.bytes()).is_none()
+        && needs.estimate.plan_on_disk(args.machine.reading.budget.bytes()).is_none()
 }
 
 /// Writes the table, if it is wanted; returns the bytes of the file.
@@ -230,7 +230,8 @@ fn write(
     // A person reads the first rows, a program all of them.
     let is_read = io::stdout().is_terminal();
     // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
-    let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.threads.count() as u64);
+    let threads =
+        row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.machine.threads.count() as u64);
     let bytes = Workers::scope(threads as usize, |workers| {
         let cancel = &session.cancel;
         let create = |target: &Target| target.create(&schema, row_count, workers, cancel);
@@ -328,8 +329,8 @@ impl Done<'_> {
             bytes_read: statistics.bytes_read,
             bytes_written: self.bytes_written + statistics.bytes_written,
             peak_memory_bytes: json::peak_memory(),
-            memory_bytes: self.input.args.reading.budget.bytes(),
-            threads: self.input.args.threads.count(),
+            memory_bytes: self.input.args.machine.reading.budget.bytes(),
+            threads: self.input.args.machine.threads.count(),
             output: self.target.as_ref().map(|target| target.path().display().to_string()),
             warnings,
             tables: &self.input.tables,

@@ -10,7 +10,7 @@ use tegula_machine::Error as MachineError;
 use tegula_tables::check_parent;
 
 use super::checkpoint_folder;
-use crate::args::{MACHINE, ReadingArgs, Threads};
+use crate::args::{MACHINE, MachineArgs};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
 use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target};
@@ -47,17 +47,9 @@ pub struct RunArgs {
     /// Estimate the memory and the time of the run, and do not run; exit with 4 if it does not fit.
     #[arg(long, help_heading = MACHINE)]
     pub estimate: bool,
-    /// How the graph is read.
+    /// How it uses the machine.
     #[command(flatten)]
-    pub reading: ReadingArgs,
-    /// The worker threads.
-    #[command(flatten)]
-    pub threads: Threads,
-    /// Folder for rows that the graph lacks, built for this run alone, and for arrays that do not
-    /// fit in memory [default: in the graph, rows for good; in $TMPDIR where its directory cannot
-    /// be written to].
-    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
-    pub spill_directory: Option<PathBuf>,
+    pub machine: MachineArgs,
     /// Keep the last two checkpoints of the run in this folder, which is created. `--resume`
     /// continues from there.
     #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
@@ -100,12 +92,8 @@ pub struct CommonArgs<'b> {
     pub force: bool,
     /// Whether the jobs are only estimated.
     pub estimate: bool,
-    /// How the graph is read.
-    pub reading: ReadingArgs,
-    /// The worker threads.
-    pub threads: Threads,
-    /// The folder for rows that the graph lacks, and for arrays that do not fit in memory.
-    pub spill_directory: Option<&'b Path>,
+    /// How they use the machine.
+    pub machine: &'b MachineArgs,
 }
 
 /// How messages reach further groups of columns.
@@ -205,7 +193,7 @@ fn check_graph_name(path: &Path) -> Result<()> {
 impl RunArgs {
     /// Returns the options of a job of a batch.
     pub fn of_job(common: &CommonArgs<'_>, output: PathBuf, format: Format) -> RunArgs {
-        let CommonArgs { graph, force, estimate, reading, threads, spill_directory } = *common;
+        let CommonArgs { graph, force, estimate, machine } = *common;
         RunArgs {
             graph: Some(graph.to_owned()),
             output: Some(output),
@@ -214,9 +202,7 @@ impl RunArgs {
             force,
             top: None,
             estimate,
-            reading,
-            threads,
-            spill_directory: spill_directory.map(Path::to_owned),
+            machine: machine.clone(),
             checkpoint: None,
             checkpoint_every: NonZeroU64::MIN,
             resume: None,

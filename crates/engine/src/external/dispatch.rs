@@ -7,7 +7,6 @@
 //! not at all, of DFOGraph (Yu et al., PPoPP 2021, section 4). The bytes that it moves are weighed
 //! against reading all messages again.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,21 +15,12 @@ use tegula_machine::disk::BlockStore;
 use tegula_machine::threads::lock;
 use tegula_store::Result;
 use tegula_store::graph::{CellEntry, Graph, ListedSources};
-use tegula_store::tiles::Grid;
 use zerocopy::IntoBytes;
 
-use super::plan::{ArraysOnDisk, ArraysPlan};
 use super::wanted::{NeededMessages, cells_of};
 use crate::job::context::JobContext;
+use crate::memory::{ArraysOnDisk, ArraysPlan, SOURCE_SIZE, blocks_of};
 use crate::program::Reduction;
-
-/// log2 of the blocks in which the messages of a segment are sent: 2^16 messages each for 2^24
-/// sources.
-const SEGMENT_BLOCKS_LOG2: u32 = 8;
-/// Least number of messages in a block.
-const BLOCK_MESSAGES_MIN: usize = 64;
-/// Bytes of a source sent with its message, as an offset from the first source of its segment.
-const SOURCE_SIZE: usize = size_of::<u32>();
 
 /// How the messages of a segment reach a group of columns in this iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,34 +105,8 @@ struct SendBuffers<R: Reduction> {
     sources: Vec<u32>,
 }
 
-/// Returns the number of messages in a block for a grid.
-pub fn block_messages(grid: Grid) -> usize {
-    (1usize << grid.segment_log2 >> SEGMENT_BLOCKS_LOG2).max(BLOCK_MESSAGES_MIN)
-}
-
-/// Returns the number of blocks for a way.
-fn blocks_of(wanted: Option<NeededMessages>, block_messages: usize) -> usize {
-    wanted.map_or(0, |wanted| wanted.sources as usize).div_ceil(block_messages)
-}
-
-/// Returns the number of blocks for all ways of a plan.
-pub fn block_count(arrays: &ArraysOnDisk, plan: &ArraysPlan) -> usize {
-    let wanted = arrays.listed().wanted_by_further_groups(plan);
-    let wanted = wanted.flat_map(BTreeMap::into_values);
-    wanted.map(|wanted| blocks_of(wanted, arrays.block_messages())).sum()
-}
-
-/// Returns the bytes of memory for sending with `threads` workers. Lists are read into the pool of
-/// the graph.
-pub fn size(threads: usize, grid: Grid, message_size: usize) -> u64 {
-    let bits = 1 << grid.segment_log2 >> 3;
-    let block = block_messages(grid) * (message_size + SOURCE_SIZE);
-    let using = ListedSources::USE_SIZE.min((SOURCE_SIZE as u64) << grid.segment_log2);
-    bits + threads as u64 * (bits + block as u64 + using)
-}
-
 impl<R: Reduction> Dispatch<R> {
-    /// Begins without any sent message. `store` has the [blocks](block_count) of the plan.
+    /// Begins without any sent message. `store` has the [blocks](ArraysOnDisk::sent_blocks) of the plan.
     pub fn new(
         graph: &Graph,
         arrays: &ArraysOnDisk,

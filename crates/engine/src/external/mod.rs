@@ -15,16 +15,15 @@
 //! results are the same to the bit. (The two-level column partition and the passes over it are
 //! those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
 
-mod activity;
+pub mod activity;
 mod apply;
 mod begin;
 mod dispatch;
-mod group;
+pub mod group;
 mod lists;
-mod look_up;
+pub mod look_up;
 mod messages;
 mod part;
-pub mod plan;
 mod sorted;
 pub mod wanted;
 
@@ -40,6 +39,7 @@ use crate::checkpoint::Keeper;
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
+use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::parts::Parts;
 use crate::program::{ApplyTo, EdgeWeight, Message, Program};
 use crate::states::cut::{Cut, indices};
@@ -49,7 +49,6 @@ use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
 use dispatch::Dispatch;
 use group::ColumnGroup;
-use plan::{ArraysOnDisk, ArraysPlan};
 
 pub use part::ExternalPart;
 pub use sorted::{OrderedStates, StatesByIdPosition, StatesWriter};

@@ -9,8 +9,8 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::plan::{ArraysOnDisk, ArraysPlan};
 use crate::job::external::ExternalJob;
+use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::options::{Messages, RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tegula_store::graph::{CellEntry, Graph};
 
-use super::plan::ArraysPlan;
+use crate::memory::ArraysPlan;
 use crate::options::Messages;
 
 /// A sent message is written and read. A list is read twice: to choose messages and to place them.

@@ -13,24 +13,21 @@ use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
-use crate::external::plan::ArraysOnDisk;
 use crate::iteration_times::log_iteration;
-use crate::memory::{Estimate, overhead};
-use crate::options::{Executor, Messages, RunOptions};
-use crate::parts::{PART_EDGES_TARGET, Part, Parts};
+use crate::options::{Executor, RunOptions};
+use crate::parts::Part;
 use crate::process::choice::{Choice, choose};
 use crate::process::cost::CostModel;
 use crate::process::pull::Pull;
 use crate::process::scan::{ProgramPart, Scan, finish};
 use crate::process::seek::Seek;
 use crate::process::{Process, ProcessKind, Progressed};
-use crate::program::{EdgeWeight, Message, Program};
+use crate::program::{Message, Program};
 use crate::scheduler::Scheduler;
 use crate::start::Start;
 use crate::states::States;
 use crate::statistics::RunStatistics;
 use crate::superstep::Superstep;
-use crate::tile_source::TileSource;
 
 /// The result of a program: its states by dense id, in memory or on disk.
 #[derive(Debug)]
@@ -41,32 +38,6 @@ pub struct Outcome<P: Program, S = Vec<<P as Program>::State>> {
     pub program: P,
     /// Statistics of the run.
     pub statistics: RunStatistics,
-}
-
-/// Estimates what a program needs on a graph, without running it. Bytes that the program itself
-/// holds come on top.
-pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
-    let has_weights = has_weights::<P>(graph);
-    let parts = Parts::cut(graph, PART_EDGES_TARGET);
-    Estimate {
-        vertex_bytes: Superstep::<P>::size(graph, &parts, threads),
-        stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
-        layout_bytes: graph.tile_bytes(),
-        overhead_bytes: overhead(graph),
-        on_disk: None,
-    }
-}
-
-/// Estimates the same if the arrays may lie on disk, as with [`run_anywhere`].
-pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
-    let parts = Parts::cut(graph, PART_EDGES_TARGET);
-    let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads, Messages::Auto));
-    Estimate { on_disk, ..estimate::<P>(graph, threads) }
-}
-
-/// Returns whether a program reads the weights of a graph.
-pub fn has_weights<P: Program>(graph: &Graph) -> bool {
-    P::Weight::IS_WEIGHTED && graph.is_weighted()
 }
 
 /// Runs a program to its end, on the scheduler of the options or on a new one for this run alone.

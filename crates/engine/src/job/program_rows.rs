@@ -8,45 +8,14 @@ use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader};
 
-use super::checkpoint_writer::copies_size;
-use super::program::{estimate, estimate_anywhere, has_weights};
 use super::shared_rows::WantedRows;
 use super::traversal::missing_rows;
-use crate::external::plan::{ArraysOnDisk, ArraysPlan};
-use crate::memory::{Estimate, estimate_rows, long_rows_of};
+use crate::memory::{ArraysOnDisk, ArraysPlan, arrays_size, copies_size, long_rows_of, seek_size};
 use crate::options::{Arrays, Executor, RunOptions};
 use crate::process::pull::Pull;
-use crate::process::seek::Seek;
-use crate::program::{Program, may_seek};
+use crate::program::{Program, has_weights, may_seek};
 use crate::scheduler::{Admitted, MemoryDemand, Scheduler, Share, SharedKey, Taken};
-use crate::superstep::Superstep;
 use crate::traverse::{Directions, RowsWanted};
-
-/// Returns the least bytes beyond the [estimate](crate::estimate()) for a program that also follows
-/// rows by source.
-pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
-    let rows = RowReader::size_min(graph, Direction::Forward, has_weights::<P>(graph));
-    seek_size::<P>(graph, Directions::Forward, threads) + rows
-}
-
-fn seek_size<P: Program>(graph: &Graph, directions: Directions, threads: usize) -> u64 {
-    Seek::<P>::size(graph.vertex_count(), directions.layouts(graph).len(), threads)
-}
-
-/// Estimates what a program that follows edges in `directions` needs. If it may scan, this is
-/// [`estimate_anywhere`]; if not, the arrays are in memory and only rows are read.
-pub fn estimate_following<P: Program>(
-    graph: &Graph,
-    directions: Directions,
-    threads: usize,
-) -> Estimate {
-    if directions.can_scan(graph) {
-        return estimate_anywhere::<P>(graph, threads);
-    }
-    let arrays = estimate::<P>(graph, threads).vertex_bytes;
-    let wanted = RowsWanted { directions, has_weights: has_weights::<P>(graph) };
-    estimate_rows(graph, wanted, arrays + seek_size::<P>(graph, directions, threads))
-}
 
 /// The rows of a run.
 pub struct ProgramRows<'r> {
@@ -139,7 +108,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let has_weights = has_weights::<P>(graph);
     let threads = scheduler.threads();
     let degrees = P::NEEDS_DEGREE.then(|| Share::out_degrees(graph));
-    let arrays = Superstep::<P>::size(graph, scheduler.parts(), threads);
+    let arrays = arrays_size::<P>(graph, scheduler.parts(), threads);
     let held = arrays - degrees.map_or(0, |degrees| degrees.least)
         + program.size()
         + copies_size::<P>(graph, options, threads);

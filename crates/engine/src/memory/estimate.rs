@@ -3,7 +3,8 @@
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
 
-use crate::external::plan::{ArraysOnDisk, ArraysPlan};
+use super::arrays_on_disk::ArraysOnDisk;
+use super::arrays_plan::ArraysPlan;
 use crate::scheduler::{Reserve, Scheduler};
 
 /// How much memory a run needs.

@@ -5,6 +5,7 @@ mod reduction;
 mod relaxation;
 
 use tegula_store::VertexId;
+use tegula_store::graph::Graph;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::traverse::Directions;
@@ -212,6 +213,11 @@ pub trait Program: Send + Sync {
     fn bucket(&self, _state: &Self::State) -> u64 {
         0
     }
+}
+
+/// Returns whether a program reads the weights of a graph.
+pub(crate) fn has_weights<P: Program>(graph: &Graph) -> bool {
+    P::Weight::IS_WEIGHTED && graph.is_weighted()
 }
 
 /// Returns whether the edges of a program may come in any order, so that no scan is needed.

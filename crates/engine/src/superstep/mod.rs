@@ -34,7 +34,6 @@ use tegula_store::{Result, ShortId, VertexId};
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
-use crate::parts::Parts;
 use crate::program::{Accumulator, Activity, Message, Program, Reduction};
 use crate::start::Start;
 use accumulators::Accumulators;
@@ -115,21 +114,6 @@ pub struct BatchWork<P: Program> {
 }
 
 impl<'g, P: Program> Superstep<'g, P> {
-    /// Returns the bytes of the arrays over all vertices and of the scratch memory of the workers.
-    pub fn size(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
-        let vertices = graph.vertex_count();
-        let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
-        let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
-        let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
-        let scratch = Accumulators::<P>::size(widest);
-        // Parts of one batch wait for each other and keep their reductions meanwhile.
-        let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
-        let sets = if P::SETTLING.is_possible() { 4 } else { 3 };
-        vertices * per_vertex
-            + sets * ActiveSet::size(vertices)
-            + (scratch + waiting) * threads as u64
-    }
-
     /// Makes the arrays and initialises the states. `degrees` may be empty if the program does not
     /// need them.
     ///

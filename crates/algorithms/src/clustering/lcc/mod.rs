@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{
+    Abilities, Algorithm, Column, Description, Edges, Family, Found, MakesLists, Weights, Work,
+};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::clustering::triangles::{self, Closing};
 use crate::error::Result;
@@ -65,6 +67,7 @@ impl Algorithm for LccOptions {
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const ABILITIES: Abilities<Self> = Abilities::NONE.makes_lists();
     type Files = ();
 
     fn edges(&self) -> Edges {
@@ -73,10 +76,6 @@ impl Algorithm for LccOptions {
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
         with_order_streamed(triangles::estimate(graph, threads)?, graph)
-    }
-
-    fn lists_size(&self, graph: &Graph) -> u64 {
-        triangles::lists_size_max(graph)
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
@@ -99,5 +98,11 @@ impl Algorithm for LccOptions {
         let values = Values::of(coefficients.into(), graph, &options.cancel)?;
         let figures = CoefficientFigures { average };
         Ok(Found::new(Scores { column: "coefficient", values, figures }, found.statistics))
+    }
+}
+
+impl MakesLists for LccOptions {
+    fn lists_size(&self, graph: &Graph) -> u64 {
+        triangles::lists_size_max(graph)
     }
 }

@@ -30,7 +30,9 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
+use crate::algorithm::{
+    Abilities, Algorithm, Column, Description, Edges, Family, Found, MakesLists, Weights, Work,
+};
 use crate::answer::{self, Facts, Figures, Scores, Values};
 use crate::error::{Error, Result};
 use crate::shared::id_order::with_order_streamed;
@@ -142,6 +144,7 @@ impl Algorithm for TrianglesOptions {
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const ABILITIES: Abilities<Self> = Abilities::NONE.makes_lists();
     type Files = ();
 
     fn check(&self) -> Result<()> {
@@ -169,13 +172,6 @@ impl Algorithm for TrianglesOptions {
         with_order_streamed(needed, graph)
     }
 
-    fn lists_size(&self, graph: &Graph) -> u64 {
-        match self.hashes() {
-            Some(hashes) => approximate::signatures_size_max(graph, hashes),
-            None => lists_size_max(graph),
-        }
-    }
-
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
         match self.hashes() {
             Some(hashes) => Ok(Work::of("triangles, approximate", graph, f64::from(hashes))),
@@ -198,6 +194,15 @@ impl Algorithm for TrianglesOptions {
         let figures = TriangleFigures { triangles: found.closed.iter().sum::<u64>() / 3 };
         let values = Values::of(found.closed.into(), graph, &options.cancel)?;
         Ok(Found::new(Scores { column: "triangles", values, figures }, found.statistics))
+    }
+}
+
+impl MakesLists for TrianglesOptions {
+    fn lists_size(&self, graph: &Graph) -> u64 {
+        match self.hashes() {
+            Some(hashes) => approximate::signatures_size_max(graph, hashes),
+            None => lists_size_max(graph),
+        }
     }
 }
 

@@ -40,8 +40,8 @@ use tegula_import::settings;
 use tegula_store::Action;
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Iterations, LessMemory,
-    Weights, Work,
+    Abilities, Algorithm, Checkpointing, Column, Description, Edges, Family, Found, HasSmallerRun,
+    Iterations, LessMemory, Weights, Work,
 };
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Hint, Result, Setting, SettingValue, check_both_directions};
@@ -230,6 +230,7 @@ impl Algorithm for WccOptions {
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
+    const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
     type Files = ();
 
     fn check(&self) -> Result<()> {
@@ -286,17 +287,6 @@ impl Algorithm for WccOptions {
         with_order_streamed(estimate, graph)
     }
 
-    fn less_memory(&self, graph: &Graph, files: &(), threads: usize) -> Result<Option<LessMemory>> {
-        if self.method == Method::Propagation {
-            return Ok(None);
-        }
-        let propagation = WccOptions { method: Method::Propagation, max_iterations: None };
-        let needed = propagation.estimate(graph, files, threads)?.needed();
-        // An undirected graph has up to twice the tiles.
-        let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
-        Ok(Some(LessMemory { needed: needed + tables, hint: to_propagate(graph) }))
-    }
-
     fn why_in_memory(&self) -> &'static str {
         match self.method {
             Method::UnionFind => "union-find looks up parents at random",
@@ -339,5 +329,18 @@ impl Algorithm for WccOptions {
             }
             _ => named(graph, run_short(graph, self.method, options)?, options),
         }
+    }
+}
+
+impl HasSmallerRun for WccOptions {
+    fn less_memory(&self, graph: &Graph, files: &(), threads: usize) -> Result<Option<LessMemory>> {
+        if self.method == Method::Propagation {
+            return Ok(None);
+        }
+        let propagation = WccOptions { method: Method::Propagation, max_iterations: None };
+        let needed = propagation.estimate(graph, files, threads)?.needed();
+        // An undirected graph has up to twice the tiles.
+        let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
+        Ok(Some(LessMemory { needed: needed + tables, hint: to_propagate(graph) }))
     }
 }

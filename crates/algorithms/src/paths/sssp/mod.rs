@@ -39,8 +39,9 @@ use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, States, Value, VertexNumber};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Fusing,
-    Iterations, LANES, LessMemory, Member, NotNegative, Positive, Weights, Work, estimate_lanes,
+    Abilities, Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found,
+    Fusing, HasSmallerRun, Iterations, LANES, LessMemory, Member, NotNegative, Positive, Weights,
+    Work, estimate_lanes,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::path_table::{Paths, PathsWanted};
@@ -228,6 +229,7 @@ impl Algorithm for SsspOptions {
     };
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = &["sources", "targets"];
+    const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
     const FUSING: Option<Fusing<SsspOptions>> = Some(Fusing {
         widths: LANES,
         can_fuse: |a, b, graph| a.is_by_tiles(graph) && b.is_by_tiles(graph),
@@ -290,24 +292,6 @@ impl Algorithm for SsspOptions {
         self.paths().add_to::<Near>(estimate, files, graph)
     }
 
-    fn less_memory(
-        &self,
-        graph: &Graph,
-        files: &SearchFiles,
-        threads: usize,
-    ) -> Result<Option<LessMemory>> {
-        // Delta-stepping needs less only if it can scan with its arrays on disk.
-        let can_scan = Directions::from(self.direction).can_scan(graph);
-        if self.method == Method::DeltaStepping || !can_scan {
-            return Ok(None);
-        }
-        let estimate = tegula_engine::estimate_anywhere::<Sssp>(graph, threads);
-        let needed = files.add_to(estimate, 0).needed();
-        let value = SettingValue::OneOf(&["delta-stepping"]);
-        let hint = Hint::set([Setting { option: "method", value }]);
-        Ok(Some(LessMemory { needed, hint }))
-    }
-
     fn checkpointing(&self) -> Checkpointing {
         match self.method {
             Method::DeltaStepping if self.paths().keeps_parents() => {
@@ -337,5 +321,25 @@ impl Algorithm for SsspOptions {
         let found = run_anywhere(graph, sources, self.config(), options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
+    }
+}
+
+impl HasSmallerRun for SsspOptions {
+    fn less_memory(
+        &self,
+        graph: &Graph,
+        files: &SearchFiles,
+        threads: usize,
+    ) -> Result<Option<LessMemory>> {
+        // Delta-stepping needs less only if it can scan with its arrays on disk.
+        let can_scan = Directions::from(self.direction).can_scan(graph);
+        if self.method == Method::DeltaStepping || !can_scan {
+            return Ok(None);
+        }
+        let estimate = tegula_engine::estimate_anywhere::<Sssp>(graph, threads);
+        let needed = files.add_to(estimate, 0).needed();
+        let value = SettingValue::OneOf(&["delta-stepping"]);
+        let hint = Hint::set([Setting { option: "method", value }]);
+        Ok(Some(LessMemory { needed, hint }))
     }
 }

@@ -64,8 +64,8 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 
 use crate::algorithm::{
-    Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations, ModelFile,
-    NotNegative, Probability, SideFiles, Weights, Work,
+    Abilities, Algorithm, Column, Description, Edges, Factor, Family, Found, Iterations,
+    NotNegative, Probability, SideFiles, TakesModel, Weights, Work,
 };
 use crate::answer::Convergence;
 use crate::error::{Error, Result, Setting, SettingValue};
@@ -200,29 +200,6 @@ impl Default for BeliefPropagationOptions {
     }
 }
 
-/// Imports the graph of a model.
-fn import_model(model: &Path, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
-    let model = UaiModel::read(model, options.memory)?;
-    let pairs = graph.with_file_name("pairs.tsv");
-    model.write_pairs(&pairs)?;
-    let vertices = Some(Vertices::Count(model.variable_count() as u64));
-    drop(model);
-    let format = Format::Tsv;
-    let config = ImportConfig {
-        input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
-        undirected: true,
-        allow_empty: true,
-        vertices,
-        order: Some(VertexOrder::Given),
-        rows: Some(RowEncoding::Gap),
-        memory: options.memory,
-        threads: options.threads,
-        ..ImportConfig::default()
-    };
-    import(&[pairs], graph, &config, options.progress, &options.cancel)?;
-    Ok(())
-}
-
 impl Algorithm for BeliefPropagationOptions {
     const NAME: &'static str = "belief-propagation";
     const DESCRIPTION: Description = Description {
@@ -244,6 +221,7 @@ impl Algorithm for BeliefPropagationOptions {
     };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge has the same potential" };
     const TABLES: &'static [&'static str] = &["priors"];
+    const ABILITIES: Abilities<Self> = Abilities::NONE.takes_model();
     type Files = Model;
 
     fn check(&self) -> Result<()> {
@@ -258,11 +236,6 @@ impl Algorithm for BeliefPropagationOptions {
             (Some(_), _) | (None, Some(_)) => return Ok(()),
         };
         Err(Error::BadOptions { algorithm: Self::NAME, detail: detail.to_owned() })
-    }
-
-    fn model(&self) -> Option<ModelFile> {
-        let source = self.model.clone()?;
-        Some(ModelFile { source, import: import_model })
     }
 
     fn edges(&self) -> Edges {
@@ -319,5 +292,33 @@ impl Algorithm for BeliefPropagationOptions {
         let (listed, log_odds) = (self.state, found.log_odds);
         let beliefs = Answered { states, state_counts, log_odds, listed, figures, saturation };
         Ok(Found::new(beliefs, found.statistics))
+    }
+}
+
+impl TakesModel for BeliefPropagationOptions {
+    fn model(&self) -> Option<&TableSource> {
+        self.model.as_ref()
+    }
+
+    fn import_model(model: &Path, graph: &Path, options: &RunOptions<'_>) -> Result<()> {
+        let model = UaiModel::read(model, options.memory)?;
+        let pairs = graph.with_file_name("pairs.tsv");
+        model.write_pairs(&pairs)?;
+        let vertices = Some(Vertices::Count(model.variable_count() as u64));
+        drop(model);
+        let format = Format::Tsv;
+        let config = ImportConfig {
+            input: InputOptions { format, ids: IdKind::Integer, ..InputOptions::default() },
+            undirected: true,
+            allow_empty: true,
+            vertices,
+            order: Some(VertexOrder::Given),
+            rows: Some(RowEncoding::Gap),
+            memory: options.memory,
+            threads: options.threads,
+            ..ImportConfig::default()
+        };
+        import(&[pairs], graph, &config, options.progress, &options.cancel)?;
+        Ok(())
     }
 }

@@ -13,7 +13,8 @@ use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, ShortId, overhead};
 
 use crate::algorithm::{
-    Algorithm, Column, Description, Edges, Family, Found, Iterations, SideFiles, Weights, Work,
+    Abilities, Algorithm, Column, Description, Edges, Family, FindsGraph, Found, Iterations,
+    SideFiles, Weights, Work,
 };
 use crate::answer::EdgeTable;
 use crate::components::wcc::{self, Method};
@@ -66,18 +67,6 @@ impl SubgraphOptions {
         });
         Ok((chosen, found.statistics))
     }
-
-    /// The most edges: one for each ordered pair of the vertices, unless the graph has parallel
-    /// edges.
-    fn edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
-        let pairs = match self.vertices {
-            Some(_) if graph.manifest().duplicates == 0 => {
-                (files.vertices.len() as u64).saturating_pow(2)
-            }
-            _ => u64::MAX,
-        };
-        pairs.min(graph.edge_count())
-    }
 }
 
 impl Algorithm for SubgraphOptions {
@@ -96,8 +85,8 @@ impl Algorithm for SubgraphOptions {
         example: r#"{"component": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
-    const FOUND_EDGES_MAX: Option<fn(&Self, &Graph, &VertexList) -> u64> = Some(Self::edges_max);
     const TABLES: &'static [&'static str] = &["vertices"];
+    const ABILITIES: Abilities<Self> = Abilities::NONE.finds_graph();
     type Files = VertexList;
 
     fn check(&self) -> Result<()> {
@@ -163,5 +152,18 @@ impl Algorithm for SubgraphOptions {
         statistics.edges_processed += graph.edge_count();
         statistics.bytes_read += graph.tile_bytes();
         Ok(Found::new(found, statistics))
+    }
+}
+
+impl FindsGraph for SubgraphOptions {
+    /// One for each ordered pair of the vertices, unless the graph has parallel edges.
+    fn found_edges_max(&self, graph: &Graph, files: &VertexList) -> u64 {
+        let pairs = match self.vertices {
+            Some(_) if graph.manifest().duplicates == 0 => {
+                (files.vertices.len() as u64).saturating_pow(2)
+            }
+            _ => u64::MAX,
+        };
+        pairs.min(graph.edge_count())
     }
 }

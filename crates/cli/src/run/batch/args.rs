@@ -9,7 +9,7 @@ use tegula_engine::{Graph, PartOrder, Resources, StretchSize};
 use tegula_machine::memory::parse_size;
 
 use super::group::Grouping;
-use crate::args::{MACHINE, ReadingArgs, Threads};
+use crate::args::MachineArgs;
 use crate::run::options::CommonArgs;
 
 /// The option that turns `tegula run` into a batch.
@@ -65,17 +65,9 @@ pub struct BatchArgs {
     /// results do not depend on it.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, hide = true)]
     pub stretch_size: Option<u64>,
-    /// How the graph is read.
+    /// How the batch uses the machine.
     #[command(flatten)]
-    pub reading: ReadingArgs,
-    /// The worker threads.
-    #[command(flatten)]
-    pub threads: Threads,
-    /// Folder for rows that the graph lacks, built for this batch alone, and for arrays that do not
-    /// fit in memory [default: in the graph, rows for good; in $TMPDIR where its directory cannot
-    /// be written to].
-    #[arg(long, value_name = "FOLDER", help_heading = MACHINE)]
-    pub spill_directory: Option<PathBuf>,
+    pub machine: MachineArgs,
 }
 
 /// Which part of a scan is next.
@@ -92,7 +84,7 @@ impl BatchArgs {
     /// Returns the bytes that the runs of `jobs` jobs may take together.
     pub fn memory(&self, jobs: usize) -> u64 {
         let waiting = jobs.saturating_sub(JOBS_SMALL) as u64 * JOB_SIZE;
-        self.reading.budget.bytes().saturating_sub(waiting)
+        self.machine.reading.budget.bytes().saturating_sub(waiting)
     }
 
     /// Returns what the scheduler of `jobs` jobs may take, given what one job alone may.
@@ -110,14 +102,13 @@ impl BatchArgs {
 
     /// Returns how jobs on a graph become groups, given the bytes that all have together.
     pub fn grouping<'g>(&self, graph: &'g Graph, budget: u64) -> Grouping<'g> {
-        Grouping { graph, threads: self.threads.count(), budget, may_fuse: !self.no_fuse }
+        Grouping { graph, threads: self.machine.threads.count(), budget, may_fuse: !self.no_fuse }
     }
 
     /// Returns the options that all jobs have in common.
     pub fn common(&self) -> CommonArgs<'_> {
-        let &BatchArgs { force, estimate, reading, threads, .. } = self;
-        let spill_directory = self.spill_directory.as_deref();
-        CommonArgs { graph: &self.graph, force, estimate, reading, threads, spill_directory }
+        let BatchArgs { graph, force, estimate, machine, .. } = self;
+        CommonArgs { graph, force: *force, estimate: *estimate, machine }
     }
 }
 

@@ -139,7 +139,7 @@ impl Estimating<'_> {
 
     fn of_run(&self, needs: &Needs) -> RunNeeds {
         let &Estimating { ref grouping, args, .. } = self;
-        let speed = args.reading.speed(grouping.graph.directory());
+        let speed = args.machine.reading.speed(grouping.graph.directory());
         let seconds = needs.seconds(grouping.budget, grouping.threads, &speed);
         RunNeeds {
             needed: needs.needed(),

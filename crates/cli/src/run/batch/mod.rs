@@ -52,7 +52,7 @@ pub fn run(args: &BatchArgs, session: &Session) -> Result<()> {
         stdout::check()?;
     }
     let jobs = jobs::read(&args.jobs)?;
-    let mut graph = args.reading.open(&args.graph)?;
+    let mut graph = args.machine.reading.open(&args.graph)?;
     let Some(folder) = args.output.as_deref().filter(|_| !args.estimate) else {
         return estimate::show(&jobs, &graph, args, session);
     };

@@ -9,12 +9,11 @@ use tegula_testkit::{Scratch, XorShift};
 use super::members::Member;
 use super::*;
 use crate::graph_for_tests::random_graph;
-use crate::memory::RESULT_OVERHEAD;
+use crate::memory::{RESULT_OVERHEAD, arrays_size};
 use crate::options::{RunOptions, Tuning};
 use crate::program::{Activity, Min, Next, Program};
 use crate::scheduler::Scheduler;
 use crate::scheduler::shared::Share;
-use crate::superstep::Superstep;
 use crate::{Executor, VertexId, run};
 
 const MEMORY: u64 = 64 << 20;
@@ -363,7 +362,7 @@ impl<F: Fn(u64) + Send + Sync> Program for Scans<F> {
 
 /// Returns the bytes that a program holds on a scheduler.
 fn held_by<P: Program>(_: &P, scheduler: &Scheduler<'_>) -> u64 {
-    Superstep::<P>::size(scheduler.graph, scheduler.parts(), scheduler.threads())
+    arrays_size::<P>(scheduler.graph, scheduler.parts(), scheduler.threads())
 }
 
 #[test]

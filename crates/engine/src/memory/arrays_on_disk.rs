@@ -1,18 +1,20 @@
 //! Plans which arrays of a run on disk stay in memory.
 
 use std::cmp::Reverse;
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 use tegula_machine::disk::Blocks;
 use tegula_store::SHORT_COUNT_MAX;
 use tegula_store::graph::{Graph, IdType, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
-use super::activity::ActiveBlocks;
-use super::dispatch;
-use super::look_up::look_up_file_size;
-use super::wanted::{CellLists, MessageTraffic};
-use crate::memory::RESULT_OVERHEAD;
+use super::arrays_plan::ArraysPlan;
+use super::overhead::RESULT_OVERHEAD;
+use super::sent_messages::{block_messages, blocks_of, sending_size};
+use crate::external::activity::ActiveBlocks;
+use crate::external::group::GroupBatch;
+use crate::external::look_up::look_up_file_size;
+use crate::external::wanted::{CellLists, MessageTraffic};
 use crate::options::Messages;
 use crate::parts::Parts;
 use crate::program::{Accumulator, Message, Program};
@@ -38,35 +40,6 @@ enum Use {
     Ahead,
     Messages,
     States,
-}
-
-/// How a run with its arrays on disk uses memory. It decides only how often the run reads and
-/// writes, and no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArraysPlan {
-    /// Columns in a group: their accumulators are in memory together.
-    pub columns: u32,
-    /// Groups of columns.
-    pub groups: u32,
-    /// Whether messages may be sent to the groups that need them, so that these need not read all
-    /// again.
-    pub sends: bool,
-    /// Bytes for blocks that are read ahead during a scan and needed after it, beyond the usual
-    /// buffers for blocks.
-    pub ahead: u64,
-    /// Blocks of states that stay in memory.
-    pub states_held: usize,
-    /// Blocks of messages that stay in memory, if messages are kept for further groups.
-    pub messages_held: usize,
-    /// Bytes of all these.
-    pub bytes: u64,
-}
-
-impl ArraysPlan {
-    /// Returns the columns of a group; the last one may have fewer.
-    pub(crate) fn columns_of(&self, group: u32) -> Range<u32> {
-        group * self.columns..(group + 1) * self.columns
-    }
 }
 
 /// The memory and disk that a run with its arrays on disk needs, as a function of its budget.
@@ -117,7 +90,7 @@ impl ArraysOnDisk {
                 true => Accumulators::<P>::parked_size(targets),
                 false => Accumulators::<P>::size(targets),
             };
-            let bytes = parked + before + size_of::<super::group::GroupBatch<P>>() as u64;
+            let bytes = parked + before + size_of::<GroupBatch<P>>() as u64;
             columns[(batch.target_first >> grid.column_log2) as usize] += bytes;
         }
         let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
@@ -137,7 +110,7 @@ impl ArraysOnDisk {
         let segment = u64::from(grid.source_count(0, vertex_count)) + 1;
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
-            _ => dispatch::size(threads.min(columns.len()), grid, message_size),
+            _ => sending_size(threads.min(columns.len()), grid, message_size),
         };
         let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64
@@ -153,7 +126,7 @@ impl ArraysOnDisk {
             threads,
             state_block,
             message_block,
-            block_messages: dispatch::block_messages(grid),
+            block_messages: block_messages(grid),
             listed,
             dispatch,
         };
@@ -201,7 +174,9 @@ impl ArraysOnDisk {
 
     /// Returns the blocks in which a plan sends messages.
     pub(crate) fn sent_blocks(&self, plan: &ArraysPlan) -> Blocks {
-        Blocks { count: dispatch::block_count(self, plan), ..self.sent_block() }
+        let wanted = self.listed.wanted_by_further_groups(plan).flat_map(BTreeMap::into_values);
+        let count = wanted.map(|wanted| blocks_of(wanted, self.block_messages)).sum();
+        Blocks { count, ..self.sent_block() }
     }
 
     fn sent_block(&self) -> Blocks {

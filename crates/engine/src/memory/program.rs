@@ -1,0 +1,79 @@
+//! Memory of a vertex program.
+
+use tegula_store::graph::Graph;
+use tegula_store::rows::{Direction, RowReader};
+
+use super::arrays_on_disk::ArraysOnDisk;
+use super::estimate::Estimate;
+use super::overhead::overhead;
+use super::rows::estimate_rows;
+use crate::options::Messages;
+use crate::parts::{PART_EDGES_TARGET, Parts};
+use crate::process::seek::Seek;
+use crate::program::{Accumulator, Message, Program, has_weights};
+use crate::superstep::accumulators::Accumulators;
+use crate::superstep::active_set::ActiveSet;
+use crate::tile_source::TileSource;
+use crate::traverse::{Directions, RowsWanted};
+
+/// Estimates what a program needs on a graph, without running it. Bytes that the program itself
+/// holds come on top.
+pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
+    let has_weights = has_weights::<P>(graph);
+    let parts = Parts::cut(graph, PART_EDGES_TARGET);
+    Estimate {
+        vertex_bytes: arrays_size::<P>(graph, &parts, threads),
+        stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
+        layout_bytes: graph.tile_bytes(),
+        overhead_bytes: overhead(graph),
+        on_disk: None,
+    }
+}
+
+/// Estimates the same if the arrays may lie on disk, as with
+/// [`run_anywhere`](crate::run_anywhere).
+pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
+    let parts = Parts::cut(graph, PART_EDGES_TARGET);
+    let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads, Messages::Auto));
+    Estimate { on_disk, ..estimate::<P>(graph, threads) }
+}
+
+/// Returns the least bytes beyond the [estimate](crate::estimate()) for a program that also follows
+/// rows by source.
+pub fn rows_size<P: Program>(graph: &Graph, threads: usize) -> u64 {
+    let rows = RowReader::size_min(graph, Direction::Forward, has_weights::<P>(graph));
+    seek_size::<P>(graph, Directions::Forward, threads) + rows
+}
+
+/// Returns the bytes for following rows in `directions`, beside the rows and the arrays.
+pub fn seek_size<P: Program>(graph: &Graph, directions: Directions, threads: usize) -> u64 {
+    Seek::<P>::size(graph.vertex_count(), directions.layouts(graph).len(), threads)
+}
+
+/// Estimates what a program that follows edges in `directions` needs. If it may scan, this is
+/// [`estimate_anywhere`]; if not, the arrays are in memory and only rows are read.
+pub fn estimate_following<P: Program>(
+    graph: &Graph,
+    directions: Directions,
+    threads: usize,
+) -> Estimate {
+    if directions.can_scan(graph) {
+        return estimate_anywhere::<P>(graph, threads);
+    }
+    let arrays = estimate::<P>(graph, threads).vertex_bytes;
+    let wanted = RowsWanted { directions, has_weights: has_weights::<P>(graph) };
+    estimate_rows(graph, wanted, arrays + seek_size::<P>(graph, directions, threads))
+}
+
+/// Returns the bytes of the arrays over all vertices and of the scratch memory of the workers.
+pub fn arrays_size<P: Program>(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
+    let vertices = graph.vertex_count();
+    let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
+    let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
+    let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
+    let scratch = Accumulators::<P>::size(widest);
+    // Parts of one batch wait for each other and keep their reductions meanwhile.
+    let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+    let sets = if P::SETTLING.is_possible() { 4 } else { 3 };
+    vertices * per_vertex + sets * ActiveSet::size(vertices) + (scratch + waiting) * threads as u64
+}
