@@ -50,7 +50,10 @@ pub use job::checkpoint_writer::checkpoint_size;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, estimate, estimate_anywhere, run, run_anywhere};
 pub use job::program_rows::{estimate_following, rows_may_stay, rows_size};
-pub use lanes::{LaneAggregate, LaneReduction, LaneSums, Lanes, run_lanes, take_apart};
+pub use lanes::{
+    LaneAggregate, LaneOutcome, LaneReduction, LaneSums, Lanes, OpenLanes, run_lanes,
+    run_open_lanes, take_apart,
+};
 pub use memory::{Estimate, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};

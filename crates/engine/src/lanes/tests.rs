@@ -1,10 +1,13 @@
 //! Each lane has the bits and the iterations of its program alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::{Cancel, Progress, Silent, Unit, lock};
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
@@ -12,7 +15,7 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::{Lanes, run_lanes};
+use super::{LaneOutcome, Lanes, OpenLanes, run_lanes, run_open_lanes};
 use crate::job::program::{Outcome, run_anywhere};
 use crate::options::{Arrays, RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Relaxation, Sum};
@@ -230,4 +233,183 @@ fn lanes_may_go_along_rows() {
 #[should_panic(expected = "5 programs for 4 lanes")]
 fn more_programs_than_lanes_are_refused() {
     Lanes::<Fading, 4>::new(fading());
+}
+
+/// Lets programs join a run at the ends of iterations. The run goes on when they have been let in or
+/// refused.
+struct Arrivals<'o> {
+    open: &'o OpenLanes<Fading>,
+    /// The iteration of each, and what tells it to join.
+    joiners: Mutex<Vec<(u64, Sender<()>)>>,
+    refused: AtomicUsize,
+    iteration: AtomicU64,
+    /// Outcomes of the programs with which the run began, and how many must be there when.
+    outcomes: Mutex<Receiver<(usize, LaneOutcome<Fading>)>>,
+    left: Mutex<Vec<(usize, LaneOutcome<Fading>)>>,
+    due: (u64, usize),
+}
+
+impl Arrivals<'_> {
+    fn answered(&self) -> usize {
+        self.open.waiting_count() + self.refused.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Arrivals<'_> {
+    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn advance(&self, done: u64) {
+        let iteration = self.iteration.fetch_add(done, Ordering::Relaxed) + done;
+        for (_, go) in lock(&self.joiners).extract_if(.., |(at, _)| *at == iteration) {
+            let before = self.answered();
+            go.send(()).unwrap();
+            while self.answered() == before {
+                std::thread::yield_now();
+            }
+        }
+        lock(&self.left).extend(lock(&self.outcomes).try_iter());
+        if iteration == self.due.0 {
+            assert_eq!(lock(&self.left).len(), self.due.1, "lanes that have left");
+        }
+    }
+    fn end(&self) {}
+}
+
+/// A program that fades until nothing is left, and short ones.
+fn long_and_short() -> (Fading, Vec<Fading>) {
+    let lane = |(share, least)| Fading { share, least, sums: Vec::new() };
+    let short = [(0.9, 1.0), (0.2, 1e-1), (0.5, 1e9), (0.7, 1e-1), (0.3, 2.0), (0.8, 1e-3)];
+    (lane((0.9, 0.0)), short.map(lane).to_vec())
+}
+
+/// Starts two programs and lets `joiners` join at these iterations. Returns how many were let in.
+fn join<const K: usize>(
+    directory: &Path,
+    joiners: &[(u64, Fading)],
+    machine: (usize, Arrays),
+) -> usize {
+    let (threads, arrays) = machine;
+    let graph = open_graph(directory, 1 << 30, Backend::Auto).unwrap();
+    let alone = |program: &Fading| {
+        let options = RunOptions { threads: 2, tuning: tuning(), ..Default::default() };
+        run_anywhere(&graph, program.clone(), &options).unwrap()
+    };
+    let check = |found: Outcome<Fading, States<f32>>, program: &Fading| {
+        let expected = alone(program);
+        let what = format!("{program:?}, {K} lanes, {machine:?}");
+        assert_eq!(found.program, expected.program, "{what}");
+        let iterations = expected.statistics.iterations;
+        assert_eq!(found.statistics.iterations, iterations, "{what}");
+        assert_eq!(found.statistics.processes.len() as u64, iterations, "{what}");
+        assert!(bits_of(&found.states) == bits_of(&expected.states), "{what}");
+    };
+    let (long, short) = long_and_short();
+    let began = [long, short[0].clone()];
+    let open = OpenLanes::default();
+    let (sender, outcomes) = channel();
+    let due = (alone(&began[1]).statistics.iterations + 2, 1);
+    assert!(due.0 + 20 < alone(&began[0]).statistics.iterations, "the first one is long");
+    let arrivals = Arrivals {
+        open: &open,
+        joiners: Mutex::default(),
+        refused: AtomicUsize::new(0),
+        iteration: AtomicU64::new(0),
+        outcomes: Mutex::new(outcomes),
+        left: Mutex::default(),
+        due,
+    };
+    std::thread::scope(|scope| {
+        for (at, program) in joiners {
+            let (go, may_go) = channel();
+            lock(&arrivals.joiners).push((*at, go));
+            let (arrivals, check, graph) = (&arrivals, &check, &graph);
+            scope.spawn(move || {
+                may_go.recv().unwrap();
+                match arrivals.open.join(graph, program.clone(), &RunOptions::default()).unwrap() {
+                    Some(found) => check(found, program),
+                    None => drop(arrivals.refused.fetch_add(1, Ordering::Relaxed)),
+                }
+            });
+        }
+        let options = RunOptions {
+            threads,
+            arrays,
+            tuning: tuning(),
+            progress: &arrivals,
+            ..Default::default()
+        };
+        run_open_lanes::<_, K>(&graph, began.to_vec(), &options, &open, &sender).unwrap();
+    });
+    let left = lock(&arrivals.left).drain(..).collect::<Vec<_>>();
+    let numbers: Vec<usize> = left
+        .into_iter()
+        .chain(lock(&arrivals.outcomes).try_iter())
+        .map(|(number, outcome)| {
+            check(outcome.into_outcome(), &began[number]);
+            number
+        })
+        .collect();
+    assert_eq!(numbers, [1, 0]);
+    assert!(!open.has_room());
+    joiners.len() - arrivals.refused.load(Ordering::Relaxed)
+}
+
+#[test]
+fn lanes_join_and_leave_with_the_bits_of_single_runs() {
+    let scratch = Scratch::new();
+    let mut random = XorShift::new(31);
+    for seed in 10..13 {
+        let graph = graph(&scratch, seed, None);
+        let (_, short) = long_and_short();
+        let joiners: Vec<(u64, Fading)> = (0..12)
+            .map(|_| (1 + random.below(24), short[random.below(6) as usize].clone()))
+            .collect();
+        for machine in [(1, Arrays::InMemory), (2, Arrays::OnDisk), (3, Arrays::InMemory)] {
+            // There are two free lanes, so some must be used again.
+            let joined = join::<4>(&graph, &joiners, machine);
+            assert!(joined > 2, "{joined} joined");
+            assert_eq!(join::<16>(&graph, &joiners, machine), 12);
+        }
+    }
+}
+
+#[test]
+fn those_who_cannot_join_are_told() {
+    let scratch = Scratch::new();
+    let directory = graph(&scratch, 13, None);
+    let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
+    let (long, short) = long_and_short();
+    let open = OpenLanes::default();
+    let options = RunOptions { threads: 1, tuning: tuning(), ..Default::default() };
+    // The run has not begun.
+    assert!(open.join(&graph, short[0].clone(), &options).unwrap().is_none());
+    /// Cancels its own run when another program waits to join it.
+    struct Stop<'o>(&'o OpenLanes<Fading>, Cancel, Sender<()>);
+    impl Progress for Stop<'_> {
+        fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+        fn advance(&self, _: u64) {
+            self.2.send(()).unwrap();
+            while self.0.waiting_count() == 0 {
+                std::thread::yield_now();
+            }
+            self.1.cancel();
+        }
+        fn end(&self) {}
+    }
+    let (go, may_go) = channel();
+    let stop = Stop(&open, Cancel::default(), go);
+    let (outcomes, left) = channel();
+    std::thread::scope(|scope| {
+        let (open, graph, short) = (&open, &graph, &short);
+        let joined = scope.spawn(move || {
+            may_go.recv().unwrap();
+            open.join(graph, short[0].clone(), &RunOptions::default()).unwrap().is_some()
+        });
+        let options = RunOptions { progress: &stop, cancel: stop.1.clone(), ..options.clone() };
+        let programs = vec![long.clone(), short[5].clone()];
+        let failed = run_open_lanes::<_, 4>(graph, programs, &options, open, &outcomes);
+        assert!(failed.is_err());
+        assert!(!joined.join().unwrap());
+    });
+    assert!(left.try_recv().is_err());
+    assert!(!open.has_room());
 }

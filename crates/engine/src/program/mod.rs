@@ -7,6 +7,7 @@ mod relaxation;
 use tegula_store::VertexId;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::statistics::RunStatistics;
 use crate::traverse::Directions;
 
 pub use aggregate::Aggregate;
@@ -164,6 +165,9 @@ pub trait Program: Send + Sync {
     fn begin_iteration(&mut self, _iteration: u64, _aggregate: &Self::Aggregate) -> Next {
         Next::Continue
     }
+
+    /// Ends an iteration, given the statistics of the run so far. Results must not depend on them.
+    fn end_iteration(&mut self, _statistics: &RunStatistics) {}
 
     /// Returns the message that an active vertex sends to all its targets, if it has one.
     fn signal(&self, vertex: VertexId, state: &Self::State, degree: u32) -> Option<Message<Self>>;
