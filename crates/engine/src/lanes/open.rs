@@ -223,6 +223,9 @@ fn first_sums<P: Program>(
     Ok(all)
 }
 
+/// Takes the outcomes of the programs with which a run began, each with its number.
+type LaneEnd<P> = dyn Fn(usize, LaneOutcome<P>) + Send + Sync;
+
 /// The program in a lane, for its caller.
 pub(super) struct Member<P: Program> {
     caller: Caller<P>,
@@ -236,15 +239,15 @@ pub(super) struct Member<P: Program> {
 }
 
 enum Caller<P: Program> {
-    /// Of one of the programs with which the run began.
-    OfRun(usize, Sender<(usize, LaneOutcome<P>)>),
+    /// That of the run, with the number of one of the programs with which it began.
+    OfRun(usize, Arc<LaneEnd<P>>),
     /// One that joined.
     Joined(Sender<Told<P>>, Cancel),
 }
 
 impl<P: Program> Member<P> {
-    fn of_run(number: usize, sender: &Sender<(usize, LaneOutcome<P>)>) -> Member<P> {
-        let caller = Caller::OfRun(number, sender.clone());
+    fn of_run(number: usize, end: &Arc<LaneEnd<P>>) -> Member<P> {
+        let caller = Caller::OfRun(number, Arc::clone(end));
         Member { caller, first: None, before: RunStatistics::default(), bytes_read: 0 }
     }
 
@@ -255,7 +258,7 @@ impl<P: Program> Member<P> {
     fn tell_iteration(&self) {
         if let Caller::Joined(sender, _) = &self.caller {
             // A caller that has gone needs nothing.
-            let _ = sender.send(Told::Iteration);
+            drop(sender.send(Told::Iteration));
         }
     }
 
@@ -266,11 +269,11 @@ impl<P: Program> Member<P> {
 
     /// Gives the outcome to the caller.
     fn leave(self, outcome: LaneOutcome<P>) {
-        // A caller that has gone needs nothing.
-        let _ = match self.caller {
-            Caller::OfRun(number, sender) => sender.send((number, outcome)).is_ok(),
-            Caller::Joined(sender, _) => sender.send(Told::Left(Box::new(outcome))).is_ok(),
-        };
+        match self.caller {
+            Caller::OfRun(number, end) => end(number, outcome),
+            // A caller that has gone needs nothing.
+            Caller::Joined(sender, _) => drop(sender.send(Told::Left(Box::new(outcome)))),
+        }
     }
 }
 
@@ -315,16 +318,12 @@ impl<P: Program> Remaining<P> {
 }
 
 impl<P: Program + Clone, const K: usize> Lanes<P, K> {
-    /// Lets others join by `open`. The outcome of each program goes to `outcomes` with its number.
-    pub(super) fn open(
-        self,
-        open: &OpenLanes<P>,
-        outcomes: &Sender<(usize, LaneOutcome<P>)>,
-    ) -> Lanes<P, K> {
+    /// Lets others join by `open`. `end` takes the outcome of each program with its number.
+    pub(super) fn open(self, open: &OpenLanes<P>, end: &Arc<LaneEnd<P>>) -> Lanes<P, K> {
         const { assert!(matches!(P::APPLY_TO, ApplyTo::All), "apply must visit all vertices") };
         let directions = self.directions();
         *lock(&open.0) = Door { waiting: VecDeque::new(), free: K - self.used, directions };
-        let of_run = |lane| (lane < self.used).then(|| Member::of_run(lane, outcomes));
+        let of_run = |lane| (lane < self.used).then(|| Member::of_run(lane, end));
         let changes = Changes {
             door: Arc::clone(&open.0),
             members: std::array::from_fn(of_run),

@@ -1,6 +1,6 @@
 //! Runs lanes, and takes the results apart.
 
-use std::sync::mpsc::Sender;
+use std::sync::Arc;
 
 use tegula_machine::memory::huge;
 use tegula_store::Result;
@@ -43,10 +43,12 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     Ok(programs.into_iter().zip(of_lanes).enumerate().map(outcome).collect())
 }
 
-/// Runs up to `K` programs as [`run_lanes`] does. A lane leaves when it is over: its outcome goes to
-/// `outcomes` with the number of its program, and another program may [join](OpenLanes::join) by
-/// `open` in its place. The run ends when no lane is left. Then, or if it fails, those who still wait
-/// at `open` are told so. After a failure, some outcomes may have been sent already.
+/// Runs up to `K` programs as [`run_lanes`] does. A lane leaves when it is over: `end` takes its
+/// outcome and the number of its program, and another program may [join](OpenLanes::join) by `open`
+/// in its place. The run ends when no lane is left. Then, or if it fails, those who still wait at
+/// `open` are told so. If it fails, `end` may have had some outcomes already.
+///
+/// Workers call `end` between two iterations, so it should only hand the outcome on.
 ///
 /// A lane that leaves before the end has its states in memory, beside the arrays of the run, until
 /// the caller has dropped them. The [estimate](crate::estimate()) of [`Lanes`] has no room for that.
@@ -61,11 +63,11 @@ pub fn run_open_lanes<P: Program + Clone, const K: usize>(
     programs: Vec<P>,
     options: &RunOptions<'_>,
     open: &OpenLanes<P>,
-    outcomes: &Sender<(usize, LaneOutcome<P>)>,
+    end: impl Fn(usize, LaneOutcome<P>) + Send + Sync + 'static,
 ) -> Result<()> {
     let _closing = Closing(open);
     let options = &RunOptions { checkpoints: None, ..options.clone() };
-    let lanes = Lanes::<P, K>::new(programs).open(open, outcomes);
+    let lanes = Lanes::<P, K>::new(programs).open(open, &(Arc::new(end) as _));
     let Outcome { states, program, statistics } = run_anywhere(graph, lanes, options)?;
     let remaining = program.into_remaining(&statistics);
     let lanes: Vec<usize> = remaining.iter().map(|remaining| remaining.lane).collect();

@@ -337,7 +337,8 @@ fn join<const K: usize>(
             progress: &arrivals,
             ..Default::default()
         };
-        run_open_lanes::<_, K>(&graph, began.to_vec(), &options, &open, &sender).unwrap();
+        let end = move |number, outcome| sender.send((number, outcome)).unwrap();
+        run_open_lanes::<_, K>(&graph, began.to_vec(), &options, &open, end).unwrap();
     });
     let left = lock(&arrivals.left).drain(..).collect::<Vec<_>>();
     let numbers: Vec<usize> = left
@@ -406,7 +407,8 @@ fn those_who_cannot_join_are_told() {
         });
         let options = RunOptions { progress: &stop, cancel: stop.1.clone(), ..options.clone() };
         let programs = vec![long.clone(), short[5].clone()];
-        let failed = run_open_lanes::<_, 4>(graph, programs, &options, open, &outcomes);
+        let end = move |number, _: LaneOutcome<_>| outcomes.send(number).unwrap();
+        let failed = run_open_lanes::<_, 4>(graph, programs, &options, open, end);
         assert!(failed.is_err());
         assert!(!joined.join().unwrap());
     });
