@@ -41,6 +41,8 @@ struct Door<P: Program> {
     waiting: VecDeque<Joiner<P>>,
     /// Lanes that nobody has, before those who wait take theirs.
     free: usize,
+    /// Iterations that the run has begun.
+    iterations: u64,
     /// The directions in which all programs follow edges.
     directions: Directions,
 }
@@ -81,7 +83,8 @@ enum LaneStates<S> {
 impl<P: Program> Default for OpenLanes<P> {
     fn default() -> OpenLanes<P> {
         let directions = Directions::Forward;
-        OpenLanes(Arc::new(Mutex::new(Door { waiting: VecDeque::new(), free: 0, directions })))
+        let waiting = VecDeque::new();
+        OpenLanes(Arc::new(Mutex::new(Door { waiting, free: 0, iterations: 0, directions })))
     }
 }
 
@@ -89,6 +92,11 @@ impl<P: Program> OpenLanes<P> {
     /// Returns whether a program could join now.
     pub fn has_room(&self) -> bool {
         lock(&self.0).has_room()
+    }
+
+    /// Returns the number of iterations that the run has begun.
+    pub fn iterations(&self) -> u64 {
+        lock(&self.0).iterations
     }
 
     /// Joins the run as a lane between two iterations, and waits for the outcome, which is that of
@@ -322,7 +330,8 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
     pub(super) fn open(self, open: &OpenLanes<P>, end: &Arc<LaneEnd<P>>) -> Lanes<P, K> {
         const { assert!(matches!(P::APPLY_TO, ApplyTo::All), "apply must visit all vertices") };
         let directions = self.directions();
-        *lock(&open.0) = Door { waiting: VecDeque::new(), free: K - self.used, directions };
+        let free = K - self.used;
+        *lock(&open.0) = Door { waiting: VecDeque::new(), free, iterations: 0, directions };
         let of_run = |lane| (lane < self.used).then(|| Member::of_run(lane, end));
         let changes = Changes {
             door: Arc::clone(&open.0),
@@ -384,6 +393,7 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
             return door.close();
         }
         door.free = 0;
+        door.iterations += 1;
         for lane in (0..K).filter(|&lane| self.is_over[lane]) {
             if let Some(member) = changes.members[lane].take() {
                 let program = replace(&mut self.programs[lane], changes.idle.clone());

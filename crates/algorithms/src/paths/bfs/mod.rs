@@ -169,6 +169,7 @@ impl Algorithm for BfsOptions {
         },
         estimate: estimate_fused,
         run: run_fused,
+        open: None,
     });
     type Files = SearchFiles;
 

@@ -233,6 +233,7 @@ impl Algorithm for SsspOptions {
         can_fuse: |a, b, graph| a.is_by_tiles(graph) && b.is_by_tiles(graph),
         estimate: estimate_fused,
         run: run_fused,
+        open: None,
     });
     type Files = SearchFiles;
 

@@ -7,12 +7,13 @@ mod args;
 mod estimate;
 mod group;
 mod jobs;
+mod open_run;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,7 @@ use crate::{allocator, stdout};
 pub use args::{BatchArgs, command, is_asked_for};
 use group::{Fit, Grouping, Queue, Waiting};
 use jobs::BatchJob;
+use open_run::OpenRun;
 
 /// The most tables of jobs that ran as one that are written at the same time.
 const WRITERS_MAX: usize = 2;
@@ -121,14 +123,15 @@ struct Ended<'b> {
     ran: Duration,
 }
 
-/// Runs what is prepared, as one if it is more than one; returns what each finds, or what is wrong
-/// with it alone.
+/// Runs what is prepared, as one if `fuses`; returns what each finds, or what is wrong with it alone,
+/// and whether they ran as one.
 fn found(
     prepared: Vec<Prepared<'_>>,
     graph: &Graph,
     options: &RunOptions<'_>,
+    fuses: bool,
 ) -> (Vec<tegula_algorithms::Result<Found>>, bool) {
-    if prepared.len() > 1 {
+    if fuses {
         let all: Vec<&Prepared<'_>> = prepared.iter().collect();
         let found = guarded(|| Ok(Prepared::run_fused(&all, graph, options)?));
         if let Ok(found) = found {
@@ -168,6 +171,7 @@ fn run_all(
             session,
             begun,
             queue: Mutex::new(Queue::new(planned.iter().map(|planned| &planned.job))),
+            open_runs: Mutex::default(),
             is_writing: Mutex::default(),
             totals: Mutex::default(),
         };
@@ -198,6 +202,8 @@ struct Batch<'b> {
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
     /// this one and jobs of groups that were tried hold the tables of their options.
     queue: Mutex<Queue<'b>>,
+    /// The runs that others may join.
+    open_runs: Mutex<Vec<Arc<OpenRun<'b>>>>,
     /// Held while the tables of a run are written: that takes memory beside the memory of the jobs.
     is_writing: Mutex<()>,
     totals: Mutex<Totals>,
@@ -253,7 +259,7 @@ impl<'b> Batch<'b> {
     fn run(
         &self,
         first: Waiting<'b>,
-        mut queue: MutexGuard<'_, Queue<'b>>,
+        queue: MutexGuard<'_, Queue<'b>>,
         together: &mut Vec<&'b Planned>,
     ) -> Result<()> {
         let Planned { job, args, .. } = &self.planned[first.place];
@@ -270,17 +276,29 @@ impl<'b> Batch<'b> {
             Fit::Member(first) => first,
             Fit::TooLarge(needs) => return Ok(needs.check("the job", budget)?),
         };
+        let joined = self.join(first, queue, (&options, &progress))?;
+        let Some((first, mut queue)) = joined else { return Ok(()) };
         let now = self.begun.elapsed();
-        let group = self.grouping.group_of(first, &mut queue, now, &options);
+        let mut group = self.grouping.group_of(first, &mut queue, now, &options);
         *together = group.members.iter().map(|member| &self.planned[member.place]).collect();
         let reserve = group.needs.estimate.reserve(self.scheduler, &self.session.cancel)?;
         drop(queue);
         let queued = self.begun.elapsed();
-        let prepared: Vec<_> = group.members.into_iter().map(|member| member.prepared).collect();
-        let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let options = RunOptions { reserve: Some(&reserve), ..options };
+        let entrance = group.entrance.take();
+        let fuses = entrance.is_none() && group.members.len() > 1;
+        let members = match entrance {
+            None => group.members,
+            Some(entrance) => {
+                together.clear();
+                self.run_open(group, entrance, &options, queued)
+            }
+        };
+        *together = members.iter().map(|member| &self.planned[member.place]).collect();
+        let prepared: Vec<_> = members.into_iter().map(|member| member.prepared).collect();
+        let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let started = Instant::now();
-        let (found, is_fused) = found(prepared, graph, &options);
+        let (found, is_fused) = found(prepared, graph, &options, fuses);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
         let _writing = lock(&self.is_writing);
