@@ -114,7 +114,9 @@ impl<A: Aggregate, S: Send, const K: usize> Aggregate for LaneAggregate<A, S, K>
             lane.sums.merge(next.sums);
             lane.has_active |= next.has_active;
         }
-        get_mut(&mut self.copies).append(get_mut(&mut next.copies));
+        let copies = get_mut(&mut next.copies);
+        copies.iter_mut().for_each(Vec::shrink_to_fit);
+        get_mut(&mut self.copies).append(copies);
     }
 
     /// Returns nothing: there are no checkpoints.
