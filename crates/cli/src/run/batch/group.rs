@@ -182,15 +182,20 @@ impl Grouping<'_> {
             }
         }
         like.for_each(|waiting| queue.put_back(waiting));
-        self.worth_fusing(members, queue)
+        self.worth_fusing(members, queue, now)
     }
 
     /// Tries all members, then the first half (a power of two), until one run takes less time than
     /// several and fits in the budget. The others go back into the queue.
-    fn worth_fusing<'b>(&self, mut members: Vec<Member<'b>>, queue: &mut Queue<'b>) -> Group<'b> {
+    fn worth_fusing<'b>(
+        &self,
+        mut members: Vec<Member<'b>>,
+        queue: &mut Queue<'b>,
+        now: Duration,
+    ) -> Group<'b> {
         while members.len() > 1 {
             if let Some(needs) = self.needs_of_fused(&members) {
-                return self.opened(members, needs, queue);
+                return self.opened(members, needs, queue, now);
             }
             let fewer = half(&members).len();
             members.drain(fewer..).for_each(|member| queue.put_back(member.back()));
@@ -199,11 +204,18 @@ impl Grouping<'_> {
         Group { members, needs, entrance: None }
     }
 
-    /// Makes a group. Others can join its run if there are like jobs in the queue, and if the budget
-    /// also has room for the results of members that leave before the others.
-    fn opened<'b>(&self, members: Vec<Member<'b>>, needs: Needs, queue: &Queue<'b>) -> Group<'b> {
+    /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget also
+    /// has room for the results of members that leave before the others.
+    fn opened<'b>(
+        &self,
+        members: Vec<Member<'b>>,
+        needs: Needs,
+        queue: &Queue<'b>,
+        now: Duration,
+    ) -> Group<'b> {
         let Member { job, prepared, .. } = &members[0];
-        let is_wanted = queue.count_like(job, self.graph, Duration::MAX) > 0;
+        let like = |until| queue.count_like(job, self.graph, until);
+        let is_wanted = like(Duration::MAX) > like(now);
         if is_wanted && let Some(entrance) = prepared.entrance() {
             let mut open = needs.clone();
             open.estimate.vertex_bytes += prepared.left_bytes(members.len(), self.graph);

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Entrance, Found, Left, Needs, Prepared};
+use tegula_algorithms::algorithm::{Entrance, Left, Needs, Prepared};
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::RunOptions;
 use tegula_machine::threads::{lock, start_in, start_workers, unlocked};
