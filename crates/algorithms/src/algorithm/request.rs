@@ -155,19 +155,28 @@ impl Prepared<'_> {
     /// Returns the bytes of the results of `count` members that leave an open run before the others.
     ///
     /// # Panics
-    /// When it has no [entrance](Prepared::entrance), also below.
+    /// When its runs have no [entrance](Prepared::entrance).
     pub fn left_bytes(&self, count: usize, graph: &Graph) -> u64 {
         self.algorithm.left_bytes(count, graph)
     }
 
     /// Estimates the memory that it needs to join a run, including its files.
+    ///
+    /// # Panics
+    /// When its runs have no [entrance](Prepared::entrance).
     pub fn estimate_joining(&self, graph: &Graph) -> Estimate {
         self.algorithm.estimate_joining(graph)
     }
 
     /// Runs several requests as [`Prepared::run_fused`] does, but others may join by `entrance` and
-    /// each leaves when it is over. What it has left is sent with its number. After an error, some
-    /// may have left already.
+    /// each leaves when it is over. What it has left is sent with its number in `all`. After an error,
+    /// some may have left already.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::run`] that concern all of them.
+    ///
+    /// # Panics
+    /// As for [`Prepared::run_fused`], and when its runs have no [entrance](Prepared::entrance).
     pub fn run_open(
         all: &[&Prepared<'_>],
         graph: &Graph,
@@ -180,6 +189,12 @@ impl Prepared<'_> {
 
     /// Joins a run with which it can [fuse](Request::can_fuse_with), and waits for the result. `None`
     /// if the run has no room or ends before; then it must run by itself.
+    ///
+    /// # Errors
+    /// Failed reads, and what is wrong with its options; cancellation.
+    ///
+    /// # Panics
+    /// When its runs have no [entrance](Prepared::entrance).
     pub fn join(
         &self,
         graph: &Graph,

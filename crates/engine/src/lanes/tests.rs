@@ -275,40 +275,36 @@ impl Progress for Arrivals<'_> {
 }
 
 /// A program that fades for long, and short ones.
-fn long_and_short() -> (Fading, Vec<Fading>) {
+fn long_and_short() -> Vec<Fading> {
     let lane = |(share, least)| Fading { share, least, sums: Vec::new() };
     let short = [(0.9, 1.0), (0.2, 1e-1), (0.5, 1e9), (0.7, 1e-1), (0.3, 2.0), (0.8, 1e-3)];
-    (lane((0.9, 1e-20)), short.map(lane).to_vec())
+    [(0.9, 1e-20)].into_iter().chain(short).map(lane).collect()
 }
 
-/// Starts two programs and lets `joiners` join at these iterations. Returns how many were let in.
+/// A program and the outcome of its run alone.
+type Alone = (Fading, Outcome<Fading, States<f32>>);
+
+fn check((program, expected): &Alone, found: &Outcome<Fading, States<f32>>) {
+    assert_eq!(found.program, expected.program);
+    let iterations = expected.statistics.iterations;
+    assert_eq!(found.statistics.iterations, iterations, "{program:?}");
+    assert_eq!(found.statistics.processes.len() as u64, iterations, "{program:?}");
+    assert!(bits_of(&found.states) == bits_of(&expected.states), "{program:?}");
+}
+
+/// Starts the first two programs and lets others join at iterations. Returns how many were let in.
 fn join<const K: usize>(
-    directory: &Path,
-    joiners: &[(u64, Fading)],
-    machine: (usize, Arrays),
+    graph: &Graph,
+    alone: &[Alone],
+    joiners: &[(u64, usize)],
+    (threads, arrays): (usize, Arrays),
 ) -> usize {
-    let (threads, arrays) = machine;
-    let graph = open_graph(directory, 1 << 30, Backend::Auto).unwrap();
-    let alone = |program: &Fading| {
-        let options = RunOptions { threads: 2, tuning: tuning(), ..Default::default() };
-        run_anywhere(&graph, program.clone(), &options).unwrap()
-    };
-    let check = |found: Outcome<Fading, States<f32>>, program: &Fading| {
-        let expected = alone(program);
-        let what = format!("{program:?}, {K} lanes, {machine:?}");
-        assert_eq!(found.program, expected.program, "{what}");
-        let iterations = expected.statistics.iterations;
-        assert_eq!(found.statistics.iterations, iterations, "{what}");
-        assert_eq!(found.statistics.processes.len() as u64, iterations, "{what}");
-        assert!(bits_of(&found.states) == bits_of(&expected.states), "{what}");
-    };
-    let (long, short) = long_and_short();
-    let began = [long, short[0].clone()];
     let open = OpenLanes::default();
     let (sender, outcomes) = channel();
-    let due = (alone(&began[1]).statistics.iterations + 2, 1);
-    let last = joiners.iter().map(|(at, _)| *at).max().unwrap_or(0).max(due.0);
-    assert!(last + 2 < alone(&began[0]).statistics.iterations, "the first one is long");
+    let last = |index: usize| alone[index].1.statistics.iterations;
+    let due = (last(1) + 2, 1);
+    let latest = joiners.iter().map(|(at, _)| *at).max().unwrap_or(0).max(due.0);
+    assert!(latest + 2 < last(0), "the first one is long");
     let arrivals = Arrivals {
         open: &open,
         joiners: Mutex::default(),
@@ -319,38 +315,36 @@ fn join<const K: usize>(
         due,
     };
     std::thread::scope(|scope| {
-        for (at, program) in joiners {
+        for &(at, index) in joiners {
             let (go, may_go) = channel();
-            lock(&arrivals.joiners).push((*at, go));
-            let (arrivals, check, graph) = (&arrivals, &check, &graph);
+            lock(&arrivals.joiners).push((at, go));
+            let arrivals = &arrivals;
             scope.spawn(move || {
                 may_go.recv().unwrap();
-                match arrivals.open.join(graph, program.clone(), &RunOptions::default()).unwrap() {
-                    Some(found) => check(found, program),
+                let program = alone[index].0.clone();
+                match arrivals.open.join(graph, program, &RunOptions::default()).unwrap() {
+                    Some(found) => check(&alone[index], &found),
                     None => drop(arrivals.refused.fetch_add(1, Ordering::Relaxed)),
                 }
             });
         }
-        let options = RunOptions {
-            threads,
-            arrays,
-            tuning: tuning(),
-            progress: &arrivals,
-            ..Default::default()
-        };
+        let progress = &arrivals;
+        let options =
+            RunOptions { threads, arrays, tuning: tuning(), progress, ..Default::default() };
         let end = move |number, outcome| sender.send((number, outcome)).unwrap();
-        run_open_lanes::<_, K>(&graph, began.to_vec(), &options, &open, end).unwrap();
+        let began = alone[..2].iter().map(|(program, _)| program.clone()).collect();
+        let ran = run_open_lanes::<_, K>(graph, began, &options, &open, end);
+        // If it failed, nobody may wait any more.
+        lock(&arrivals.joiners).clear();
+        ran.unwrap();
     });
-    let left = lock(&arrivals.left).drain(..).collect::<Vec<_>>();
-    let numbers: Vec<usize> = left
-        .into_iter()
-        .chain(lock(&arrivals.outcomes).try_iter())
-        .map(|(number, outcome)| {
-            check(outcome.into_outcome(), &began[number]);
-            number
-        })
-        .collect();
+    let mut left = std::mem::take(&mut *lock(&arrivals.left));
+    left.extend(lock(&arrivals.outcomes).try_iter());
+    let numbers: Vec<usize> = left.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [1, 0]);
+    for (number, outcome) in left {
+        check(&alone[number], &outcome.into_outcome());
+    }
     assert!(!open.has_room());
     joiners.len() - arrivals.refused.load(Ordering::Relaxed)
 }
@@ -360,16 +354,20 @@ fn lanes_join_and_leave_with_the_bits_of_single_runs() {
     let scratch = Scratch::new();
     let mut random = XorShift::new(31);
     for seed in 10..13 {
-        let graph = graph(&scratch, seed, None);
-        let (_, short) = long_and_short();
-        let joiners: Vec<(u64, Fading)> = (0..12)
-            .map(|_| (1 + random.below(16), short[random.below(6) as usize].clone()))
-            .collect();
+        let graph = open_graph(&graph(&scratch, seed, None), 1 << 30, Backend::Auto).unwrap();
+        let options = RunOptions { threads: 2, tuning: tuning(), ..Default::default() };
+        let alone = |program: Fading| {
+            let outcome = run_anywhere(&graph, program.clone(), &options).unwrap();
+            (program, outcome)
+        };
+        let alone: Vec<Alone> = long_and_short().into_iter().map(alone).collect();
+        let joiners: Vec<(u64, usize)> =
+            (0..12).map(|_| (1 + random.below(16), 1 + random.below(6) as usize)).collect();
         for machine in [(1, Arrays::InMemory), (2, Arrays::OnDisk), (3, Arrays::InMemory)] {
             // There are two free lanes, so some must be used again.
-            let joined = join::<4>(&graph, &joiners, machine);
+            let joined = join::<4>(&graph, &alone, &joiners, machine);
             assert!(joined > 2, "{joined} joined");
-            assert_eq!(join::<16>(&graph, &joiners, machine), 12);
+            assert_eq!(join::<16>(&graph, &alone, &joiners, machine), 12);
         }
     }
 }
@@ -379,11 +377,11 @@ fn those_who_cannot_join_are_told() {
     let scratch = Scratch::new();
     let directory = graph(&scratch, 13, None);
     let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
-    let (long, short) = long_and_short();
+    let programs = long_and_short();
     let open = OpenLanes::default();
     let options = RunOptions { threads: 1, tuning: tuning(), ..Default::default() };
     // The run has not begun.
-    assert!(open.join(&graph, short[0].clone(), &options).unwrap().is_none());
+    assert!(open.join(&graph, programs[1].clone(), &options).unwrap().is_none());
     /// Cancels its own run when another program waits to join it.
     struct Stop<'o>(&'o OpenLanes<Fading>, Cancel, Sender<()>);
     impl Progress for Stop<'_> {
@@ -401,15 +399,15 @@ fn those_who_cannot_join_are_told() {
     let stop = Stop(&open, Cancel::default(), go);
     let (outcomes, left) = channel();
     std::thread::scope(|scope| {
-        let (open, graph, short) = (&open, &graph, &short);
+        let (open, graph, programs) = (&open, &graph, &programs);
         let joined = scope.spawn(move || {
             may_go.recv().unwrap();
-            open.join(graph, short[0].clone(), &RunOptions::default()).unwrap().is_some()
+            open.join(graph, programs[1].clone(), &RunOptions::default()).unwrap().is_some()
         });
         let options = RunOptions { progress: &stop, cancel: stop.1.clone(), ..options.clone() };
-        let programs = vec![long.clone(), short[5].clone()];
+        let began = vec![programs[0].clone(), programs[6].clone()];
         let end = move |number, _: LaneOutcome<_>| outcomes.send(number).unwrap();
-        let failed = run_open_lanes::<_, 4>(graph, programs, &options, open, end);
+        let failed = run_open_lanes::<_, 4>(graph, began, &options, open, end);
         assert!(failed.is_err());
         assert!(!joined.join().unwrap());
     });
