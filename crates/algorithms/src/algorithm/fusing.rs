@@ -186,10 +186,11 @@ pub(crate) fn run_open_lanes<P: Program + Clone + 'static>(
 ) -> Result<()> {
     let options = &options.with_result_in_memory();
     let open = entrance.lanes();
-    Ok(match programs.len() {
+    match programs.len() {
         0..=FEW => tegula_engine::run_open_lanes::<P, FEW>(graph, programs, options, open, end)?,
         _ => tegula_engine::run_open_lanes::<P, MANY>(graph, programs, options, open, end)?,
-    })
+    }
+    Ok(())
 }
 
 /// Returns the bytes of the results of `count` lanes that leave before the others. One of them at a
