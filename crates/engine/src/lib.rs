@@ -48,7 +48,10 @@ pub use iteration_times::IterationTimes;
 pub use job::pass::{EdgeVisitor, visit_edges};
 pub use job::program::{Outcome, run, run_anywhere};
 pub use job::program_rows::rows_may_stay;
-pub use lanes::{LaneAggregate, LaneReduction, LaneSums, Lanes, run_lanes, take_apart};
+pub use lanes::{
+    LaneAggregate, LaneOutcome, LaneReduction, LaneSums, Lanes, OpenLanes, run_lanes,
+    run_open_lanes, take_apart,
+};
 pub use memory::{
     ArraysOnDisk, ArraysPlan, Estimate, RUN_OVERHEAD, checkpoint_size, estimate, estimate_anywhere,
     estimate_following, lease_with_overhead, overhead, room_for_result, rows_size,

@@ -68,16 +68,46 @@ impl RunStatistics {
     /// keeps what all have read; the others count it as shared.
     #[must_use]
     pub fn of_lane(&self, lane: usize, iterations: u64) -> RunStatistics {
-        let mut own = RunStatistics { iterations, ..self.clone() };
-        let told = iterations.min(TIMES_MAX as u64) as usize;
-        own.iteration_times.truncate(told);
-        own.processes.truncate(told);
-        own.predicted_seconds.truncate(told);
-        if lane > 0 {
-            own.bytes_shared += std::mem::take(&mut own.bytes_read);
-            own.bytes_written = 0;
+        let first = lane == 0;
+        RunStatistics {
+            bytes_written: if first { self.bytes_written } else { 0 },
+            ..self.since(
+                &RunStatistics::default(),
+                iterations,
+                if first { self.bytes_read } else { 0 },
+            )
         }
-        own
+    }
+
+    /// Returns the statistics of one run of a fused run, which ran `iterations` after those of
+    /// `before`. It keeps `bytes_read` of what all have read since then, and counts the others as
+    /// shared.
+    pub(crate) fn since(
+        &self,
+        before: &RunStatistics,
+        iterations: u64,
+        bytes_read: u64,
+    ) -> RunStatistics {
+        fn told<T: Copy>(all: &[T], before: &[T], iterations: u64) -> Vec<T> {
+            let since = all.iter().skip(before.len());
+            since.take(iterations.min(TIMES_MAX as u64) as usize).copied().collect()
+        }
+        let (times, predicted) = (&self.iteration_times, &self.predicted_seconds);
+        let all_read = self.bytes_read - before.bytes_read;
+        RunStatistics {
+            iterations,
+            iterations_before: 0,
+            iteration_times: told(times, &before.iteration_times, iterations),
+            processes: told(&self.processes, &before.processes, iterations),
+            predicted_seconds: told(predicted, &before.predicted_seconds, iterations),
+            edges_processed: self.edges_processed - before.edges_processed,
+            tiles_skipped: self.tiles_skipped - before.tiles_skipped,
+            bytes_read,
+            bytes_shared: self.bytes_shared - before.bytes_shared + all_read - bytes_read,
+            scan_working: self.scan_working - before.scan_working,
+            scan_waiting: self.scan_waiting - before.scan_waiting,
+            bytes_written: 0,
+        }
     }
 
     /// Adds an iteration.

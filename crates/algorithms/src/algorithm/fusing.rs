@@ -3,8 +3,17 @@
 //! A run in [lanes](tegula_engine::Lanes) visits an edge for all of them at once. This takes longer
 //! than a visit for one, but less than a visit for each. An algorithm that can do so has a
 //! [`Fusing`]; its answers are those of the runs alone.
+//!
+//! If it also has an [`OpenFusing`], others may join a fused run while it goes on, and each member
+//! leaves when it is over.
 
-use tegula_engine::{Estimate, Graph, Lanes, Outcome, Program, RunOptions, States};
+use std::any::Any;
+use std::sync::mpsc::Sender;
+
+use tegula_engine::{
+    Cancel, Estimate, Graph, LaneOutcome, Lanes, OpenLanes, Outcome, Program, RunOptions, States,
+    overhead,
+};
 
 use super::interface::{Algorithm, Found};
 use super::work::Work;
@@ -22,6 +31,87 @@ pub struct Fusing<A: Algorithm> {
     pub estimate: fn(&[Member<'_, A>], &Graph, usize) -> Result<Estimate>,
     /// Runs all members as one; returns what each finds, or what is wrong with it alone.
     pub run: fn(&[Member<'_, A>], &Graph, &RunOptions<'_>) -> Result<Vec<Result<Found>>>,
+    /// How others join a fused run; `None` if all its members begin and end together.
+    pub open: Option<OpenFusing<A>>,
+}
+
+/// How others join a fused run while it goes on, and how members leave it.
+pub struct OpenFusing<A: Algorithm> {
+    /// Makes the entrance to a run.
+    pub entrance: fn() -> Entrance,
+    /// Returns the bytes of the results of some members that leave before the others.
+    pub left_bytes: fn(usize, &Graph) -> u64,
+    /// Estimates the memory of one that joins, including its files. The run has that of its lane.
+    pub estimate_joining: fn(&Member<'_, A>, &Graph) -> Estimate,
+    /// Runs all members as one, and sends what each has left with its number. If it fails, some may
+    /// have left already.
+    pub run: fn(
+        &[Member<'_, A>],
+        &Graph,
+        &RunOptions<'_>,
+        &Entrance,
+        Sender<(usize, Left)>,
+    ) -> Result<()>,
+    /// Joins a run, and waits for the result; `None` if the run has no room or ends before.
+    pub join: fn(&Member<'_, A>, &Graph, &RunOptions<'_>, &Entrance) -> Result<Option<Found>>,
+}
+
+/// The entrance to a fused run, for those who join it.
+pub struct Entrance(Box<dyn AnyLanes>);
+
+/// [`OpenLanes`] of an unknown program.
+trait AnyLanes: Any + Send + Sync {
+    fn has_room(&self) -> bool;
+    fn iterations(&self) -> u64;
+}
+
+impl<P: Program + 'static> AnyLanes for OpenLanes<P> {
+    fn has_room(&self) -> bool {
+        OpenLanes::has_room(self)
+    }
+
+    fn iterations(&self) -> u64 {
+        OpenLanes::iterations(self)
+    }
+}
+
+impl Entrance {
+    /// Makes the entrance to a run of lanes.
+    pub(crate) fn to_lanes<P: Program + 'static>() -> Entrance {
+        Entrance(Box::new(OpenLanes::<P>::default()))
+    }
+
+    /// Returns whether another could join now.
+    pub fn has_room(&self) -> bool {
+        self.0.has_room()
+    }
+
+    /// Returns the number of iterations that the run has begun.
+    pub fn iterations(&self) -> u64 {
+        self.0.iterations()
+    }
+
+    pub(crate) fn lanes<P: Program + 'static>(&self) -> &OpenLanes<P> {
+        let lanes: &dyn Any = &*self.0;
+        lanes.downcast_ref().expect("it was made for this program")
+    }
+}
+
+/// What a member of a fused run has left, before a result is made of it. That takes time, so it is
+/// for the thread that needs the result.
+pub struct Left(Box<dyn FnOnce(&Graph, &Cancel) -> Result<Found> + Send>);
+
+impl Left {
+    pub(crate) fn new(
+        found: impl FnOnce(&Graph, &Cancel) -> Result<Found> + Send + 'static,
+    ) -> Left {
+        Left(Box::new(found))
+    }
+
+    /// Makes the result.
+    pub fn into_found(self, graph: &Graph, cancel: &Cancel) -> Result<Found> {
+        (self.0)(graph, cancel)
+    }
 }
 
 /// A member of a fused run: its options and its files.
@@ -85,4 +175,39 @@ pub(crate) fn run_lanes<P: Program + Clone>(
         0..=FEW => tegula_engine::run_lanes::<P, FEW>(graph, programs, options)?,
         _ => tegula_engine::run_lanes::<P, MANY>(graph, programs, options)?,
     })
+}
+
+/// Runs programs in lanes that others may join, with the arrays in memory. `end` takes the outcome of
+/// each with its number.
+pub(crate) fn run_open_lanes<P: Program + Clone + 'static>(
+    graph: &Graph,
+    programs: Vec<P>,
+    options: &RunOptions<'_>,
+    entrance: &Entrance,
+    end: impl Fn(usize, LaneOutcome<P>) + Send + Sync + 'static,
+) -> Result<()> {
+    let options = &options.with_result_in_memory();
+    let open = entrance.lanes();
+    match programs.len() {
+        0..=FEW => tegula_engine::run_open_lanes::<P, FEW>(graph, programs, options, open, end)?,
+        _ => tegula_engine::run_open_lanes::<P, MANY>(graph, programs, options, open, end)?,
+    }
+    Ok(())
+}
+
+/// Returns the bytes of the results of `count` lanes that leave before the others. One of them at a
+/// time is copied together.
+pub(crate) fn left_bytes<P: Program>(count: usize, graph: &Graph) -> u64 {
+    (count as u64 + 1) * graph.vertex_count() * size_of::<P::State>() as u64
+}
+
+/// Estimates the memory of a program that joins a run, and holds `bytes` beside its states.
+pub(crate) fn estimate_joining<P: Program>(graph: &Graph, bytes: u64) -> Estimate {
+    Estimate {
+        vertex_bytes: bytes + left_bytes::<P>(1, graph),
+        stream_bytes_min: 0,
+        layout_bytes: 0,
+        overhead_bytes: overhead(graph),
+        on_disk: None,
+    }
 }

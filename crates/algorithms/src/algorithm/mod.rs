@@ -28,8 +28,10 @@ pub use direction::EdgeDirection;
 pub use entry::Entry;
 pub(crate) use entry::table_option_names;
 pub use family::Family;
-pub use fusing::{Fusing, Member, Width};
-pub(crate) use fusing::{LANES, estimate_lanes, run_lanes};
+pub use fusing::{Entrance, Fusing, Left, Member, OpenFusing, Width};
+pub(crate) use fusing::{
+    LANES, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
+};
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, Options, SideFiles,
     Weights,

@@ -2,11 +2,12 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::mpsc::Sender;
 
 use serde_json::Value;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::fusing::{Member, Width};
+use super::fusing::{Entrance, Left, Member, OpenFusing, Width};
 use super::interface::{
     Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, SideFiles, Weights,
 };
@@ -144,6 +145,64 @@ impl Prepared<'_> {
     ) -> Result<Vec<Result<Found>>> {
         all[0].algorithm.run_fused(all, graph, options)
     }
+
+    /// Returns the entrance to a run of this request and others that some may join while it goes on;
+    /// `None` if all members of its runs begin together.
+    pub fn entrance(&self) -> Option<Entrance> {
+        self.algorithm.entrance()
+    }
+
+    /// Returns the bytes of the results of `count` members that leave an open run before the others.
+    ///
+    /// # Panics
+    /// When its runs have no [entrance](Prepared::entrance).
+    pub fn left_bytes(&self, count: usize, graph: &Graph) -> u64 {
+        self.algorithm.left_bytes(count, graph)
+    }
+
+    /// Estimates the memory that it needs to join a run, including its files.
+    ///
+    /// # Panics
+    /// When its runs have no [entrance](Prepared::entrance).
+    pub fn estimate_joining(&self, graph: &Graph) -> Estimate {
+        self.algorithm.estimate_joining(graph)
+    }
+
+    /// Runs several requests as [`Prepared::run_fused`] does, but others may join by `entrance` and
+    /// each leaves when it is over. What it has left is sent with its number in `all`. After an error,
+    /// some may have left already.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::run`] that concern all of them.
+    ///
+    /// # Panics
+    /// As for [`Prepared::run_fused`], and when its runs have no [entrance](Prepared::entrance).
+    pub fn run_open(
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+        left: Sender<(usize, Left)>,
+    ) -> Result<()> {
+        all[0].algorithm.run_open(all, graph, options, entrance, left)
+    }
+
+    /// Joins a run with which it can [fuse](Request::can_fuse_with), and waits for the result. `None`
+    /// if the run has no room or ends before; then it must run by itself.
+    ///
+    /// # Errors
+    /// Failed reads, and what is wrong with its options; cancellation.
+    ///
+    /// # Panics
+    /// When its runs have no [entrance](Prepared::entrance).
+    pub fn join(
+        &self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+    ) -> Result<Option<Found>> {
+        self.algorithm.join(graph, options, entrance)
+    }
 }
 
 /// An [`Algorithm`] of unknown type.
@@ -205,6 +264,23 @@ pub(super) trait WithFiles: Send {
         graph: &Graph,
         options: &RunOptions<'_>,
     ) -> Result<Vec<Result<Found>>>;
+    fn entrance(&self) -> Option<Entrance>;
+    fn left_bytes(&self, count: usize, graph: &Graph) -> u64;
+    fn estimate_joining(&self, graph: &Graph) -> Estimate;
+    fn run_open(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+        left: Sender<(usize, Left)>,
+    ) -> Result<()>;
+    fn join(
+        &self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+    ) -> Result<Option<Found>>;
     /// Returns the algorithm and its files.
     fn parts(&self) -> (&dyn Any, &dyn Any);
 }
@@ -272,9 +348,45 @@ impl<A: Algorithm + 'static> WithFiles for Ready<'_, A> {
         (fusing.run)(&members::<A>(all), graph, options)
     }
 
+    fn entrance(&self) -> Option<Entrance> {
+        Some((A::FUSING?.open?.entrance)())
+    }
+
+    fn left_bytes(&self, count: usize, graph: &Graph) -> u64 {
+        (open_fusing::<A>().left_bytes)(count, graph)
+    }
+
+    fn estimate_joining(&self, graph: &Graph) -> Estimate {
+        (open_fusing().estimate_joining)(&(self.algorithm, &self.files), graph)
+    }
+
+    fn run_open(
+        &self,
+        all: &[&Prepared<'_>],
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+        left: Sender<(usize, Left)>,
+    ) -> Result<()> {
+        (open_fusing().run)(&members::<A>(all), graph, options, entrance, left)
+    }
+
+    fn join(
+        &self,
+        graph: &Graph,
+        options: &RunOptions<'_>,
+        entrance: &Entrance,
+    ) -> Result<Option<Found>> {
+        (open_fusing().join)(&(self.algorithm, &self.files), graph, options, entrance)
+    }
+
     fn parts(&self) -> (&dyn Any, &dyn Any) {
         (self.algorithm, &self.files)
     }
+}
+
+fn open_fusing<A: Algorithm>() -> OpenFusing<A> {
+    A::FUSING.and_then(|fusing| fusing.open).expect("its runs can be joined")
 }
 
 /// Returns the options and files of runs of one algorithm.

@@ -131,6 +131,52 @@ fn like_jobs_run_as_one_with_the_bytes_of_single_runs() {
 }
 
 #[test]
+fn a_like_job_joins_a_run_and_leaves_it_with_the_bytes_of_a_single_run() {
+    let shop = shop();
+    shop.write("seeds.csv", "vertex,weight\n0,2\n3,0.5\n");
+    // The first three run for seconds, in four lanes. The others arrive meanwhile, one by one.
+    let lines = [
+        r#"{"name": "long", "algorithm": "pagerank", "options": {"iterations": 20000}, "each": {"damping": [0.5, 0.6, 0.7]}}"#,
+        r#"{"name": "a", "algorithm": "pagerank", "options": {"iterations": 3}, "after_seconds": 0.1}"#,
+        r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "no.csv"}, "after_seconds": 0.2}"#,
+        r#"{"name": "b", "algorithm": "pagerank", "options": {"personalize": "seeds.csv"}, "after_seconds": 0.3}"#,
+        r#"{"name": "other", "algorithm": "wcc", "after_seconds": 0.3}"#,
+    ];
+    let jobs: [(&str, &str, &[&str]); 5] = [
+        ("long-1", "pagerank --iterations 20000 --damping 0.5", &["a", "b", "long-2", "long-3"]),
+        ("long-3", "pagerank --iterations 20000 --damping 0.7", &["a", "b", "long-1", "long-2"]),
+        ("a", "pagerank --iterations 3", &["long-1", "long-2", "long-3"]),
+        // The one that joined before has left.
+        ("b", "pagerank --personalize seeds.csv", &["long-1", "long-2", "long-3"]),
+        ("other", "wcc", &[]),
+    ];
+    let alone = jobs.map(|(name, words, _)| {
+        shop.tegula(&format!("run {words} g.tegula -o alone-{name}.parquet --json")).done().json()
+    });
+    for options in ["", "--threads 1"] {
+        let said = batch(&shop, &lines, &format!("--json --force {options}"));
+        assert_eq!(said.code, Some(1), "{}", said.err);
+        let (objects, total) = objects(&said);
+        assert_eq!((total["jobs"].as_u64(), total["failed"].as_u64()), (Some(7), Some(1)));
+        let place = |name: &str| objects.iter().position(|object| object["name"] == name).unwrap();
+        for ((name, words, expected), alone) in jobs.iter().zip(&alone) {
+            let table = shop.read(&format!("alone-{name}.parquet"));
+            assert!(table == shop.read(&format!("out/{name}.parquet")), "{words}, {options}");
+            let job = &objects[place(name)];
+            for field in ["iterations", "summary"] {
+                assert!(*name == "other" || job[field] == alone[field], "{words}, {options}");
+            }
+            let mut others = fused_with(&objects, name);
+            others.sort();
+            assert_eq!(others, *expected, "{name}, {options}");
+        }
+        assert!(place("a") < place("long-1"), "{}", said.out);
+        let queued = objects[place("a")]["queued_seconds"].as_f64().unwrap();
+        assert!((0.0..60.0).contains(&queued), "{queued}");
+    }
+}
+
+#[test]
 fn searches_run_as_one_with_the_bytes_of_single_runs() {
     let shop = Shop::new();
     let edges = edges(&Rmat::new(9, 8, 5).unwrap());

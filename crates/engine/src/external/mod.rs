@@ -44,6 +44,7 @@ use crate::parts::Parts;
 use crate::program::{ApplyTo, EdgeWeight, Message, Program};
 use crate::states::cut::{Cut, indices};
 use crate::states::{States, StatesOnDisk};
+use crate::statistics::RunStatistics;
 use crate::superstep::exchange::{Exchange, Local};
 use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
@@ -128,6 +129,11 @@ impl<P: Program> ExternalStep<'_, P> {
     pub fn begin_iteration(&mut self) -> Option<u64> {
         self.position = Position::default();
         self.execution.begin_iteration(self.active_count())
+    }
+
+    /// Tells the program the statistics after an iteration.
+    pub fn end_iteration(&mut self, statistics: &RunStatistics) {
+        self.execution.program.end_iteration(statistics);
     }
 
     /// Keeps a checkpoint if one is due before an iteration that has begun and has done nothing

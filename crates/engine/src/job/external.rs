@@ -84,6 +84,9 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             format_args!("arrays on disk; took {took:.3?}, scans {scans:.3?} of it"),
         );
         self.statistics.add_iteration(ProcessKind::Scan, None, took);
+        if let Ok(step) = self.stage.advancing() {
+            step.end_iteration(&self.statistics);
+        }
         self.options.progress.advance(1);
     }
 

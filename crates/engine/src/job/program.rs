@@ -169,6 +169,9 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             format_args!("{name}, {active} active{choice}; took {took:.3?}"),
         );
         self.statistics.add_iteration(kind, choice.by_costs(), took);
+        if let Ok(step) = self.stage.advancing() {
+            step.execution.program.end_iteration(&self.statistics);
+        }
         self.options.progress.advance(1);
     }
 

@@ -7,21 +7,32 @@
 //!
 //! Lanes may need different numbers of iterations. A lane that is over keeps its states and sends
 //! identities. The run ends when all lanes are over.
+//!
+//! Where apply visits [all](ApplyTo::All) vertices, lanes may also leave the run when they are over,
+//! and other programs may join it ([`run_open_lanes`]). A search cannot be joined: its apply visits
+//! few vertices, and none would make the first states of the others.
 
+mod open;
 mod reduction;
 mod run;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Mutex;
+
+use tegula_machine::threads::get_mut;
 use tegula_store::VertexId;
 
 use crate::program::{
     Accumulator, Activity, Aggregate, ApplyTo, Message, Next, Program, Reduction, Settling,
 };
+use crate::statistics::RunStatistics;
 use crate::traverse::Directions;
+use open::Changes;
 
+pub use open::{LaneOutcome, OpenLanes};
 pub use reduction::{LaneReduction, LaneSums};
-pub use run::{run_lanes, take_apart};
+pub use run::{run_lanes, run_open_lanes, take_apart};
 
 /// Up to `K` runs of a program, as one program. Only a program whose vertices may
 /// [signal again](Program::MAY_SIGNAL_AGAIN) has lanes, because a vertex is asked for its signals
@@ -29,15 +40,18 @@ pub use run::{run_lanes, take_apart};
 ///
 /// It has no buckets, and no [checkpoints](crate::Checkpoints): these keep the sums of the last
 /// iteration, but not which lanes are over.
-#[derive(Debug)]
-pub struct Lanes<P, const K: usize> {
+pub struct Lanes<P: Program, const K: usize> {
     programs: [P; K],
     /// Whether each lane has ended, or was never used.
     is_over: [bool; K],
     /// Iterations of each lane.
     iterations: [u64; K],
-    /// Lanes in use; the others hold copies of the first program.
+    /// Lanes that the run began with; the others hold copies of the first program.
     used: usize,
+    /// How lanes come and go, if they do.
+    changes: Option<Box<Changes<P, K>>>,
+    /// Whether any lane joins or leaves in this iteration.
+    is_changing: bool,
 }
 
 impl<P: Program + Clone, const K: usize> Lanes<P, K> {
@@ -60,6 +74,8 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
             is_over: std::array::from_fn(|lane| lane >= used),
             iterations: [0; K],
             used,
+            changes: None,
+            is_changing: false,
         }
     }
 
@@ -71,7 +87,11 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
 
 /// The sums of an iteration, for each lane.
 #[derive(Debug)]
-pub struct LaneAggregate<A, const K: usize>([LaneSum<A>; K]);
+pub struct LaneAggregate<A, S, const K: usize> {
+    lanes: [LaneSum<A>; K],
+    /// The states of the lanes that leave, side by side, in an array for each batch.
+    copies: Mutex<Vec<Vec<S>>>,
+}
 
 /// The sums of an iteration in one lane.
 #[derive(Debug, Default)]
@@ -81,18 +101,22 @@ struct LaneSum<A> {
     has_active: bool,
 }
 
-impl<A: Default, const K: usize> Default for LaneAggregate<A, K> {
-    fn default() -> LaneAggregate<A, K> {
-        LaneAggregate(std::array::from_fn(|_| LaneSum::default()))
+impl<A: Default, S, const K: usize> Default for LaneAggregate<A, S, K> {
+    fn default() -> LaneAggregate<A, S, K> {
+        let lanes = std::array::from_fn(|_| LaneSum::default());
+        LaneAggregate { lanes, copies: Mutex::default() }
     }
 }
 
-impl<A: Aggregate, const K: usize> Aggregate for LaneAggregate<A, K> {
-    fn merge(&mut self, next: LaneAggregate<A, K>) {
-        for (lane, next) in self.0.iter_mut().zip(next.0) {
+impl<A: Aggregate, S: Send, const K: usize> Aggregate for LaneAggregate<A, S, K> {
+    fn merge(&mut self, mut next: LaneAggregate<A, S, K>) {
+        for (lane, next) in self.lanes.iter_mut().zip(next.lanes) {
             lane.sums.merge(next.sums);
             lane.has_active |= next.has_active;
         }
+        let copies = get_mut(&mut next.copies);
+        copies.iter_mut().for_each(Vec::shrink_to_fit);
+        get_mut(&mut self.copies).append(copies);
     }
 
     /// Returns nothing: there are no checkpoints.
@@ -100,16 +124,16 @@ impl<A: Aggregate, const K: usize> Aggregate for LaneAggregate<A, K> {
         Vec::new()
     }
 
-    fn from_bytes(_bytes: &[u8]) -> Option<LaneAggregate<A, K>> {
+    fn from_bytes(_bytes: &[u8]) -> Option<LaneAggregate<A, S, K>> {
         None
     }
 }
 
-impl<P: Program, const K: usize> Program for Lanes<P, K> {
+impl<P: Program + Clone, const K: usize> Program for Lanes<P, K> {
     type State = [P::State; K];
     type Reduction = LaneReduction<P::Reduction, K>;
     type Weight = P::Weight;
-    type Aggregate = LaneAggregate<P::Aggregate, K>;
+    type Aggregate = LaneAggregate<P::Aggregate, P::State, K>;
 
     const APPLY_TO: ApplyTo = P::APPLY_TO;
     const NEEDS_DEGREE: bool = P::NEEDS_DEGREE;
@@ -133,7 +157,7 @@ impl<P: Program, const K: usize> Program for Lanes<P, K> {
     ) -> (Self::State, Activity) {
         let mut is_active = false;
         let states = std::array::from_fn(|lane| {
-            let LaneSum { sums, has_active } = &mut aggregate.0[lane];
+            let LaneSum { sums, has_active } = &mut aggregate.lanes[lane];
             let (state, activity) = self.programs[lane].init(vertex, degree, sums);
             *has_active |= activity == Activity::Active;
             is_active |= activity == Activity::Active && !self.is_over[lane];
@@ -142,16 +166,25 @@ impl<P: Program, const K: usize> Program for Lanes<P, K> {
         (states, Activity::when(is_active))
     }
 
-    fn begin_iteration(&mut self, iteration: u64, aggregate: &Self::Aggregate) -> Next {
-        for (lane, LaneSum { sums, has_active }) in aggregate.0.iter().enumerate() {
+    fn begin_iteration(&mut self, _: u64, aggregate: &Self::Aggregate) -> Next {
+        let first = self.end_changes(aggregate);
+        for (lane, (of_run, first)) in aggregate.lanes.iter().zip(&first).enumerate() {
+            let LaneSum { sums, has_active } = first.as_ref().unwrap_or(of_run);
             if !self.is_over[lane] {
                 // The engine asks a program even if no vertex is active, so a lane is asked too.
-                let next = self.programs[lane].begin_iteration(iteration, sums);
+                let next = self.programs[lane].begin_iteration(self.iterations[lane], sums);
                 self.is_over[lane] = next == Next::Stop || !has_active;
                 self.iterations[lane] += u64::from(!self.is_over[lane]);
             }
         }
-        if self.is_over.iter().all(|&is_over| is_over) { Next::Stop } else { Next::Continue }
+        let is_over = self.is_over.iter().all(|&is_over| is_over);
+        let next = if is_over { Next::Stop } else { Next::Continue };
+        self.begin_changes(next);
+        next
+    }
+
+    fn end_iteration(&mut self, statistics: &RunStatistics) {
+        self.note(statistics);
     }
 
     #[inline(always)]
@@ -185,11 +218,14 @@ impl<P: Program, const K: usize> Program for Lanes<P, K> {
         aggregate: &mut Self::Aggregate,
     ) -> Activity {
         let mut is_active = false;
+        if self.is_changing {
+            is_active = self.change(vertex, degree, states, aggregate);
+        }
         for (lane, state) in states.iter_mut().enumerate() {
             if self.is_over[lane] {
                 continue;
             }
-            let LaneSum { sums, has_active } = &mut aggregate.0[lane];
+            let LaneSum { sums, has_active } = &mut aggregate.lanes[lane];
             let program = &self.programs[lane];
             let activity = program.apply(vertex, degree, state, reduced.0[lane], sums);
             *has_active |= activity == Activity::Active;

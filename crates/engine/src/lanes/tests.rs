@@ -1,10 +1,13 @@
 //! Each lane has the bits and the iterations of its program alone.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
-use tegula_machine::threads::{Cancel, Silent};
+use tegula_machine::threads::{Cancel, Progress, Silent, Unit, lock};
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
@@ -12,7 +15,7 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::{Lanes, run_lanes};
+use super::{LaneOutcome, Lanes, OpenLanes, run_lanes, run_open_lanes};
 use crate::job::program::{Outcome, run_anywhere};
 use crate::options::{Arrays, RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Relaxation, Sum};
@@ -230,4 +233,184 @@ fn lanes_may_go_along_rows() {
 #[should_panic(expected = "5 programs for 4 lanes")]
 fn more_programs_than_lanes_are_refused() {
     Lanes::<Fading, 4>::new(fading());
+}
+
+/// Lets programs join a run at the ends of iterations. The run goes on when they have been let in or
+/// refused.
+struct Arrivals<'o> {
+    open: &'o OpenLanes<Fading>,
+    /// The iteration of each, and what tells it to join.
+    joiners: Mutex<Vec<(u64, Sender<()>)>>,
+    refused: AtomicUsize,
+    iteration: AtomicU64,
+    /// Outcomes of the programs with which the run began, and how many must be there when.
+    outcomes: Mutex<Receiver<(usize, LaneOutcome<Fading>)>>,
+    left: Mutex<Vec<(usize, LaneOutcome<Fading>)>>,
+    due: (u64, usize),
+}
+
+impl Arrivals<'_> {
+    fn answered(&self) -> usize {
+        self.open.waiting_count() + self.refused.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Arrivals<'_> {
+    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn advance(&self, done: u64) {
+        let iteration = self.iteration.fetch_add(done, Ordering::Relaxed) + done;
+        for (_, go) in lock(&self.joiners).extract_if(.., |(at, _)| *at == iteration) {
+            let before = self.answered();
+            go.send(()).unwrap();
+            while self.answered() == before {
+                std::thread::yield_now();
+            }
+        }
+        lock(&self.left).extend(lock(&self.outcomes).try_iter());
+        if iteration == self.due.0 {
+            assert_eq!(lock(&self.left).len(), self.due.1, "lanes that have left");
+        }
+    }
+    fn end(&self) {}
+}
+
+/// A program that fades for long, and short ones.
+fn long_and_short() -> Vec<Fading> {
+    let lane = |(share, least)| Fading { share, least, sums: Vec::new() };
+    let short = [(0.9, 1.0), (0.2, 1e-1), (0.5, 1e9), (0.7, 1e-1), (0.3, 2.0), (0.8, 1e-3)];
+    [(0.9, 1e-20)].into_iter().chain(short).map(lane).collect()
+}
+
+/// A program and the outcome of its run alone.
+type Alone = (Fading, Outcome<Fading, States<f32>>);
+
+fn check((program, expected): &Alone, found: &Outcome<Fading, States<f32>>) {
+    assert_eq!(found.program, expected.program);
+    let iterations = expected.statistics.iterations;
+    assert_eq!(found.statistics.iterations, iterations, "{program:?}");
+    assert_eq!(found.statistics.processes.len() as u64, iterations, "{program:?}");
+    assert!(bits_of(&found.states) == bits_of(&expected.states), "{program:?}");
+}
+
+/// Starts the first two programs and lets others join at iterations. Returns how many were let in.
+fn join<const K: usize>(
+    graph: &Graph,
+    alone: &[Alone],
+    joiners: &[(u64, usize)],
+    (threads, arrays): (usize, Arrays),
+) -> usize {
+    let open = OpenLanes::default();
+    let (sender, outcomes) = channel();
+    let last = |index: usize| alone[index].1.statistics.iterations;
+    let due = (last(1) + 2, 1);
+    let latest = joiners.iter().map(|(at, _)| *at).max().unwrap_or(0).max(due.0);
+    assert!(latest + 2 < last(0), "the first one is long");
+    let arrivals = Arrivals {
+        open: &open,
+        joiners: Mutex::default(),
+        refused: AtomicUsize::new(0),
+        iteration: AtomicU64::new(0),
+        outcomes: Mutex::new(outcomes),
+        left: Mutex::default(),
+        due,
+    };
+    std::thread::scope(|scope| {
+        for &(at, index) in joiners {
+            let (go, may_go) = channel();
+            lock(&arrivals.joiners).push((at, go));
+            let arrivals = &arrivals;
+            scope.spawn(move || {
+                may_go.recv().unwrap();
+                let program = alone[index].0.clone();
+                match arrivals.open.join(graph, program, &RunOptions::default()).unwrap() {
+                    Some(found) => check(&alone[index], &found),
+                    None => drop(arrivals.refused.fetch_add(1, Ordering::Relaxed)),
+                }
+            });
+        }
+        let progress = &arrivals;
+        let options =
+            RunOptions { threads, arrays, tuning: tuning(), progress, ..Default::default() };
+        let end = move |number, outcome| sender.send((number, outcome)).unwrap();
+        let began = alone[..2].iter().map(|(program, _)| program.clone()).collect();
+        let ran = run_open_lanes::<_, K>(graph, began, &options, &open, end);
+        // If it failed, nobody may wait any more.
+        lock(&arrivals.joiners).clear();
+        ran.unwrap();
+    });
+    let mut left = std::mem::take(&mut *lock(&arrivals.left));
+    left.extend(lock(&arrivals.outcomes).try_iter());
+    let numbers: Vec<usize> = left.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 0]);
+    for (number, outcome) in left {
+        check(&alone[number], &outcome.into_outcome());
+    }
+    assert!(!open.has_room());
+    joiners.len() - arrivals.refused.load(Ordering::Relaxed)
+}
+
+#[test]
+fn lanes_join_and_leave_with_the_bits_of_single_runs() {
+    let scratch = Scratch::new();
+    let mut random = XorShift::new(31);
+    for seed in 10..13 {
+        let graph = open_graph(&graph(&scratch, seed, None), 1 << 30, Backend::Auto).unwrap();
+        let options = RunOptions { threads: 2, tuning: tuning(), ..Default::default() };
+        let alone = |program: Fading| {
+            let outcome = run_anywhere(&graph, program.clone(), &options).unwrap();
+            (program, outcome)
+        };
+        let alone: Vec<Alone> = long_and_short().into_iter().map(alone).collect();
+        let joiners: Vec<(u64, usize)> =
+            (0..12).map(|_| (1 + random.below(16), 1 + random.below(6) as usize)).collect();
+        for machine in [(1, Arrays::InMemory), (2, Arrays::OnDisk), (3, Arrays::InMemory)] {
+            // There are two free lanes, so some must be used again.
+            let joined = join::<4>(&graph, &alone, &joiners, machine);
+            assert!(joined > 2, "{joined} joined");
+            assert_eq!(join::<16>(&graph, &alone, &joiners, machine), 12);
+        }
+    }
+}
+
+#[test]
+fn those_who_cannot_join_are_told() {
+    let scratch = Scratch::new();
+    let directory = graph(&scratch, 13, None);
+    let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
+    let programs = long_and_short();
+    let open = OpenLanes::default();
+    let options = RunOptions { threads: 1, tuning: tuning(), ..Default::default() };
+    // The run has not begun.
+    assert!(open.join(&graph, programs[1].clone(), &options).unwrap().is_none());
+    /// Cancels its own run when another program waits to join it.
+    struct Stop<'o>(&'o OpenLanes<Fading>, Cancel, Sender<()>);
+    impl Progress for Stop<'_> {
+        fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+        fn advance(&self, _: u64) {
+            self.2.send(()).unwrap();
+            while self.0.waiting_count() == 0 {
+                std::thread::yield_now();
+            }
+            self.1.cancel();
+        }
+        fn end(&self) {}
+    }
+    let (go, may_go) = channel();
+    let stop = Stop(&open, Cancel::default(), go);
+    let (outcomes, left) = channel();
+    std::thread::scope(|scope| {
+        let (open, graph, programs) = (&open, &graph, &programs);
+        let joined = scope.spawn(move || {
+            may_go.recv().unwrap();
+            open.join(graph, programs[1].clone(), &RunOptions::default()).unwrap().is_some()
+        });
+        let options = RunOptions { progress: &stop, cancel: stop.1.clone(), ..options.clone() };
+        let began = vec![programs[0].clone(), programs[6].clone()];
+        let end = move |number, _: LaneOutcome<_>| outcomes.send(number).unwrap();
+        let failed = run_open_lanes::<_, 4>(graph, began, &options, open, end);
+        assert!(failed.is_err());
+        assert!(!joined.join().unwrap());
+    });
+    assert!(left.try_recv().is_err());
+    assert!(!open.has_room());
 }

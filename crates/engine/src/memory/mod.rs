@@ -28,7 +28,9 @@ pub use arrays_plan::ArraysPlan;
 pub use checkpoints::{checkpoint_size, copies_size, pool_sizes};
 pub use estimate::Estimate;
 pub use held::Held;
-pub use overhead::{BLOCK_FRAMES, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
+pub use overhead::{
+    BLOCK_FRAMES, RESULT_OVERHEAD, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result,
+};
 pub use program::{
     arrays_size, estimate, estimate_anywhere, estimate_following, rows_size, seek_size,
 };

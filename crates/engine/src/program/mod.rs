@@ -8,6 +8,7 @@ use tegula_store::VertexId;
 use tegula_store::graph::Graph;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::statistics::RunStatistics;
 use crate::traverse::Directions;
 
 pub use aggregate::Aggregate;
@@ -165,6 +166,9 @@ pub trait Program: Send + Sync {
     fn begin_iteration(&mut self, _iteration: u64, _aggregate: &Self::Aggregate) -> Next {
         Next::Continue
     }
+
+    /// Ends an iteration, given the statistics of the run so far. Results must not depend on them.
+    fn end_iteration(&mut self, _statistics: &RunStatistics) {}
 
     /// Returns the message that an active vertex sends to all its targets, if it has one.
     fn signal(&self, vertex: VertexId, state: &Self::State, degree: u32) -> Option<Message<Self>>;

@@ -45,13 +45,18 @@ mod program;
 mod seeds;
 mod weighted;
 
+use std::sync::mpsc::Sender;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::{Cancel, Estimate, Graph, Outcome, Program, RunOptions, States, StatesWriter};
+use tegula_engine::{
+    Cancel, Estimate, Graph, LaneOutcome, Outcome, Program, RunOptions, States, StatesWriter,
+};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Iterations, LANES,
-    Member, NotNegative, Probability, SideFiles, Weights, Work, estimate_lanes, run_lanes,
+    Algorithm, Checkpointing, Column, Description, Edges, Entrance, Family, Found, Fusing,
+    Iterations, LANES, Left, Member, NotNegative, OpenFusing, Probability, SideFiles, Weights,
+    Work, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
 };
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
@@ -174,10 +179,56 @@ fn run_fused(
 ) -> Result<Vec<Result<Found>>> {
     let walks = members.iter().map(|(options, seeds)| options.walk(seeds, graph));
     let outcomes = run_lanes(graph, walks.collect::<Result<_>>()?, options)?;
-    let found = |Outcome { states, program, statistics }: Outcome<PageRank, States<f32>>| {
-        Ok(Found::new(ranks(states, &program, graph, &options.cancel)?, statistics))
-    };
+    let found = |outcome| found(outcome, graph, &options.cancel);
     Ok(outcomes.into_iter().map(found).collect())
+}
+
+/// Runs unweighted members as one that others may join.
+fn run_open(
+    members: &[Member<'_, PageRankOptions>],
+    graph: &Graph,
+    options: &RunOptions<'_>,
+    entrance: &Entrance,
+    left: Sender<(usize, Left)>,
+) -> Result<()> {
+    let walks = members.iter().map(|(options, seeds)| options.walk(seeds, graph));
+    let end = move |number, outcome: LaneOutcome<PageRank>| {
+        let found = |graph: &Graph, cancel: &Cancel| found(outcome.into_outcome(), graph, cancel);
+        // A receiver that has gone needs nothing.
+        drop(left.send((number, Left::new(found))));
+    };
+    run_open_lanes(graph, walks.collect::<Result<_>>()?, options, entrance, end)
+}
+
+/// Joins an unweighted run.
+fn join(
+    &(joiner, seeds): &Member<'_, PageRankOptions>,
+    graph: &Graph,
+    options: &RunOptions<'_>,
+    entrance: &Entrance,
+) -> Result<Option<Found>> {
+    let walk = joiner.walk(seeds, graph)?;
+    let outcome = entrance.lanes().join(graph, walk, options)?;
+    outcome.map(|outcome| found(outcome, graph, &options.cancel)).transpose()
+}
+
+/// Estimates a member that joins. It holds its seeds to the end.
+fn estimate_to_join(&(joiner, seeds): &Member<'_, PageRankOptions>, graph: &Graph) -> Estimate {
+    if joiner.personalize.is_none() {
+        return estimate_joining::<PageRank>(graph, 0);
+    }
+    let held = PageRank::seeds_size(graph.vertex_count()) + seeds.size();
+    let estimate = estimate_joining::<PageRank>(graph, held);
+    side_table::with_reading(estimate, reading_size(seeds, graph))
+}
+
+/// Makes the result of a run.
+fn found(
+    Outcome { states, program, statistics }: Outcome<PageRank, States<f32>>,
+    graph: &Graph,
+    cancel: &Cancel,
+) -> Result<Found> {
+    Ok(Found::new(ranks(states, &program, graph, cancel)?, statistics))
 }
 
 impl PageRankOptions {
@@ -257,6 +308,13 @@ impl Algorithm for PageRankOptions {
         further_passes: |_| 0.0,
         estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
         run: run_fused,
+        open: Some(OpenFusing {
+            entrance: Entrance::to_lanes::<PageRank>,
+            left_bytes: left_bytes::<PageRank>,
+            estimate_joining: estimate_to_join,
+            run: run_open,
+            join,
+        }),
     });
     type Files = Seeds;
 
@@ -310,7 +368,6 @@ impl Algorithm for PageRankOptions {
             true => run_weighted(graph, walk, options)?,
             false => tegula_engine::run_anywhere(graph, walk, options)?,
         };
-        let ranks = ranks(outcome.states, &outcome.program, graph, &options.cancel)?;
-        Ok(Found::new(ranks, outcome.statistics))
+        found(outcome, graph, &options.cancel)
     }
 }

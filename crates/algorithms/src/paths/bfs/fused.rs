@@ -24,6 +24,7 @@ pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
     further_passes,
     estimate,
     run,
+    open: None,
 };
 
 /// The time of a pass for parents, in visits of a search alone to all edges.

@@ -236,6 +236,7 @@ impl Algorithm for SsspOptions {
         further_passes: |_| 0.0,
         estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
         run: run_fused,
+        open: None,
     });
     type Files = SearchFiles;
 

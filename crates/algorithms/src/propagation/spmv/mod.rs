@@ -79,6 +79,7 @@ impl Algorithm for SpmvOptions {
             true => multiply_all::<f32>(members, graph, options),
             false => multiply_all::<()>(members, graph, options),
         },
+        open: None,
     });
     type Files = Vector;
 

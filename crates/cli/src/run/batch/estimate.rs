@@ -115,7 +115,7 @@ impl Estimating<'_> {
                 return Ok((vec![self.of_job((place, job), &needs, Vec::new())], None));
             }
         };
-        let Group { members, needs } = grouping.group_of(first, queue, job.after, &options);
+        let Group { members, needs, .. } = grouping.group_of(first, queue, job.after, &options);
         let others = |place: usize| {
             let others = members.iter().filter(|other| other.place != place);
             others.map(|other| &*other.job.name).collect()

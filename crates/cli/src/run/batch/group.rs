@@ -3,12 +3,12 @@
 //! Jobs of one algorithm may be lanes of one run, which visits an edge for all of them at once.
 //! They are fused if they have arrived, if the budget has room for their run, and if its predicted
 //! work takes less time than that of several runs. Reading does not count, because jobs share
-//! it in any case.
+//! it in any case. A later job joins a run that goes on by the same measure (`open_run`).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tegula_algorithms::algorithm::{Needs, Prepared};
+use tegula_algorithms::algorithm::{Entrance, Needs, Prepared};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Executor, Graph, RunOptions};
 
@@ -52,6 +52,14 @@ impl<'b> Queue<'b> {
     /// Takes the job that arrives next.
     pub fn next(&mut self) -> Option<Waiting<'b>> {
         self.0.pop_first().map(|(_, waiting)| waiting)
+    }
+
+    /// Returns how many jobs arrive by `now` and can be one run with `first`.
+    pub fn count_like(&self, first: &BatchJob, graph: &Graph, now: Duration) -> usize {
+        let arrived = self.0.values().take_while(|waiting| waiting.job.after <= now);
+        let like =
+            |waiting: &&Waiting<'b>| first.request.can_fuse_with(&waiting.job.request, graph);
+        arrived.filter(like).count()
     }
 
     /// Puts a job back that was taken.
@@ -103,6 +111,8 @@ pub enum Fit<'b> {
 pub struct Group<'b> {
     pub members: Vec<Member<'b>>,
     pub needs: Needs,
+    /// Where others can join their run.
+    pub entrance: Option<Entrance>,
 }
 
 /// How jobs become groups.
@@ -172,21 +182,48 @@ impl Grouping<'_> {
             }
         }
         like.for_each(|waiting| queue.put_back(waiting));
-        self.worth_fusing(members, queue)
+        self.worth_fusing(members, queue, now)
     }
 
     /// Tries all members, then the first half (a power of two), until one run takes less time than
     /// several and fits in the budget. The others go back into the queue.
-    fn worth_fusing<'b>(&self, mut members: Vec<Member<'b>>, queue: &mut Queue<'b>) -> Group<'b> {
+    fn worth_fusing<'b>(
+        &self,
+        mut members: Vec<Member<'b>>,
+        queue: &mut Queue<'b>,
+        now: Duration,
+    ) -> Group<'b> {
         while members.len() > 1 {
             if let Some(needs) = self.needs_of_fused(&members) {
-                return Group { members, needs };
+                return self.opened(members, needs, queue, now);
             }
             let fewer = half(&members).len();
             members.drain(fewer..).for_each(|member| queue.put_back(member.back()));
         }
         let needs = members[0].needs.clone();
-        Group { members, needs }
+        Group { members, needs, entrance: None }
+    }
+
+    /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget also
+    /// has room for the results of members that leave before the others.
+    fn opened<'b>(
+        &self,
+        members: Vec<Member<'b>>,
+        needs: Needs,
+        queue: &Queue<'b>,
+        now: Duration,
+    ) -> Group<'b> {
+        let Member { job, prepared, .. } = &members[0];
+        let like = |until| queue.count_like(job, self.graph, until);
+        let is_wanted = like(Duration::MAX) > like(now);
+        if is_wanted && let Some(entrance) = prepared.entrance() {
+            let mut open = needs.clone();
+            open.estimate.vertex_bytes += prepared.left_bytes(members.len(), self.graph);
+            if open.needed() <= self.budget {
+                return Group { members, needs: open, entrance: Some(entrance) };
+            }
+        }
+        Group { members, needs, entrance: None }
     }
 
     /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time
@@ -210,7 +247,8 @@ impl Grouping<'_> {
         members.iter().map(|member| self.seconds(&member.needs)).sum()
     }
 
-    fn seconds(&self, needs: &Needs) -> Option<f64> {
+    /// Returns the predicted time of a run.
+    pub fn seconds(&self, needs: &Needs) -> Option<f64> {
         needs.work().seconds(needs.edge_bytes, self.threads)
     }
 

@@ -7,12 +7,13 @@ mod args;
 mod estimate;
 mod group;
 mod jobs;
+mod open_run;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,7 @@ use crate::{allocator, stdout};
 pub use args::{BatchArgs, command, is_asked_for};
 use group::{Fit, Grouping, Queue, Waiting};
 use jobs::BatchJob;
+use open_run::OpenRun;
 
 /// The most tables of jobs that ran as one that are written at the same time.
 const WRITERS_MAX: usize = 2;
@@ -121,14 +123,15 @@ struct Ended<'b> {
     ran: Duration,
 }
 
-/// Runs what is prepared, as one if it is more than one; returns what each finds, or what is wrong
-/// with it alone.
+/// Runs what is prepared, as one if `fuses`; returns what each finds, or what is wrong with it alone,
+/// and whether they ran as one.
 fn found(
     prepared: Vec<Prepared<'_>>,
     graph: &Graph,
     options: &RunOptions<'_>,
+    fuses: bool,
 ) -> (Vec<tegula_algorithms::Result<Found>>, bool) {
-    if prepared.len() > 1 {
+    if fuses {
         let all: Vec<&Prepared<'_>> = prepared.iter().collect();
         let found = guarded(|| Ok(Prepared::run_fused(&all, graph, options)?));
         if let Ok(found) = found {
@@ -137,6 +140,11 @@ fn found(
         // One of them may be at fault. By itself, each has its own result, or its own fault.
     }
     (prepared.into_iter().map(|one| one.run(graph, options)).collect(), false)
+}
+
+/// Returns whether no result lies on disk.
+fn are_in_memory(found: &[tegula_algorithms::Result<Found>]) -> bool {
+    found.iter().flatten().all(|found| found.statistics.bytes_written == 0)
 }
 
 /// What all jobs did.
@@ -169,6 +177,7 @@ fn run_all(
             begun,
             queue: Mutex::new(Queue::new(planned.iter().map(|planned| &planned.job))),
             turns: Default::default(),
+            open_runs: Mutex::default(),
             totals: Mutex::default(),
         };
         std::thread::scope(|scope| {
@@ -201,6 +210,8 @@ struct Batch<'b> {
     /// Each held while the tables of a run are written. Writing takes memory beside the memory of
     /// the jobs: the first turn has it always, and the second one only where there is room.
     turns: [Mutex<()>; 2],
+    /// The runs that others may join.
+    open_runs: Mutex<Vec<Arc<OpenRun<'b>>>>,
     totals: Mutex<Totals>,
 }
 
@@ -254,7 +265,7 @@ impl<'b> Batch<'b> {
     fn run(
         &self,
         first: Waiting<'b>,
-        mut queue: MutexGuard<'_, Queue<'b>>,
+        queue: MutexGuard<'_, Queue<'b>>,
         together: &mut Vec<&'b Planned>,
     ) -> Result<()> {
         let Planned { job, args, .. } = &self.planned[first.place];
@@ -271,20 +282,32 @@ impl<'b> Batch<'b> {
             Fit::Member(first) => first,
             Fit::TooLarge(needs) => return Ok(needs.check("the job", budget)?),
         };
+        let joined = self.join(first, queue, (&options, &progress))?;
+        let Some((first, mut queue)) = joined else { return Ok(()) };
         let now = self.begun.elapsed();
-        let group = self.grouping.group_of(first, &mut queue, now, &options);
+        let mut group = self.grouping.group_of(first, &mut queue, now, &options);
         *together = group.members.iter().map(|member| &self.planned[member.place]).collect();
         let reserve = group.needs.estimate.reserve(self.scheduler, &self.session.cancel)?;
         drop(queue);
         let queued = self.begun.elapsed();
-        let prepared: Vec<_> = group.members.into_iter().map(|member| member.prepared).collect();
-        let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let options = RunOptions { reserve: Some(&reserve), ..options };
+        let entrance = group.entrance.take();
+        let fuses = entrance.is_none() && group.members.len() > 1;
+        let members = match entrance {
+            None => group.members,
+            Some(entrance) => {
+                together.clear();
+                self.run_open(group, entrance, &options, queued)
+            }
+        };
+        *together = members.iter().map(|member| &self.planned[member.place]).collect();
+        let prepared: Vec<_> = members.into_iter().map(|member| member.prepared).collect();
+        let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let started = Instant::now();
-        let (found, is_fused) = found(prepared, graph, &options);
+        let (found, is_fused) = found(prepared, graph, &options, fuses);
         let ran = started.elapsed();
         progress.wait_for("its turn to write");
-        let _turn = self.turn_to_write(&found);
+        let _turn = self.turn_to_write(are_in_memory(&found));
         let all = std::mem::take(together);
         let ended = |(&planned, tables): (&&'b Planned, _)| {
             let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, planned));
@@ -299,15 +322,11 @@ impl<'b> Batch<'b> {
 
     /// Waits until the tables of a run may be written: as long as the returned value lives. Results
     /// on disk take what memory is left, so they have the first turn only.
-    fn turn_to_write(
-        &self,
-        found: &[tegula_algorithms::Result<Found>],
-    ) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
+    fn turn_to_write(&self, are_in_memory: bool) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
         let [first, second] = &self.turns;
         if let Ok(turn) = first.try_lock() {
             return (turn, None);
         }
-        let are_in_memory = found.iter().flatten().all(|it| it.statistics.bytes_written == 0);
         if are_in_memory
             && let Ok(turn) = second.try_lock()
             && let Some(memory) = self.scheduler.writer_memory()
