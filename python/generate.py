@@ -1,7 +1,7 @@
 """Writes `tegula/_algorithms.py` from the catalogue of the built module.
 
-    python python/generate.py          writes it
-    python python/generate.py --check  fails if it is stale
+python python/generate.py          writes it
+python python/generate.py --check  fails if it is stale
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Algorithms:
     _TABLES: ClassVar[dict[str, tuple[str, ...]]] = {
 '''
 
-RUN = '''
+RUN = """
     def _run(
         self,
         algorithm: str,
@@ -47,7 +47,7 @@ RUN = '''
         progress: Progress | None,
     ) -> Result:
         raise NotImplementedError
-'''
+"""
 
 
 def catalogue() -> list[dict[str, Any]]:

@@ -83,9 +83,7 @@ class Graph(Algorithms):
         """Return what the graph holds: vertices, edges, order, layouts, degrees."""
         return Record.of_json(self._graph.info())
 
-    def run(
-        self, algorithm: str, *, progress: Progress | None = None, **options: Any
-    ) -> Result:
+    def run(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Result:
         """Run an algorithm by its name; each has a method too."""
         return self._run(algorithm, options, _tables_of(algorithm), progress)
 

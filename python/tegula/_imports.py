@@ -23,9 +23,7 @@ RowEncoding = Literal["plain", "ceesor", "gap", "copy"]
 Combine = Literal["sum", "min", "max"]
 
 
-def open(
-    path: File, *, memory: int | str | None = None, threads: int | None = None
-) -> Graph:
+def open(path: File, *, memory: int | str | None = None, threads: int | None = None) -> Graph:
     """Open a graph directory.
 
     Args:

@@ -11,50 +11,62 @@ pub type Result<T> = std::result::Result<T, Failure>;
 
 /// Why something failed.
 #[derive(Debug)]
-pub struct Failure {
-    /// The kind, as in `tegula.error.v1`. It chooses the class of the exception.
-    kind: &'static str,
-    message: String,
-    /// What to do instead, where that is known.
-    hint: Option<String>,
+pub enum Failure {
+    /// It is one of the errors of the package.
+    Told {
+        /// The kind, as in `tegula.error.v1`. It chooses the class of the exception.
+        kind: &'static str,
+        /// What happened.
+        message: String,
+        /// What to do instead, where that is known.
+        hint: Option<String>,
+    },
+    /// Code of the user raised an exception.
+    Raised(PyErr),
 }
 
 impl Failure {
+    fn told(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Failure {
+        Failure::Told { kind, message: message.into(), hint: hint.map(str::to_owned) }
+    }
+
     /// Makes a failure for wrong use.
     pub fn usage(message: impl Into<String>) -> Failure {
-        Failure { kind: "usage", message: message.into(), hint: None }
+        Failure::told("usage", message, None)
     }
 
     /// Makes a failure for wrong use, with what to do instead.
-    pub fn usage_with(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-        Failure { hint: Some(hint.into()), ..Failure::usage(message) }
+    pub fn usage_with(message: impl Into<String>, hint: &str) -> Failure {
+        Failure::told("usage", message, Some(hint))
     }
 
     /// Makes a failure for input that cannot be read.
     pub fn bad_input(message: impl Into<String>) -> Failure {
-        Failure { kind: "bad_input", ..Failure::usage(message) }
+        Failure::told("bad_input", message, None)
     }
 
     /// Makes a failure for rows that have no place on disk.
-    pub fn rows_not_added(message: impl Into<String>, hint: impl Into<String>) -> Failure {
-        Failure { kind: "rows_not_added", ..Failure::usage_with(message, hint) }
+    pub fn rows_not_added(message: impl Into<String>, hint: &str) -> Failure {
+        Failure::told("rows_not_added", message, Some(hint))
     }
 
     /// Makes a failure for more memory than the process can have.
     pub fn over_limit(message: impl Into<String>) -> Failure {
-        let hint = "raise the limit, or give less as memory";
-        Failure { kind: "over_limit", ..Failure::usage_with(message, hint) }
+        Failure::told("over_limit", message, Some("raise the limit, or give less as memory"))
     }
 
     /// Makes a failure for a fault of tegula itself.
     pub fn panic(message: &str) -> Failure {
         let message = format!("internal error in tegula: {message}");
-        Failure { kind: "panicked", ..Failure::usage_with(message, "report it, with the call") }
+        Failure::told("panicked", message, Some("report it, with the call"))
     }
 
     /// Returns the exception.
     pub fn into_exception(self, py: Python<'_>) -> PyErr {
-        let Failure { kind, message, hint } = self;
+        let (kind, message, hint) = match self {
+            Failure::Told { kind, message, hint } => (kind, message, hint),
+            Failure::Raised(error) => return error,
+        };
         let made = py
             .import("tegula.errors")
             .and_then(|errors| errors.getattr("of_kind")?.call1((kind, &message, hint)));
@@ -65,7 +77,13 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let (kind, hint) = (error.kind(), hints::any_of(&error.hints()));
-        Failure { kind, message: error.to_string(), hint }
+        Failure::Told { kind, message: error.to_string(), hint }
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Raised(error)
     }
 }
 
@@ -94,7 +112,7 @@ impl From<tegula_algorithms::Error> for Failure {
             unfit if unfit.is_of_graph() => ("unfit_graph", message, hint),
             _ => ("usage", message, hint),
         };
-        Failure { kind, message, hint }
+        Failure::Told { kind, message, hint }
     }
 }
 
@@ -117,6 +135,6 @@ impl From<tegula_tables::Error> for Failure {
             Refused::InGraph { .. } => ("usage", "name a place outside of it"),
             _ => return Failure::usage(message),
         };
-        Failure { kind, message, hint: Some(hint.to_owned()) }
+        Failure::told(kind, message, Some(hint))
     }
 }

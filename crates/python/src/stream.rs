@@ -50,7 +50,7 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
 pub struct Tables {
     iterator: Py<PyIterator>,
     now: Option<ArrowArrayStreamReader>,
-    /// Tables that were begun.
+    /// How many tables were begun.
     count: u64,
 }
 
@@ -63,12 +63,10 @@ impl Tables {
     /// Begins the next table.
     fn advance(&mut self) -> Result<bool> {
         self.count += 1;
-        let number = self.count;
-        let begun = Python::attach(|py| {
+        self.now = Python::attach(|py| {
             let table = self.iterator.bind(py).clone().next();
             table.map(|table| table.and_then(|table| reader(&table))).transpose()
-        });
-        self.now = begun.map_err(|error| Failure::bad_input(format!("table {number}: {error}")))?;
+        })?;
         Ok(self.now.is_some())
     }
 

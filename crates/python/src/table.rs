@@ -1,6 +1,6 @@
 //! Tables in memory, and their columns.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
@@ -18,13 +18,44 @@ use tegula_tables::RowSink;
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Table {
     schema: SchemaRef,
+    /// None is empty.
     batches: Vec<RecordBatch>,
+    /// Whether the cells of the first column ascend, once that was asked for.
+    ascends: OnceLock<bool>,
 }
 
 impl Table {
-    /// The rows of all batches.
-    pub fn batches(&self) -> &[RecordBatch] {
-        &self.batches
+    fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
+        let batches = batches.into_iter().filter(|batch| batch.num_rows() > 0).collect();
+        Table { schema, batches, ascends: OnceLock::new() }
+    }
+
+    /// The first column of each batch.
+    fn first_column(&self) -> impl Iterator<Item = &ArrayRef> {
+        self.batches.iter().map(|batch| batch.column(0))
+    }
+
+    /// Returns the number of the first row whose first cell is `id`.
+    fn place_of(&self, id: &Id) -> Option<usize> {
+        let ascends = *self.ascends.get_or_init(|| {
+            let ends: Vec<&ArrayRef> = self.first_column().collect();
+            self.first_column().all(ascends)
+                && ends.windows(2).all(|pair| follows(pair[0], pair[1]))
+        });
+        let mut before = 0;
+        for column in self.first_column() {
+            let found = match ascends {
+                true if is_less(column, column.len() - 1, id) => None,
+                true => Some(partition_point(column.len(), |row| is_less(column, row, id))),
+                false => (0..column.len()).find(|&row| is_equal(column, row, id)),
+            };
+            match found {
+                Some(row) if is_equal(column, row, id) => return Some(before + row),
+                Some(_) => return None,
+                None => before += column.len(),
+            }
+        }
+        None
     }
 
     /// Joins the cells of a column.
@@ -44,11 +75,11 @@ impl Table {
     /// Makes a table of columns, each a list of strings, or a buffer of unsigned 64-bit integers or
     /// of 32-bit floats.
     #[new]
-    fn new(names: Vec<String>, columns: Vec<Bound<'_, PyAny>>) -> PyResult<Table> {
+    fn of_columns(names: Vec<String>, columns: Vec<Bound<'_, PyAny>>) -> PyResult<Table> {
         let arrays = columns.iter().map(crate::stream::array).collect::<PyResult<Vec<_>>>()?;
         let fields = names.into_iter().zip(arrays);
         let rows = RecordBatch::try_from_iter(fields).map_err(refused)?;
-        Ok(Table { schema: rows.schema(), batches: vec![rows] })
+        Ok(Table::new(rows.schema(), vec![rows]))
     }
 
     /// The number of rows.
@@ -98,17 +129,8 @@ impl Table {
     /// if there is no such row.
     fn find(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
         let text: String = id.str()?.extract()?;
-        let integer = text.parse::<u64>().ok();
-        py.detach(|| {
-            let mut before = 0;
-            for batch in &self.batches {
-                if let Some(row) = place_of(batch.column(0), &text, integer) {
-                    return Ok(Some(before + row));
-                }
-                before += batch.num_rows();
-            }
-            Ok(None)
-        })
+        let id = Id { integer: text.parse().ok(), text };
+        Ok(py.detach(|| self.place_of(&id)))
     }
 
     /// The schema, as the Arrow PyCapsule interface has it.
@@ -137,31 +159,66 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Returns the first row with this id. Ids mostly ascend, so a look at both ends passes over most
-/// batches, and a binary search finds the row.
-fn place_of(column: &ArrayRef, text: &str, integer: Option<u64>) -> Option<usize> {
+/// The id of a vertex, which a column of integers or of strings may have.
+struct Id {
+    integer: Option<u64>,
+    text: String,
+}
+
+/// Whether the cell of a row is less than an id. Strings compare by their bytes.
+fn is_less(column: &ArrayRef, row: usize, id: &Id) -> bool {
     match column.data_type() {
         DataType::UInt64 => {
-            let (ids, wanted) = (column.as_primitive::<UInt64Type>().values(), integer?);
-            let found = ids.binary_search(&wanted).ok();
-            found.or_else(|| (!ids.is_sorted()).then(|| ids.iter().position(|&id| id == wanted))?)
+            let cell = column.as_primitive::<UInt64Type>().value(row);
+            id.integer.is_some_and(|id| cell < id)
+        }
+        DataType::LargeUtf8 => column.as_string::<i64>().value(row) < id.text.as_str(),
+        _ => false,
+    }
+}
+
+/// Whether the cell of a row is an id.
+fn is_equal(column: &ArrayRef, row: usize, id: &Id) -> bool {
+    match column.data_type() {
+        DataType::UInt64 => Some(column.as_primitive::<UInt64Type>().value(row)) == id.integer,
+        DataType::LargeUtf8 => column.as_string::<i64>().value(row) == id.text,
+        _ => false,
+    }
+}
+
+/// Whether the cells of a column ascend.
+fn ascends(column: &ArrayRef) -> bool {
+    match column.data_type() {
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().values().is_sorted(),
+        DataType::LargeUtf8 => column.as_string::<i64>().iter().is_sorted(),
+        _ => false,
+    }
+}
+
+/// Whether the cells of a column, which ascend, go on in another one.
+fn follows(column: &ArrayRef, next: &ArrayRef) -> bool {
+    let last = column.len() - 1;
+    match column.data_type() {
+        DataType::UInt64 => {
+            let [column, next] = [column, next].map(|cells| cells.as_primitive::<UInt64Type>());
+            column.value(last) <= next.value(0)
         }
         DataType::LargeUtf8 => {
-            let ids = column.as_string::<i64>();
-            let is_before = |row: usize| ids.value(row) < text;
-            let (mut low, mut high) = (0, ids.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                if is_before(middle) { low = middle + 1 } else { high = middle }
-            }
-            let is_here = |row: &usize| *row < ids.len() && ids.value(*row) == text;
-            let is_sorted = || (1..ids.len()).all(|row| ids.value(row - 1) <= ids.value(row));
-            Some(low)
-                .filter(is_here)
-                .or_else(|| if is_sorted() { None } else { (0..ids.len()).find(is_here) })
+            let [column, next] = [column, next].map(|cells| cells.as_string::<i64>());
+            column.value(last) <= next.value(0)
         }
-        _ => None,
+        _ => false,
     }
+}
+
+/// Returns how many of `count` rows come before the others, which are not `before`.
+fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// Returns a cell as an object of Python; None where there is nothing.
@@ -266,25 +323,26 @@ impl Column {
 }
 
 /// Collects the rows of a table.
-pub struct Collected(Table);
+pub struct Collected {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
 
 impl Collected {
     /// Begins without rows.
     pub fn new(schema: SchemaRef) -> Collected {
-        Collected(Table { schema, batches: Vec::new() })
+        Collected { schema, batches: Vec::new() }
     }
 
     /// Returns the table of all rows.
     pub fn into_table(self) -> Table {
-        self.0
+        Table::new(self.schema, self.batches)
     }
 }
 
 impl RowSink for Collected {
     fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
-        if rows.num_rows() > 0 {
-            self.0.batches.push(rows.clone());
-        }
+        self.batches.push(rows.clone());
         Ok(())
     }
 }

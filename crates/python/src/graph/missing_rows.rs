@@ -56,7 +56,7 @@ fn build_aside(graph: &mut Graph, config: &RowsConfig, work: &Work) -> Result<()
             let size = Bytes(rows_size_expected(graph));
             let message = format!("cannot add rows to {}: {source}", folder.display());
             let hint = format!("they take about {size}: name another folder as $TMPDIR");
-            Failure::rows_not_added(message, hint)
+            Failure::rows_not_added(message, &hint)
         }
         error => error.into(),
     })?;

@@ -81,7 +81,7 @@ impl Graph {
         let shared = &self.shared;
         work(py, None, |work| {
             let _turn = shared.turn(&work.cancel)?;
-            facts::info(&*shared.graph()?)
+            facts::info(&shared.graph()?)
         })
     }
 
@@ -114,7 +114,7 @@ fn request(algorithm: &str, options: &str) -> Result<Request> {
     let Some(entry) = entry else {
         let names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
         let hint = format!("choose one of {}", names.join(", "));
-        return Err(Failure::usage_with(format!("there is no algorithm `{algorithm}`"), hint));
+        return Err(Failure::usage_with(format!("there is no algorithm `{algorithm}`"), &hint));
     };
     let options: Value = serde_json::from_str(options)
         .map_err(|error| Failure::usage(format!("options of {algorithm}: {error}")))?;

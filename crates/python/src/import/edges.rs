@@ -93,9 +93,8 @@ impl Places {
             [Some(source), Some(target)] => [source, target],
             _ => [0, 1],
         };
-        let place = |name: Option<ColumnName>, role, usual| match name {
-            Some(name) => position(&schema, &name, role),
-            None => position(&schema, &ColumnName::Position(usual), role),
+        let place = |name: Option<ColumnName>, role, otherwise| {
+            position(&schema, &name.unwrap_or(ColumnName::Position(otherwise)), role)
         };
         let mut columns = vec![place(source, "source", first)?, place(target, "target", second)?];
         if let Some(weight) = weight {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use tegula_import::input::{ColumnChoice, Delimiter, Format, IdKind, InputOptions, Vertices};
 use tegula_import::{Combine, ImportConfig};
 use tegula_store::graph::VertexOrder;
@@ -98,11 +99,19 @@ impl Settings {
     /// # Errors
     /// [`Failure`] for an unknown option and for a value of the wrong type.
     pub fn parse(text: &str) -> Result<Settings> {
-        serde_json::from_str(text).map_err(|error| {
-            let text = error.to_string();
-            // The place in the JSON text means nothing to the user.
-            let problem = text.split(" at line ").next().unwrap_or(&text);
-            Failure::usage(format!("options of the import: {problem}"))
+        let options: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| Failure::usage(error.to_string()))?;
+        let parse = |options: Map<String, Value>| Settings::deserialize(Value::Object(options));
+        parse(options.clone()).map_err(|error| {
+            let problem = error.to_string();
+            // The option without which there is no such error.
+            let is_culprit = |name: &&String| {
+                let mut others = options.clone();
+                others.remove(*name);
+                parse(others).map_or_else(|other| other.to_string() != problem, |_| true)
+            };
+            let culprit = options.keys().find(is_culprit).map_or("options", String::as_str);
+            Failure::usage(format!("{culprit}: {problem}"))
         })
     }
 
