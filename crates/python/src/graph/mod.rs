@@ -81,7 +81,8 @@ impl Graph {
         let shared = &self.shared;
         work(py, None, |work| {
             let _turn = shared.turn(&work.cancel)?;
-            facts::info(&shared.graph()?)
+            let graph = shared.graph()?;
+            facts::info(&graph)
         })
     }
 
