@@ -23,7 +23,7 @@ HEAD = '''"""A method for each algorithm of the catalogue. `python/generate.py` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def annotation(option: dict[str, Any]) -> str:
     of_json = {"boolean": "bool", "integer": "int", "number": "float", "string": "str"}
     found = [kind for part in [option, *option.get("anyOf", [])] for kind in kinds(part)]
     names = {of_json[kind] for kind in found if kind in of_json}
+    if "array" in found:
+        names.add(f"Sequence[{annotation(option['items'])}]")
     if not names:
         sys.exit(f"no type in Python for {option}")
     return " | ".join(sorted(names))
@@ -175,7 +177,11 @@ def method(entry: dict[str, Any]) -> str:
     lines += [f'            "{name}": {name},' for name in names]
     lines[-1:] = [lines[-1], "        }"] if names else ["        options: dict[str, Any] = {}"]
     name = entry["name"]
-    lines.append(f'        return self._run("{name}", options, self._TABLES["{name}"], progress)')
+    arguments = f'"{name}", options, self._TABLES["{name}"], progress'
+    call = f"        return self._run({arguments})"
+    if len(call) > WIDTH:
+        call = f"        return self._run(\n            {arguments}\n        )"
+    lines.append(call)
     return "\n".join(lines) + "\n"
 
 

@@ -63,6 +63,8 @@ def _plain(value: object) -> Any:
         return os.fspath(value)
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     raise TypeError(f"a {type(value).__name__} is neither a number nor text")
 
 
@@ -70,7 +72,8 @@ def _plain(value: object) -> Any:
 def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield options in which tables are files: other tables are written to a temporary folder."""
     given = dict(options)
-    in_memory = [name for name in tables if not isinstance(given.get(name), File | None)]
+    is_file = (str, os.PathLike, type(None))
+    in_memory = [name for name in tables if not isinstance(given.get(name), is_file)]
     if not in_memory:
         yield given
         return
