@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import shutil
 import warnings
+import weakref
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
@@ -34,7 +35,7 @@ class Graph(Algorithms):
         threads: int | None = None,
     ) -> None:
         self._graph = _internal.Graph(os.fspath(path), memory, threads)
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._removal: weakref.finalize[Any, Graph] | None = None
         self._import: Record | None = None
 
     @property
@@ -65,8 +66,8 @@ class Graph(Algorithms):
     def close(self) -> None:
         """Close it. Results stay. A temporary graph directory is removed."""
         self._graph.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._removal is not None:
+            self._removal()
 
     def __enter__(self) -> Graph:
         return self
@@ -104,6 +105,10 @@ class Graph(Algorithms):
     def degrees(self) -> Result:
         """Return how many edges enter and leave each vertex."""
         return self.degree()
+
+    def _remove_at_end(self, folder: str) -> None:
+        """Remove a folder when this is closed or forgotten, or when the process ends."""
+        self._removal = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def _run(
         self,

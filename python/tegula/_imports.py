@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, Literal
 
 import numpy as np
@@ -200,16 +201,17 @@ def _imported(
     """Make a graph directory by `run`, and open it."""
     folder = None
     if path is None:
-        folder = tempfile.TemporaryDirectory(prefix="tegula-")
-        path = os.path.join(folder.name, "graph.tegula")
+        folder = tempfile.mkdtemp(prefix="tegula-")
+        path = os.path.join(folder, "graph.tegula")
     try:
         report = Record.of_json(run(os.fspath(path)))
         graph = Graph(path, memory=memory, threads=threads)
     except BaseException:
         if folder is not None:
-            folder.cleanup()
+            shutil.rmtree(folder, ignore_errors=True)
         raise
-    graph._folder = folder
+    if folder is not None:
+        graph._remove_at_end(folder)
     graph._import = report
     for warning in report.warnings:
         warnings.warn(warning, TegulaWarning, stacklevel=3)
@@ -241,11 +243,13 @@ def _is_edge(data: tuple[Any, ...]) -> bool:
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> ArrowStream:
     """Return the table of edges that are given one by one."""
-    width = len(rows[0]) if len(rows) > 0 else 2
+    width = 0
     for number, row in enumerate(rows):
-        if isinstance(row, str) or len(row) != width or width not in (2, 3):
+        width = width or (len(row) if isinstance(row, Sized) else 0)
+        has_cells = isinstance(row, Sequence | np.ndarray) and not isinstance(row, str)
+        if not has_cells or len(row) != width or width not in (2, 3):
             raise BadInput(f"row {number}: {row!r} is neither a pair nor, as the first, a triple")
-    columns = [[row[at] for row in rows] for at in range(width)]
+    columns = [[row[at] for row in rows] for at in range(width or 2)]
     has_text = any(isinstance(cell, str) for column in columns[:2] for cell in column)
     ends = [_ids_of(column, has_text) for column in columns[:2]]
     return _of_arrays([*ends, *(np.asarray(column) for column in columns[2:])])
