@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from . import _internal
 from ._algorithms import Algorithms
-from ._options import Progress, Vertex, to_json, with_tables
+from ._options import Progress, Vertex, check_resources, to_json, with_tables
 from ._records import Record
 from ._result import Result
 from ._table import Table
-from .errors import TegulaWarning
+from .errors import TegulaWarning, UsageError
 
 
 class Graph(Algorithms):
@@ -34,6 +36,7 @@ class Graph(Algorithms):
         memory: int | str | None = None,
         threads: int | None = None,
     ) -> None:
+        check_resources(memory, threads)
         self._graph = _internal.Graph(os.fspath(path), memory, threads)
         self._removal: weakref.finalize[Any, Graph] | None = None
         self._import: Record | None = None
@@ -41,7 +44,7 @@ class Graph(Algorithms):
     @property
     def path(self) -> str:
         """The graph directory."""
-        return os.fspath(self._graph.path)
+        return str(self._graph.path)
 
     @property
     def memory(self) -> int:
@@ -117,6 +120,7 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
+        check_resources(None, None, progress)
         name = algorithm.replace("_", "-")
         with with_tables(options, tables) as given:
             result = Result(self._graph.run(name, to_json(given), progress))
@@ -137,8 +141,11 @@ def _tables_of(algorithm: str) -> Iterable[str]:
 
 
 def _ids(vertices: Iterable[Vertex]) -> Iterable[Vertex]:
+    if isinstance(vertices, float) or not isinstance(vertices, Iterable | np.generic):
+        raise UsageError(f"vertex: {vertices!r} is neither a vertex nor several")
     # A number of NumPy is one vertex.
-    return [vertices.item()] if hasattr(vertices, "item") and not vertices.shape else vertices
+    number = vertices.item() if isinstance(vertices, np.generic) else None
+    return vertices if number is None else [number]
 
 
 def _opened(path: str, memory: int, threads: int) -> Graph:

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _internal
 from ._graph import Graph
-from ._options import ArrowStream, File, Progress, Vertex, to_json
+from ._options import ArrowStream, File, Progress, Vertex, check_resources, to_json
 from ._records import Record
 from .errors import BadInput, TegulaWarning
 
@@ -97,6 +97,7 @@ def read(
         threads: The threads of the import and of runs.
         progress: Called with the stage, what is done of it, its total, and the unit.
     """
+    check_resources(memory, threads, progress)
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(file) for file in files]
     settings = {
@@ -181,6 +182,7 @@ def from_edges(
         "spill_directory": spill_directory,
         "force": force,
     }
+    check_resources(memory, threads, progress)
     tables = _tables(data)
     columns = (source, target, weight)
 

@@ -68,6 +68,22 @@ def _plain(value: object) -> Any:
     raise TypeError(f"a {type(value).__name__} is neither a number nor text")
 
 
+def check_resources(memory: object, threads: object, progress: object = None) -> None:
+    """Refuse values that are no memory, no number of threads, and no callback.
+
+    Raises:
+        UsageError: It names the argument.
+    """
+    is_size = isinstance(memory, int | str | None) and not isinstance(memory, bool)
+    if not is_size or (isinstance(memory, int) and not 0 <= memory < 1 << 64):
+        raise UsageError(f"memory={memory!r} is neither a number of bytes nor text such as '4GiB'")
+    is_count = isinstance(threads, int | None) and not isinstance(threads, bool)
+    if not is_count or (isinstance(threads, int) and not 0 < threads < 1 << 31):
+        raise UsageError(f"threads={threads!r}: threads must be at least 1")
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress={progress!r} cannot be called")
+
+
 @contextmanager
 def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield options in which tables are files: other tables are written to a temporary folder."""
@@ -88,7 +104,10 @@ def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[d
 def _table(name: str, value: Any) -> ArrowStream:
     """Return the table that an option is given as an object."""
     if hasattr(value, "__arrow_c_stream__"):
-        return value
+        stream: ArrowStream = value
+        return stream
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name}: {value!r} is no table of vertices")
     rows = list(value.items()) if isinstance(value, Mapping) else list(value)
     rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in rows]
     width = len(rows[0]) if rows else 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _internal
 from ._records import Record
 from ._table import Table
-from .errors import NoSuchVertex
+from .errors import NoSuchVertex, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,11 +56,21 @@ class Result:
 
     def top(self, count: int = _TOP) -> list[Record]:
         """Return the greatest, farthest or largest entries, at most `count`."""
-        if count < 0:
-            raise ValueError(f"count must be at least 0, not {count}")
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise UsageError(f"count={count!r} is no number of at least 0")
         summary = Record.of_json(self._found.summary(count))
-        lists = [value for value in summary.values() if isinstance(value, list)]
-        return summary["top"] if "top" in summary else (lists[0] if len(lists) == 1 else [])
+        if "top" in summary:
+            return list(summary["top"])
+        names, are_text, rows = self._found.list(count)
+        return [
+            Record(
+                {
+                    name: cell if is_text else _number(cell)
+                    for name, is_text, cell in zip(names, are_text, row, strict=True)
+                }
+            )
+            for row in rows
+        ]
 
     def __len__(self) -> int:
         return len(self._found)
@@ -113,3 +123,12 @@ class Result:
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows" if len(self) != 1 else "1 row"
         return f"<tegula.Result of {self.algorithm}: {rows}>"
+
+
+def _number(cell: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            pass
+    return cell

@@ -111,7 +111,16 @@ def test_bad_rows_are_refused_by_column_and_row(data, names, message: str, folde
 
 @pytest.mark.parametrize(
     "data",
-    [5, "edges.csv", {"a": [1]}, [(1, 2), (3,)], [1, 2], [("a", 1), ("b", 2)], np.zeros((3, 4))],
+    [
+        5,
+        "edges.csv",
+        {"a": [1]},
+        [(1, 2), (3,)],
+        [1, 2],
+        [("a", 1), ("b", 2)],
+        np.zeros((3, 4)),
+        iter([5]),
+    ],
 )
 def test_data_without_edges_is_refused(data) -> None:
     with pytest.raises(tg.BadInput):

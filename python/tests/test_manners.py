@@ -87,6 +87,27 @@ def test_many_threads_may_use_one_graph(graph: tg.Graph) -> None:
     assert all(ranks == found[0] for ranks in found)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda path: tg.open(path, memory=-1), "memory=-1"),
+        (lambda path: tg.open(path, memory=True), "memory=True"),
+        (lambda path: tg.open(path, memory=1 << 70), "memory="),
+        (lambda path: tg.open(path, memory="much"), "memory="),
+        (lambda path: tg.open(path, threads=0), "threads"),
+        (lambda path: tg.open(path, threads=10**30), "threads"),
+        (lambda path: tg.open(path).wcc(progress=5), "progress=5"),
+        (lambda path: tg.open(path).pagerank(personalize=5), "personalize"),
+        (lambda path: tg.open(path).neighbours(1.5), "vertex: 1.5"),
+        (lambda path: tg.open(path).neighbours(None), "vertex: None"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(graph: tg.Graph, call, message: str) -> None:
+    with pytest.raises(tg.UsageError) as error:
+        call(graph.path)
+    assert message in str(error.value)
+
+
 def test_progress_reaches_a_callback(graph: tg.Graph) -> None:
     told: list[tuple] = []
     graph.pagerank(iterations=5, progress=lambda *stage: told.append(stage))
@@ -117,7 +138,7 @@ def test_every_error_has_its_kind_and_hint(graph: tg.Graph, tmp_path: Path) -> N
     assert "raise memory=" in str(error.value)
     assert isinstance(error.value, MemoryError)
     with pytest.raises(tg.UsageError, match="needs both directions"):
-        graph.louvain()
+        graph.mis()
 
 
 def test_kinds_are_those_of_the_command() -> None:

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use arrow_schema::DataType;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
@@ -31,6 +32,9 @@ impl RunSeconds {
         RunSeconds { open: open.as_secs_f64(), run: run.as_secs_f64() }
     }
 }
+
+/// Names of columns, whether each holds text, and rows of cells.
+type Listed = (Vec<&'static str>, Vec<bool>, Vec<Vec<String>>);
 
 /// What a run found. It keeps the graph open.
 #[pyclass(frozen, module = "tegula._internal")]
@@ -72,6 +76,21 @@ impl Found {
         let summary = lock(&self.answer).summary(&self.graph, top, &work.cancel)?;
         self.graph.reader().pool().trim();
         Ok(serde_json::to_string(&*summary).unwrap_or_default())
+    }
+
+    /// Returns the list of a summary: the names of its columns, whether each holds text, and rows.
+    fn listed(&self, count: usize, work: &Work) -> Result<Listed> {
+        let _turn = self.shared.turn(&work.cancel)?;
+        let answer = lock(&self.answer);
+        let schema = answer.schema(&self.graph);
+        let list = answer.summary(&self.graph, count, &work.cancel)?.list();
+        self.graph.reader().pool().trim();
+        let holds_text = |name: &str| match schema.field_with_name(name) {
+            Ok(field) => *field.data_type() == DataType::LargeUtf8,
+            Err(_) => false,
+        };
+        let are_text = list.header.iter().map(|name| holds_text(name)).collect();
+        Ok((list.header, are_text, list.rows.into_iter().take(count).collect()))
     }
 
     fn written(
@@ -125,6 +144,12 @@ impl Found {
     /// Sums up the result, as JSON; `top` has up to that many entries.
     fn summary(&self, py: Python<'_>, top: usize) -> PyResult<String> {
         work(py, None, |work| self.summed_up(top, work))
+    }
+
+    /// Returns the first or greatest entries as people are shown them: the names of the columns,
+    /// whether each holds text, and the cells of each row.
+    fn list(&self, py: Python<'_>, count: usize) -> PyResult<Listed> {
+        work(py, None, |work| self.listed(count, work))
     }
 
     /// What the run did, as JSON, with the names that `--json` prints.

@@ -38,6 +38,11 @@ pub fn array(column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 /// Returns the rows of an object with the Arrow PyCapsule interface.
 fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
+    if !table.hasattr("__arrow_c_stream__")? {
+        let kind = table.get_type().name()?;
+        let message = format!("a {kind} is no table with the Arrow PyCapsule interface");
+        return Err(Failure::bad_input(message).into_exception(table.py()));
+    }
     let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds an Arrow C stream, as the PyCapsule interface asks for.
