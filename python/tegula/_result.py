@@ -55,7 +55,7 @@ class Result:
         return self._found.warnings
 
     def top(self, count: int = _TOP) -> list[Record]:
-        """Return the greatest, farthest or largest entries, at most `count`."""
+        """Return the greatest, largest or first entries, at most `count`."""
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise UsageError(f"count={count!r} is no number of at least 0")
         summary = Record.of_json(self._found.summary(count))

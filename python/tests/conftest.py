@@ -38,7 +38,7 @@ def random_edges(count: int, vertices: int, seed: int = 1) -> np.ndarray:
 @pytest.fixture(scope="session")
 def large() -> Iterator[tg.Graph]:
     """A graph with enough edges that a run can be interrupted."""
-    with tg.from_edges(random_edges(1 << 20, 1 << 17), memory="512MiB") as graph:
+    with tg.from_edges(random_edges(1 << 18, 1 << 15), memory="512MiB") as graph:
         yield graph
 
 

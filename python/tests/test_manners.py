@@ -41,7 +41,7 @@ def test_an_interrupt_ends_a_run_at_once(large: tg.Graph) -> None:
 
 
 def test_an_interrupt_ends_an_import_and_leaves_nothing(folder: Path) -> None:
-    edges = random_edges(1 << 20, 1 << 19)
+    edges = random_edges(1 << 16, 1 << 15)
 
     def batches():
         while True:
@@ -66,7 +66,7 @@ def test_other_threads_run_meanwhile(large: tg.Graph) -> None:
 
     other = threading.Thread(target=count)
     other.start()
-    large.pagerank(iterations=20)
+    large.pagerank(iterations=5)
     ended.set()
     other.join()
     assert turns > 3

@@ -72,8 +72,8 @@ def test_the_first_entries_and_the_summary_have_names(graph: tg.Graph) -> None:
     assert (components.summary.components, components.summary.largest) == (2, 4)
     assert components.top(1)[0].to_dict() == {"component": 1, "vertices": 4}
     assert components.top(0) == []
-    farthest = graph.bfs(source=1).top(1)
-    assert [entry.to_dict() for entry in farthest] == [{"vertex": 4, "distance": 3}]
+    levels = graph.bfs(source=1).top(2)
+    assert [tuple(level.values()) for level in levels] == [(0, 1), (1, 1)]
     with pytest.raises(tg.UsageError, match="count=-1"):
         components.top(-1)
     assert ranks.statistics.iterations == 3
