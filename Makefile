@@ -4,7 +4,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint bench bench-ablations bench-jobs clean
+.PHONY: help demo dist test test-long lint python bench bench-ablations bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,25 @@ lint: ## Check formatting, lints, style and documentation
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) xtask tidy
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
+
+# Python has an environment of its own. Nothing is installed elsewhere.
+PYTHON ?= python3
+PYTHON_ENVIRONMENT = .venv-python
+IN_ENVIRONMENT = VIRTUAL_ENV=$(CURDIR)/$(PYTHON_ENVIRONMENT) $(PYTHON_ENVIRONMENT)/bin/
+
+$(PYTHON_ENVIRONMENT): pyproject.toml
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet --upgrade 'pip>=25.1'
+	$@/bin/pip install --quiet 'maturin>=1.16,<2' --group test
+	@touch $@
+
+python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of its own, and test it
+	$(IN_ENVIRONMENT)maturin develop --locked --profile python
+	$(IN_ENVIRONMENT)python python/generate.py --check
+	$(IN_ENVIRONMENT)ruff check python
+	$(IN_ENVIRONMENT)ruff format --check python
+	$(IN_ENVIRONMENT)mypy
+	$(IN_ENVIRONMENT)pytest
 
 bench: ## Measure, and write the figures to bench/RESULTS.md
 	$(CARGO) build --locked --release --bin tegula

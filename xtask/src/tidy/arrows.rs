@@ -55,6 +55,17 @@ const HOUSE: &[Floor] = &[
             "tegula-generators",
         ],
     },
+    Floor {
+        name: "tegula-python",
+        may_use: &[
+            "tegula-algorithms",
+            "tegula-engine",
+            "tegula-import",
+            "tegula-tables",
+            "tegula-store",
+            "tegula-machine",
+        ],
+    },
     Floor { name: "tegula-testkit", may_use: &["tegula-generators"] },
     Floor { name: "xtask", may_use: &[] },
 ];

@@ -1,0 +1,212 @@
+//! What a run found.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use arrow_schema::DataType;
+use pyo3::prelude::*;
+use serde::Serialize;
+use serde_json::json;
+use tegula_algorithms::algorithm;
+use tegula_algorithms::answer::Answer;
+use tegula_engine::{Graph, RunStatistics};
+use tegula_machine::threads::{Workers, lock};
+use tegula_tables::{FileFormat, NewFile, ROWS_PER_PART, TableFormat, check_is_new, check_parent};
+
+use crate::failure::{Failure, Result};
+use crate::graph::Shared;
+use crate::table::{Collected, Table};
+use crate::work::{Work, work};
+
+/// Seconds of the parts of a run.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RunSeconds {
+    open: f64,
+    run: f64,
+}
+
+impl RunSeconds {
+    /// Makes them of what it took to get ready, and to run.
+    pub fn of(open: Duration, run: Duration) -> RunSeconds {
+        RunSeconds { open: open.as_secs_f64(), run: run.as_secs_f64() }
+    }
+}
+
+/// Names of columns, whether each holds text, and rows of cells.
+type Listed = (Vec<&'static str>, Vec<bool>, Vec<Vec<String>>);
+
+/// What a run found. It keeps the graph open.
+#[pyclass(frozen, module = "tegula._internal")]
+pub struct Found {
+    algorithm: &'static str,
+    shared: Arc<Shared>,
+    graph: Arc<Graph>,
+    answer: Mutex<Box<dyn Answer>>,
+    statistics: RunStatistics,
+    seconds: RunSeconds,
+    warnings: Vec<String>,
+}
+
+impl Found {
+    /// Joins what a run found with the graph that has the ids.
+    pub fn new(
+        algorithm: &'static str,
+        shared: Arc<Shared>,
+        graph: Arc<Graph>,
+        algorithm::Found { answer, statistics }: algorithm::Found,
+        seconds: RunSeconds,
+        warnings: Vec<String>,
+    ) -> Found {
+        let answer = Mutex::new(answer);
+        Found { algorithm, shared, graph, answer, statistics, seconds, warnings }
+    }
+
+    fn collected(&self, work: &Work) -> Result<Table> {
+        let _turn = self.shared.turn(&work.cancel)?;
+        let answer = lock(&self.answer);
+        let mut rows = Collected::new(answer.schema(&self.graph));
+        answer.write_rows(&self.graph, &mut rows, &work.cancel)?;
+        self.graph.reader().pool().trim();
+        Ok(rows.into_table())
+    }
+
+    fn summed_up(&self, top: usize, work: &Work) -> Result<String> {
+        let _turn = self.shared.turn(&work.cancel)?;
+        let summary = lock(&self.answer).summary(&self.graph, top, &work.cancel)?;
+        self.graph.reader().pool().trim();
+        Ok(serde_json::to_string(&*summary).unwrap_or_default())
+    }
+
+    /// Returns the list of a summary: the names of its columns, whether each holds text, and rows.
+    fn listed(&self, count: usize, work: &Work) -> Result<Listed> {
+        let _turn = self.shared.turn(&work.cancel)?;
+        let answer = lock(&self.answer);
+        let schema = answer.schema(&self.graph);
+        let list = answer.summary(&self.graph, count, &work.cancel)?.list();
+        self.graph.reader().pool().trim();
+        let holds_text = |name: &str| match schema.field_with_name(name) {
+            Ok(field) => *field.data_type() == DataType::LargeUtf8,
+            Err(_) => false,
+        };
+        let are_text = list.header.iter().map(|name| holds_text(name)).collect();
+        Ok((list.header, are_text, list.rows.into_iter().take(count).collect()))
+    }
+
+    fn written(
+        &self,
+        path: &std::path::Path,
+        file: FileFormat,
+        replace: bool,
+        work: &Work,
+    ) -> Result<u64> {
+        check_is_new(path, replace)?;
+        check_parent(path)?;
+        let _turn = self.shared.turn(&work.cancel)?;
+        let answer = lock(&self.answer);
+        let (schema, row_count) = (answer.schema(&self.graph), answer.row_count(&self.graph));
+        file.check_schema(&schema)?;
+        // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
+        let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, self.shared.threads as u64);
+        Workers::scope(threads as usize, |workers| {
+            let out = NewFile::create(path, replace)?;
+            let mut writer = file.writer(out, &schema, row_count, Some(workers))?;
+            answer.write_rows(&self.graph, &mut *writer, &work.cancel)?;
+            writer.finish().map_err(Failure::from)
+        })
+    }
+}
+
+#[pymethods]
+impl Found {
+    /// The name of the algorithm.
+    #[getter]
+    fn algorithm(&self) -> &'static str {
+        self.algorithm
+    }
+
+    /// Where the result falls short of what may have been expected.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// The number of rows.
+    fn __len__(&self) -> usize {
+        lock(&self.answer).row_count(&self.graph) as usize
+    }
+
+    /// Reads the table into memory.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        work(py, None, |work| self.collected(work))
+    }
+
+    /// Sums up the result, as JSON; `top` has up to that many entries.
+    fn summary(&self, py: Python<'_>, top: usize) -> PyResult<String> {
+        work(py, None, |work| self.summed_up(top, work))
+    }
+
+    /// Returns the first or greatest entries as people are shown them: the names of the columns,
+    /// whether each holds text, and the cells of each row.
+    fn list(&self, py: Python<'_>, count: usize) -> PyResult<Listed> {
+        work(py, None, |work| self.listed(count, work))
+    }
+
+    /// What the run did, as JSON, with the names that `--json` prints.
+    fn statistics(&self) -> String {
+        let statistics = &self.statistics;
+        let seconds =
+            |times: &[Duration]| -> Vec<f64> { times.iter().map(Duration::as_secs_f64).collect() };
+        let processes: Vec<&str> =
+            statistics.processes.iter().map(|process| process.name()).collect();
+        json!({
+            "algorithm": self.algorithm,
+            "vertices": self.graph.vertex_count(),
+            "edges": self.graph.edge_count(),
+            "iterations": statistics.iterations,
+            "seconds": self.seconds,
+            "iteration_seconds": seconds(&statistics.iteration_times),
+            "processes": processes,
+            "edges_processed": statistics.edges_processed,
+            "tiles_skipped": statistics.tiles_skipped,
+            "bytes_read": statistics.bytes_read,
+            "bytes_written": statistics.bytes_written,
+            "memory_bytes": self.shared.memory,
+            "threads": self.shared.threads,
+        })
+        .to_string()
+    }
+
+    /// Writes the table to a file, in the format that its ending tells unless one is given. Returns
+    /// its bytes.
+    #[pyo3(signature = (path, format=None, replace=false))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        replace: bool,
+    ) -> PyResult<u64> {
+        work(py, None, |work| {
+            let file = FileFormat::of_path(&path, format.map(named).transpose()?)?;
+            self.written(&path, file, replace, work)
+        })
+    }
+}
+
+/// The formats that results are written in.
+const FORMATS: [TableFormat; 5] = [
+    TableFormat::Parquet,
+    TableFormat::Csv,
+    TableFormat::Tsv,
+    TableFormat::Npy,
+    TableFormat::Arrow,
+];
+
+/// Returns the format with this name.
+fn named(name: &str) -> Result<TableFormat> {
+    FORMATS.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+        let names = FORMATS.map(TableFormat::name).join(", ");
+        Failure::usage(format!("format=\"{name}\" is not one of {names}"))
+    })
+}

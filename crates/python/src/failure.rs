@@ -1,0 +1,140 @@
+//! Why something failed, and the exception for it.
+
+use pyo3::prelude::*;
+use tegula_machine::Error as MachineError;
+use tegula_store::Error;
+
+use crate::hints;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// Why something failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// It is one of the errors of the package.
+    Told {
+        /// The kind, as in `tegula.error.v1`. It chooses the class of the exception.
+        kind: &'static str,
+        /// What happened.
+        message: String,
+        /// What to do instead, where that is known.
+        hint: Option<String>,
+    },
+    /// Code of the user raised an exception.
+    Raised(PyErr),
+}
+
+impl Failure {
+    fn told(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Failure {
+        Failure::Told { kind, message: message.into(), hint: hint.map(str::to_owned) }
+    }
+
+    /// Makes a failure for wrong use.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure::told("usage", message, None)
+    }
+
+    /// Makes a failure for wrong use, with what to do instead.
+    pub fn usage_with(message: impl Into<String>, hint: &str) -> Failure {
+        Failure::told("usage", message, Some(hint))
+    }
+
+    /// Makes a failure for input that cannot be read.
+    pub fn bad_input(message: impl Into<String>) -> Failure {
+        Failure::told("bad_input", message, None)
+    }
+
+    /// Makes a failure for rows that have no place on disk.
+    pub fn rows_not_added(message: impl Into<String>, hint: &str) -> Failure {
+        Failure::told("rows_not_added", message, Some(hint))
+    }
+
+    /// Makes a failure for more memory than the process can have.
+    pub fn over_limit(message: impl Into<String>) -> Failure {
+        Failure::told("over_limit", message, Some("raise the limit, or give less as memory"))
+    }
+
+    /// Makes a failure for a fault of tegula itself.
+    pub fn panic(message: &str) -> Failure {
+        let message = format!("internal error in tegula: {message}");
+        Failure::told("panicked", message, Some("report it, with the call"))
+    }
+
+    /// Returns the exception.
+    pub fn into_exception(self, py: Python<'_>) -> PyErr {
+        let (kind, message, hint) = match self {
+            Failure::Told { kind, message, hint } => (kind, message, hint),
+            Failure::Raised(error) => return error,
+        };
+        let made = py
+            .import("tegula.errors")
+            .and_then(|errors| errors.getattr("of_kind")?.call1((kind, &message, hint)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let (kind, hint) = (error.kind(), hints::any_of(&error.hints()));
+        Failure::Told { kind, message: error.to_string(), hint }
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Raised(error)
+    }
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Failure {
+        Error::from(error).into()
+    }
+}
+
+impl From<tegula_algorithms::Error> for Failure {
+    fn from(error: tegula_algorithms::Error) -> Failure {
+        use tegula_algorithms::Error as Refused;
+
+        let (message, hint) = (error.to_string(), hints::any_of(&error.hints()));
+        let (kind, message, hint) = match error {
+            Refused::Run(error) => return error.into(),
+            Refused::NoSuchVertex { .. } => {
+                let ids = "vertices are named by the ids of the imported edge list";
+                ("no_such_vertex", message, Some(ids.to_owned()))
+            }
+            Refused::IdleOption { option, of } => {
+                let of = hints::setting(&of);
+                ("usage", format!("{option}= has an effect only with {of}"), hint)
+            }
+            Refused::OverBudget { .. } => ("over_budget", message, hint),
+            unfit if unfit.is_of_graph() => ("unfit_graph", message, hint),
+            _ => ("usage", message, hint),
+        };
+        Failure::Told { kind, message, hint }
+    }
+}
+
+impl From<tegula_tables::Error> for Failure {
+    fn from(error: tegula_tables::Error) -> Failure {
+        use tegula_tables::Error as Refused;
+
+        let message = error.to_string();
+        let (kind, hint) = match error {
+            Refused::Store(error) => return error.into(),
+            Refused::NameTaken { .. } => ("output_taken", "rename one of them"),
+            Refused::NoFormat { .. } => (
+                "usage",
+                "end it with .parquet, .csv, .tsv, .npy, .arrows, or .csv.gz, .tsv.zst, ..; or give format=",
+            ),
+            Refused::NotText { .. } => {
+                ("usage", "use format=\"csv\" or \"tsv\", or another ending")
+            }
+            Refused::NoStrings { .. } => ("usage", "choose .parquet, .arrows, .csv or .tsv"),
+            Refused::InGraph { .. } => ("usage", "name a place outside of it"),
+            _ => return Failure::usage(message),
+        };
+        Failure::told(kind, message, Some(hint))
+    }
+}

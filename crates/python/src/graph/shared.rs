@@ -1,0 +1,178 @@
+//! An open graph that Python objects share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use tegula_engine::{Graph, RUN_OVERHEAD, RunOptions, open_graph, open_graph_in};
+use tegula_machine::Bytes;
+use tegula_machine::disk::{Backend, Directory, Speed, speed_of};
+use tegula_machine::memory::{MemoryLimit, default_memory, memory_limit, parse_size};
+use tegula_machine::threads::{Cancel, lock, workers_within_limit};
+
+use crate::failure::{Failure, Result};
+use crate::work::Work;
+
+/// Time between two looks at the switch while work waits for its turn.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// A number of bytes, or text such as `4GiB`.
+#[derive(FromPyObject)]
+pub enum Size {
+    Bytes(u64),
+    Text(String),
+}
+
+/// Returns the memory that the user gives, or the default.
+///
+/// # Errors
+/// [`Failure`] for text that is no size, and for more than the process can have.
+pub fn memory_of(size: Option<Size>) -> Result<u64> {
+    let memory = match size {
+        None => return Ok(default_memory()),
+        Some(Size::Bytes(bytes)) => bytes,
+        Some(Size::Text(text)) => parse_size(&text)
+            .map_err(|problem| Failure::usage(format!("memory=\"{text}\": {problem}")))?,
+    };
+    match memory_limit() {
+        Some(MemoryLimit { name, bytes }) if memory > bytes => {
+            let [memory, left] = Bytes::told_apart(memory, bytes);
+            Err(Failure::over_limit(format!(
+                "memory={memory} is more than the {left} that {name} leaves"
+            )))
+        }
+        Some(_) | None => Ok(memory),
+    }
+}
+
+/// Returns the number of threads that the user gives, or the number of cores.
+///
+/// # Errors
+/// [`Failure`] for less than 1.
+pub fn threads_of(threads: Option<i64>) -> Result<usize> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    match threads.map(usize::try_from) {
+        None => Ok(workers_within_limit(cores())),
+        Some(Ok(count)) if count > 0 => Ok(workers_within_limit(count)),
+        Some(_) => Err(Failure::usage("threads must be at least 1")),
+    }
+}
+
+/// An open graph and its resources.
+pub struct Shared {
+    /// The graph directory, as it was named.
+    pub path: PathBuf,
+    /// Bytes that a run may use.
+    pub memory: u64,
+    /// The threads of a run.
+    pub threads: usize,
+    /// The speed of the device that holds it.
+    speed: Speed,
+    /// The process that opened it. A fork of it has none of its threads.
+    process: u32,
+    /// None once it is closed.
+    graph: Mutex<Option<Arc<Graph>>>,
+    /// Whether it is somebody's turn to use its memory.
+    is_taken: Mutex<bool>,
+    is_free: Condvar,
+}
+
+/// The turn to use the memory of a graph. It ends when this is dropped.
+pub struct Turn<'s>(&'s Shared);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.is_taken) = false;
+        self.0.is_free.notify_one();
+    }
+}
+
+impl Shared {
+    /// Opens a graph directory.
+    pub fn open(path: PathBuf, memory: Option<Size>, threads: Option<i64>) -> Result<Shared> {
+        let (memory, threads) = (memory_of(memory)?, threads_of(threads)?);
+        // So that a run can tell what it needs where the budget is smaller than any run.
+        let graph = open_graph(&path, memory.max(RUN_OVERHEAD), Backend::Auto)?;
+        Ok(Shared {
+            speed: speed_of(graph.directory()),
+            path,
+            memory,
+            threads,
+            process: std::process::id(),
+            graph: Mutex::new(Some(Arc::new(graph))),
+            is_taken: Mutex::new(false),
+            is_free: Condvar::new(),
+        })
+    }
+
+    /// Opens the same directory once more.
+    pub fn open_again(&self, directory: &Directory) -> Result<Graph> {
+        Ok(open_graph_in(directory, self.memory.max(RUN_OVERHEAD), Backend::Auto)?)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Arc<Graph>>> {
+        lock(&self.graph)
+    }
+
+    /// Closes it.
+    pub fn close(&self) {
+        self.held().take();
+    }
+
+    /// Whether it is closed.
+    pub fn is_closed(&self) -> bool {
+        self.held().is_none()
+    }
+
+    /// Returns the open graph.
+    ///
+    /// # Errors
+    /// [`Failure`] if it is closed.
+    pub fn graph(&self) -> Result<Arc<Graph>> {
+        self.held().clone().ok_or_else(|| {
+            let message = format!("{} is closed", self.path.display());
+            Failure::usage_with(message, "open it again with tegula.open()")
+        })
+    }
+
+    /// Puts a graph with more rows in the place of the open one.
+    pub fn replace(&self, graph: Arc<Graph>) {
+        if let Some(held) = &mut *self.held() {
+            *held = graph;
+        }
+    }
+
+    /// Waits for the turn to use its memory.
+    ///
+    /// # Errors
+    /// [`Cancelled`](tegula_machine::Error::Cancelled); [`Failure`] in a fork of the process that
+    /// opened it.
+    pub fn turn(&self, cancel: &Cancel) -> Result<Turn<'_>> {
+        if std::process::id() != self.process {
+            let message = format!("{} was opened before this process forked", self.path.display());
+            let hint = "open it in the new process, or start processes by \"spawn\"";
+            return Err(Failure::usage_with(message, hint));
+        }
+        let mut is_taken = lock(&self.is_taken);
+        while *is_taken {
+            cancel.check()?;
+            let waited = self.is_free.wait_timeout(is_taken, PATIENCE);
+            is_taken = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        *is_taken = true;
+        Ok(Turn(self))
+    }
+
+    /// Returns the options of a run.
+    pub fn options<'r>(&self, work: &'r Work) -> RunOptions<'r> {
+        RunOptions {
+            memory: self.memory,
+            threads: self.threads,
+            speed: self.speed.clone(),
+            cancel: work.cancel.clone(),
+            progress: &work.progress,
+            ..RunOptions::default()
+        }
+    }
+}

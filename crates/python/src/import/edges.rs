@@ -1,0 +1,225 @@
+//! Tables of edges on their way to an import: they are checked, and written to a file of pairs or,
+//! where ids are strings, of Parquet.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use pyo3::prelude::*;
+use tegula_import::ImportConfig;
+use tegula_import::input::{Format, IdKind, InputOptions};
+use tegula_tables::{FileFormat, NewFile, RowWriter, TableFormat};
+
+use crate::failure::{Failure, Result};
+use crate::stream::Tables;
+use crate::work::Work;
+
+/// A column by its name, or by its position from 0.
+#[derive(Debug, Clone, FromPyObject)]
+pub enum ColumnName {
+    Position(usize),
+    Name(String),
+}
+
+/// The columns of sources, targets and weights. An end that is not given is found by usual names;
+/// without a column of weights, edges have none.
+pub type EdgeColumns = (Option<ColumnName>, Option<ColumnName>, Option<ColumnName>);
+
+/// The places of the columns, and what they hold.
+struct Places {
+    /// Source, target and, if edges have weights, weight.
+    columns: Vec<usize>,
+    /// The schema of the tables.
+    schema: SchemaRef,
+    /// Whether ids are strings.
+    has_strings: bool,
+}
+
+/// Writes the edges of all tables to a file in `folder`. Sets the format in `config`, and whether
+/// there are weights. Returns the path of the file.
+///
+/// # Errors
+/// [`Failure`] for a missing column, for one with the wrong type, and for a row without an id.
+pub fn write(
+    tables: &mut Tables,
+    wanted: EdgeColumns,
+    folder: &Path,
+    config: &mut ImportConfig,
+    work: &Work,
+) -> Result<PathBuf> {
+    let Some(schema) = tables.schema()? else {
+        return Err(Failure::bad_input("there is no table of edges"));
+    };
+    let places = Places::of(schema, wanted, config.input.ids)?;
+    config.input.weighted = places.columns.len() > 2;
+    let (name, format) = match places.has_strings {
+        true => ("edges.parquet", TableFormat::Parquet),
+        false => ("edges.bin64", TableFormat::Pairs64),
+    };
+    (config.input.format, config.input.ids) = match places.has_strings {
+        true => (Format::Parquet, IdKind::String),
+        false => (Format::Pairs64, IdKind::Integer),
+    };
+    let path = folder.join(name);
+    let file = NewFile::create(&path, false)?;
+    let schema = places.written_schema();
+    let mut out: Box<dyn RowWriter> = FileFormat::from(format).writer(file, &schema, 0, None)?;
+    let mut row = 0;
+    while let Some(rows) = tables.next()? {
+        work.cancel.check()?;
+        out.write(&places.checked(&rows, &schema, row)?)?;
+        row += rows.num_rows() as u64;
+    }
+    out.finish()?;
+    Ok(path)
+}
+
+impl Places {
+    fn of(schema: SchemaRef, wanted: EdgeColumns, ids: IdKind) -> Result<Places> {
+        let (source, target, weight) = wanted;
+        let usual = |names: &[&str]| {
+            schema
+                .fields()
+                .iter()
+                .position(|field| names.contains(&field.name().to_lowercase().as_str()))
+        };
+        let found = [usual(InputOptions::SOURCE_NAMES), usual(InputOptions::TARGET_NAMES)];
+        // Either both ends have usual names, or the first columns are the ends.
+        let [first, second] = match found {
+            [Some(source), Some(target)] => [source, target],
+            _ => [0, 1],
+        };
+        let place = |name: Option<ColumnName>, role, otherwise| {
+            position(&schema, &name.unwrap_or(ColumnName::Position(otherwise)), role)
+        };
+        let mut columns = vec![place(source, "source", first)?, place(target, "target", second)?];
+        if let Some(weight) = weight {
+            columns.push(position(&schema, &weight, "weight")?);
+        }
+        let are_strings = |&column: &usize| holds_strings(schema.field(column).data_type());
+        let has_strings = ids == IdKind::String || columns[..2].iter().any(are_strings);
+        let places = Places { columns, has_strings, schema: SchemaRef::clone(&schema) };
+        for &column in &places.columns[..2] {
+            let field = schema.field(column);
+            let is_id = field.data_type().is_integer() || holds_strings(field.data_type());
+            if !is_id || (ids == IdKind::Integer && places.has_strings) {
+                let wanted =
+                    if ids == IdKind::Integer { "integers" } else { "integers or strings" };
+                let (name, kind) = (field.name(), field.data_type());
+                let message = format!("column `{name}` has the type {kind}; ids are {wanted}");
+                return Err(Failure::bad_input(message));
+            }
+        }
+        if let Some(&weight) = places.columns.get(2)
+            && !schema.field(weight).data_type().is_numeric()
+        {
+            let (name, kind) = (schema.field(weight).name(), schema.field(weight).data_type());
+            let message = format!("column `{name}` has the type {kind}; weights are numbers");
+            return Err(Failure::bad_input(message));
+        }
+        Ok(places)
+    }
+
+    /// The columns of the file.
+    fn written_schema(&self) -> SchemaRef {
+        let id = if self.has_strings { DataType::LargeUtf8 } else { DataType::UInt64 };
+        let mut fields =
+            vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
+        if self.columns.len() > 2 {
+            fields.push(Field::new("weight", DataType::Float32, false));
+        }
+        Arc::new(Schema::new(fields))
+    }
+
+    /// Returns the rows as they are written. `first` rows came before.
+    fn checked(&self, rows: &RecordBatch, schema: &SchemaRef, first: u64) -> Result<RecordBatch> {
+        if rows.num_columns() != self.schema.fields().len() {
+            let message = format!("row {first}: this table has other columns than the first one");
+            return Err(Failure::bad_input(message));
+        }
+        let columns = self.columns.iter().zip(schema.fields()).map(|(&place, field)| {
+            let name = self.schema.field(place).name();
+            checked_column(rows.column(place), field.data_type(), name, first)
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        RecordBatch::try_new(SchemaRef::clone(schema), columns)
+            .map_err(|error| Failure::bad_input(error.to_string()))
+    }
+}
+
+/// Returns the place of a column.
+fn position(schema: &SchemaRef, name: &ColumnName, role: &str) -> Result<usize> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let found = match name {
+        ColumnName::Position(position) => Some(*position).filter(|&place| place < names.len()),
+        ColumnName::Name(name) => names.iter().position(|known| known == name),
+    };
+    found.ok_or_else(|| {
+        let what = match name {
+            ColumnName::Position(position) => format!("column {position}"),
+            ColumnName::Name(name) => format!("column `{name}`"),
+        };
+        let names = names.join("`, `");
+        Failure::bad_input(format!("{role}: there is no {what}; the columns are `{names}`"))
+    })
+}
+
+/// Whether a column of this type holds strings.
+fn holds_strings(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => holds_strings(values),
+        _ => false,
+    }
+}
+
+/// Casts a column, and refuses cells that are no id or no weight. The error has the row, from 0 as
+/// Python counts, with `first` rows before.
+fn checked_column(
+    column: &ArrayRef,
+    wanted: &DataType,
+    name: &str,
+    first: u64,
+) -> Result<ArrayRef> {
+    let refuse = |row: usize, problem: &str| {
+        Failure::bad_input(format!("column `{name}`, row {}: {problem}", first + row as u64))
+    };
+    if column.null_count() > 0 {
+        let row = (0..column.len()).find(|&row| column.is_null(row)).unwrap_or(0);
+        return Err(refuse(row, "it is null"));
+    }
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    let cast = |column: &ArrayRef, wanted: &DataType| {
+        cast_with_options(column, wanted, &strict)
+            .map_err(|error| Failure::bad_input(format!("column `{name}`: {error}")))
+    };
+    if *wanted == DataType::UInt64 && column.data_type().is_signed_integer() {
+        let integers = cast(column, &DataType::Int64)?;
+        let integers = integers.as_primitive::<Int64Type>().values();
+        if let Some(row) = integers.iter().position(|&id| id < 0) {
+            return Err(refuse(row, &format!("the id {} is negative", integers[row])));
+        }
+    }
+    let array = cast(column, wanted)?;
+    match wanted {
+        DataType::Float32 => {
+            let weights = array.as_primitive::<Float32Type>().values();
+            if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
+                let problem = format!("the weight {} is not a finite 32-bit float", weights[row]);
+                return Err(refuse(row, &problem));
+            }
+        }
+        DataType::LargeUtf8 => {
+            let ids = array.as_string::<i64>();
+            if let Some(row) = (0..ids.len()).find(|&row| ids.value(row).is_empty()) {
+                return Err(refuse(row, "the id is empty"));
+            }
+        }
+        _ => {}
+    }
+    Ok(array)
+}

@@ -1,0 +1,113 @@
+//! Edge lists and tables that become graph directories.
+
+mod edges;
+mod settings;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use pyo3::types::PyIterator;
+use serde_json::json;
+use tegula_import::{ImportConfig, ImportReport, import};
+use tegula_machine::disk::{Directory, Temporary};
+use tegula_tables::{check_is_in_no_graph, parent};
+
+use crate::failure::Result;
+use crate::graph::{Size, memory_of, threads_of};
+use crate::hints;
+use crate::stream::Tables;
+use crate::work::{Work, work};
+use edges::EdgeColumns;
+use settings::Settings;
+
+/// Imports files, or the files of folders, as one graph into the new directory `output`. Returns
+/// the report, as JSON. `settings` is a JSON object with the options of an import.
+#[pyfunction]
+#[pyo3(signature = (paths, output, settings, memory=None, threads=None, progress=None))]
+pub fn read(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    output: PathBuf,
+    settings: &str,
+    memory: Option<Size>,
+    threads: Option<i64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    work(py, progress, |work| {
+        let config = Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
+        imported(&paths, &output, &config, work)
+    })
+}
+
+/// Imports the edges in the tables that an iterator yields, as `read` imports files. The columns
+/// are given by names or by positions from 0; by default they are those with usual names, or the
+/// first ones.
+#[pyfunction]
+#[pyo3(signature = (tables, output, settings, columns, memory=None, threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+pub fn from_tables(
+    py: Python<'_>,
+    tables: Bound<'_, PyIterator>,
+    output: PathBuf,
+    settings: &str,
+    columns: EdgeColumns,
+    memory: Option<Size>,
+    threads: Option<i64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let mut tables = Tables::new(tables.unbind());
+    work(py, progress, |work| {
+        let mut config =
+            Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
+        check_is_in_no_graph(parent(&output))?;
+        let name = "tegula-edges";
+        let place = match &config.spill_directory {
+            Some(folder) => folder.join(name),
+            None => output.with_file_name(name),
+        };
+        let folder = Temporary::private_folder(&place, remove)?;
+        let file = edges::write(&mut tables, columns, folder.path(), &mut config, work)?;
+        imported(&[file], &output, &config, work)
+    })
+}
+
+/// Removes a folder of edges.
+fn remove(folder: &Directory, name: &OsStr) -> io::Result<()> {
+    fs::remove_dir_all(folder.join(name))
+}
+
+/// Imports files. Returns the report as JSON.
+fn imported(
+    paths: &[PathBuf],
+    output: &Path,
+    config: &ImportConfig,
+    work: &Work,
+) -> Result<String> {
+    check_is_in_no_graph(parent(output))?;
+    let report = import(paths, output, config, &work.progress, &work.cancel)?;
+    Ok(to_json(&report))
+}
+
+fn to_json(report: &ImportReport) -> String {
+    let warnings: Vec<String> = report.warnings.iter().map(hints::told).collect();
+    json!({
+        "vertices": report.vertices,
+        "edges": report.edges,
+        "bytes": report.files.iter().map(|file| file.bytes).sum::<u64>(),
+        "order": report.order.name,
+        "ids": report.ids,
+        "undirected": report.undirected,
+        "weighted": report.weighted,
+        "both_ways_share": report.both_ways_share,
+        "loops": report.loops,
+        "duplicates": report.duplicates,
+        "dropped_loops": report.dropped_loops,
+        "dropped_duplicates": report.dropped_duplicates,
+        "skipped_rows": report.bad_rows,
+        "warnings": warnings,
+    })
+    .to_string()
+}

@@ -1,0 +1,62 @@
+//! The Python module `tegula._internal`, beneath the package in `python/tegula`.
+//!
+//! It has what needs the libraries: open graphs, runs, tables, imports. The package gives that its
+//! names and types. Objects without a class of their own cross as JSON.
+//!
+//! | | |
+//! | --- | --- |
+//! | `work` | work on a thread of its own, which Ctrl-C ends |
+//! | `graph` | open graphs, and runs on them |
+//! | `answer` | what a run found |
+//! | `table` | tables in memory, and their columns |
+//! | `stream` | tables of other libraries |
+//! | `import` | edge lists and tables that become graph directories |
+//! | `failure`, `hints` | errors, in Python's words |
+
+// `cargo test --lib` would link a program, which nothing gives the symbols of Python.
+#![cfg(not(test))]
+
+mod answer;
+mod failure;
+mod graph;
+mod hints;
+mod import;
+mod stream;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+/// Returns the catalogue of algorithms as a JSON array: name, JSON Schema of the options, family,
+/// and what the algorithm needs, in words.
+#[pyfunction]
+fn catalogue() -> String {
+    let entries = tegula_algorithms::CATALOGUE.iter().map(|entry| {
+        let description = entry.description;
+        json!({
+            "name": entry.name,
+            "family": description.family.title(),
+            "summary": description.summary,
+            "memory": description.memory,
+            "source": description.source,
+            "schema": entry.schema(),
+            "options": entry.option_names(),
+        })
+    });
+    entries.collect::<Value>().to_string()
+}
+
+/// The module.
+#[pymodule]
+fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<graph::Graph>()?;
+    module.add_class::<answer::Found>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<table::Column>()?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(import::read, module)?)?;
+    module.add_function(wrap_pyfunction!(import::from_tables, module)?)?;
+    module.add_function(wrap_pyfunction!(stream::write_table, module)?)
+}

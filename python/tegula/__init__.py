@@ -1,0 +1,76 @@
+"""tegula: graph algorithms on graphs of any size, within a memory budget.
+
+>>> import tegula as tg
+>>> g = tg.from_edges([("a", "b"), ("b", "c"), ("c", "a")])
+>>> r = g.pagerank(damping=0.85)
+>>> round(r["a"], 3)
+0.333
+"""
+
+from __future__ import annotations
+
+from ._graph import Graph
+from ._imports import from_edges, open, read
+from ._internal import __version__
+from ._records import Record
+from ._result import Result
+from ._table import Table
+from .errors import (
+    AlreadyExists,
+    BadInput,
+    Cancelled,
+    Corrupt,
+    Error,
+    InputOutputError,
+    LimitExceeded,
+    MissingLayout,
+    NoSuchVertex,
+    NotAGraph,
+    NotReplaced,
+    NotResumable,
+    OutputTaken,
+    OverBudget,
+    OverLimit,
+    Panicked,
+    Replaced,
+    RowsNotAdded,
+    TegulaWarning,
+    UnfitGraph,
+    UnsupportedVersion,
+    UsageError,
+    WorkerFailed,
+)
+
+__all__ = [
+    "AlreadyExists",
+    "BadInput",
+    "Cancelled",
+    "Corrupt",
+    "Error",
+    "Graph",
+    "InputOutputError",
+    "LimitExceeded",
+    "MissingLayout",
+    "NoSuchVertex",
+    "NotAGraph",
+    "NotReplaced",
+    "NotResumable",
+    "OutputTaken",
+    "OverBudget",
+    "OverLimit",
+    "Panicked",
+    "Record",
+    "Replaced",
+    "Result",
+    "RowsNotAdded",
+    "Table",
+    "TegulaWarning",
+    "UnfitGraph",
+    "UnsupportedVersion",
+    "UsageError",
+    "WorkerFailed",
+    "__version__",
+    "from_edges",
+    "open",
+    "read",
+]

@@ -1,0 +1,152 @@
+"""Graphs: open graph directories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+import weakref
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from . import _internal
+from ._algorithms import Algorithms
+from ._options import Progress, Vertex, check_resources, to_json, with_tables
+from ._records import Record
+from ._result import Result
+from ._table import Table
+from .errors import TegulaWarning, UsageError
+
+
+class Graph(Algorithms):
+    """An open graph directory, with a method for each algorithm.
+
+    `tegula.open`, `tegula.read` and `tegula.from_edges` make one. Runs of several threads on one
+    graph come one after the other, so that they keep to its memory. A graph is a context manager,
+    and pickles as its path.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        check_resources(memory, threads)
+        self._graph = _internal.Graph(os.fspath(path), memory, threads)
+        self._removal: weakref.finalize[Any, Graph] | None = None
+        self._import: Record | None = None
+
+    @property
+    def path(self) -> str:
+        """The graph directory."""
+        return str(self._graph.path)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that a run may take."""
+        return self._graph.memory
+
+    @property
+    def threads(self) -> int:
+        """The threads of a run."""
+        return self._graph.threads
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._graph.closed
+
+    @property
+    def import_report(self) -> Record | None:
+        """What the import did that made it; None if it was opened."""
+        return self._import
+
+    def close(self) -> None:
+        """Close it. Results stay. A temporary graph directory is removed."""
+        self._graph.close()
+        if self._removal is not None:
+            self._removal()
+
+    def __enter__(self) -> Graph:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def info(self) -> Record:
+        """Return what the graph holds: vertices, edges, order, layouts, degrees."""
+        return Record.of_json(self._graph.info())
+
+    def run(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Result:
+        """Run an algorithm by its name; each has a method too."""
+        return self._run(algorithm, options, _tables_of(algorithm), progress)
+
+    def estimate(self, algorithm: str, **options: Any) -> Record:
+        """Return what a run needs of memory and time, without the run."""
+        name = algorithm.replace("_", "-")
+        with with_tables(options, _tables_of(algorithm)) as given:
+            return Record.of_json(self._graph.estimate(name, to_json(given)))
+
+    def neighbours(self, vertex: Vertex | Iterable[Vertex]) -> Table:
+        """Return a row for each edge that leaves a vertex, or one of several.
+
+        In an undirected graph these are all its edges. A graph with rows is not read as a whole.
+        """
+        ids = [vertex] if isinstance(vertex, int | str) else list(_ids(vertex))
+        return Table(self._graph.neighbours([str(id) for id in ids]))
+
+    def degrees(self) -> Result:
+        """Return how many edges enter and leave each vertex."""
+        return self.degree()
+
+    def _remove_at_end(self, folder: str) -> None:
+        """Remove a folder when this is closed or forgotten, or when the process ends."""
+        self._removal = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    def _run(
+        self,
+        algorithm: str,
+        options: Mapping[str, Any],
+        tables: Iterable[str],
+        progress: Progress | None,
+    ) -> Result:
+        check_resources(None, None, progress)
+        name = algorithm.replace("_", "-")
+        with with_tables(options, tables) as given:
+            result = Result(self._graph.run(name, to_json(given), progress))
+        for warning in result.warnings:
+            warnings.warn(warning, TegulaWarning, stacklevel=3)
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened, (self.path, self.memory, self.threads)
+
+    def __repr__(self) -> str:
+        state = " (closed)" if self.closed else ""
+        return f"<tegula.Graph {self.path!r}{state}>"
+
+
+def _tables_of(algorithm: str) -> Iterable[str]:
+    return Algorithms._TABLES.get(algorithm.replace("_", "-"), ())
+
+
+def _ids(vertices: Iterable[Vertex]) -> Iterable[Vertex]:
+    if isinstance(vertices, float) or not isinstance(vertices, Iterable | np.generic):
+        raise UsageError(f"vertex: {vertices!r} is neither a vertex nor several")
+    # A number of NumPy is one vertex.
+    number = vertices.item() if isinstance(vertices, np.generic) else None
+    return vertices if number is None else [number]
+
+
+def _opened(path: str, memory: int, threads: int) -> Graph:
+    return Graph(path, memory=memory, threads=threads)

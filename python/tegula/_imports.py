@@ -1,0 +1,295 @@
+"""From edge lists and tables to graphs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _internal
+from ._graph import Graph
+from ._options import ArrowStream, File, Progress, Vertex, check_resources, to_json
+from ._records import Record
+from .errors import BadInput, TegulaWarning
+
+Ids = Literal["auto", "integer", "string"]
+Order = Literal["auto", "given", "degree", "dfs"]
+Layout = Literal["tiles", "rows", "reverse"]
+RowEncoding = Literal["plain", "ceesor", "gap", "copy"]
+Combine = Literal["sum", "min", "max"]
+
+
+def open(path: File, *, memory: int | str | None = None, threads: int | None = None) -> Graph:
+    """Open a graph directory.
+
+    Args:
+        path: The graph directory, by convention NAME.tegula.
+        memory: The most memory of a run, in bytes or as "4GiB"; by default half of what the
+            machine has, or of what the limits of the process leave.
+        threads: The threads of a run, by default one for each core. Results do not depend on it.
+    """
+    return Graph(path, memory=memory, threads=threads)
+
+
+def read(
+    paths: File | Iterable[File],
+    *,
+    path: File | None = None,
+    format: str | None = None,
+    ids: Ids = "auto",
+    undirected: bool = False,
+    weighted: bool = False,
+    drop_duplicates: bool = False,
+    combine: Combine | None = None,
+    drop_loops: bool = False,
+    allow_empty: bool = False,
+    source_column: str | int | None = None,
+    target_column: str | int | None = None,
+    weight_column: str | int | None = None,
+    no_header: bool = False,
+    delimiter: str | None = None,
+    skip_bad_rows: int = 0,
+    vertices: int | File | None = None,
+    order: Order = "auto",
+    layouts: Sequence[Layout] = ("tiles",),
+    row_encoding: RowEncoding | None = None,
+    spill_directory: File | None = None,
+    force: bool = False,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Import edge lists, or folders of them, as one graph, and open it.
+
+    Args:
+        paths: Files or folders: text, CSV, Parquet, Matrix Market, METIS, DIMACS, GraphML, ..;
+            text also as .gz and .zst.
+        path: The new graph directory. Without it, a temporary one goes with the graph.
+        format: The format of the files, instead of the one that endings and contents tell.
+        ids: The kind of the vertex ids.
+        undirected: Store each edge in both directions.
+        weighted: Store the weights of edges, as 32-bit floats.
+        drop_duplicates: Store only one of several edges with the same ends: the one with the least
+            weight.
+        combine: Store only one of several edges with the same ends, whose weight is the sum, the
+            least or the greatest of their weights.
+        drop_loops: Leave out edges from a vertex to itself.
+        allow_empty: Make a graph without edges where no input has one.
+        source_column: The column with the sources: a name, or a position from 1.
+        target_column: The column with the targets.
+        weight_column: The column with the weights.
+        no_header: Read the first line of a text as an edge, even if it looks like a header.
+        delimiter: The separator of the columns of a text.
+        skip_bad_rows: The most lines of text that may be passed over as they cannot be understood.
+        vertices: The vertices, with or without an edge: the ids 0 to N - 1, or those in the rows
+            of a file.
+        order: How vertices are numbered.
+        layouts: The layouts to store; "rows" serve runs that follow few edges at a time.
+        row_encoding: How neighbours are coded in rows.
+        spill_directory: Where temporary files go, by default beside the graph.
+        force: Replace an existing graph.
+        memory: The most memory of the import and of runs, in bytes or as "4GiB".
+        threads: The threads of the import and of runs.
+        progress: Called with the stage, what is done of it, its total, and the unit.
+    """
+    check_resources(memory, threads, progress)
+    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    names = [os.fspath(file) for file in files]
+    settings = {
+        "format": format,
+        "ids": ids,
+        "undirected": undirected,
+        "weighted": weighted,
+        "drop_duplicates": drop_duplicates,
+        "combine": combine,
+        "drop_loops": drop_loops,
+        "allow_empty": allow_empty,
+        "source_column": source_column,
+        "target_column": target_column,
+        "weight_column": weight_column,
+        "no_header": no_header,
+        "delimiter": delimiter,
+        "skip_bad_rows": skip_bad_rows,
+        "vertices": vertices,
+        "order": order,
+        "layouts": list(layouts),
+        "row_encoding": row_encoding,
+        "spill_directory": spill_directory,
+        "force": force,
+    }
+
+    def run(output: str) -> str:
+        return _internal.read(names, output, to_json(settings), memory, threads, progress)
+
+    return _imported(run, path, memory, threads)
+
+
+def from_edges(
+    data: Any,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    path: File | None = None,
+    ids: Ids = "auto",
+    undirected: bool = False,
+    drop_duplicates: bool = False,
+    combine: Combine | None = None,
+    drop_loops: bool = False,
+    allow_empty: bool = False,
+    vertices: int | File | None = None,
+    order: Order = "auto",
+    layouts: Sequence[Layout] = ("tiles",),
+    row_encoding: RowEncoding | None = None,
+    spill_directory: File | None = None,
+    force: bool = False,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    """Import edges in memory, or from a stream of any length, as a graph, and open it.
+
+    Args:
+        data: Anything with the Arrow PyCapsule interface (a data frame of polars or pandas, a
+            table of pyarrow, a result of DuckDB), an iterable of such tables, of which one is in
+            memory at a time, an array of two or three columns, a pair or triple of arrays, or a
+            list of pairs or triples.
+        source: The column of sources: a name, or a position from 0. Without it, the column with a
+            usual name, such as "source" or "src", or the first one.
+        target: The column of targets, likewise.
+        weight: The column of weights; without it, edges have none.
+        path: The new graph directory. Without it, a temporary one goes with the graph.
+
+    The other arguments are those of `read`.
+    """
+    settings = {
+        "ids": ids,
+        "undirected": undirected,
+        "weighted": weight is not None,
+        "drop_duplicates": drop_duplicates,
+        "combine": combine,
+        "drop_loops": drop_loops,
+        "allow_empty": allow_empty,
+        "vertices": vertices,
+        "order": order,
+        "layouts": list(layouts),
+        "row_encoding": row_encoding,
+        "spill_directory": spill_directory,
+        "force": force,
+    }
+    check_resources(memory, threads, progress)
+    tables = _tables(data)
+    columns = (source, target, weight)
+
+    def run(output: str) -> str:
+        return _internal.from_tables(
+            tables, output, to_json(settings), columns, memory, threads, progress
+        )
+
+    return _imported(run, path, memory, threads)
+
+
+def _imported(
+    run: Callable[[str], str],
+    path: File | None,
+    memory: int | str | None,
+    threads: int | None,
+) -> Graph:
+    """Make a graph directory by `run`, and open it."""
+    folder = None
+    if path is None:
+        folder = tempfile.mkdtemp(prefix="tegula-")
+        path = os.path.join(folder, "graph.tegula")
+    try:
+        report = Record.of_json(run(os.fspath(path)))
+        graph = Graph(path, memory=memory, threads=threads)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if folder is not None:
+        graph._remove_at_end(folder)
+    graph._import = report
+    for warning in report.warnings:
+        warnings.warn(warning, TegulaWarning, stacklevel=3)
+    return graph
+
+
+def _tables(data: Any) -> Iterator[ArrowStream]:
+    """Return the tables of edges that `data` has."""
+    if hasattr(data, "__arrow_c_stream__"):
+        return iter([data])
+    if isinstance(data, np.ndarray):
+        if data.ndim != 2 or data.shape[1] not in (2, 3):
+            raise BadInput(f"an array of edges has 2 or 3 columns, not the shape {data.shape}")
+        return iter([_of_arrays(list(data.T))])
+    if isinstance(data, tuple) and len(data) in (2, 3) and not _is_edge(data):
+        return iter([_of_arrays([np.asarray(column) for column in data])])
+    if not isinstance(data, Iterable) or isinstance(data, str | bytes | dict):
+        raise BadInput(f"a {type(data).__name__} has no edges")
+    if isinstance(data, Sequence):
+        if len(data) > 0 and hasattr(data[0], "__arrow_c_stream__"):
+            return iter(data)
+        return iter([_of_rows(data)])
+    return iter(data)
+
+
+def _is_edge(data: tuple[Any, ...]) -> bool:
+    return all(isinstance(cell, int | float | str | np.generic) for cell in data)
+
+
+def _of_rows(rows: Sequence[Sequence[Any]]) -> ArrowStream:
+    """Return the table of edges that are given one by one."""
+    width = 0
+    for number, row in enumerate(rows):
+        width = width or (len(row) if isinstance(row, Sized) else 0)
+        has_cells = isinstance(row, Sequence | np.ndarray) and not isinstance(row, str)
+        if not has_cells or len(row) != width or width not in (2, 3):
+            raise BadInput(f"row {number}: {row!r} is neither a pair nor, as the first, a triple")
+    columns = [[row[at] for row in rows] for at in range(width or 2)]
+    has_text = any(isinstance(cell, str) for column in columns[:2] for cell in column)
+    ends = [_ids_of(column, has_text) for column in columns[:2]]
+    return _of_arrays([*ends, *(np.asarray(column) for column in columns[2:])])
+
+
+def _ids_of(column: list[Vertex], has_text: bool) -> np.ndarray[Any, Any]:
+    if not has_text:
+        return np.asarray(column) if column else np.empty(0, np.uint64)
+    for number, cell in enumerate(column):
+        if not isinstance(cell, str):
+            raise BadInput(f"row {number}: the id {cell!r} is no string, as others are")
+    return np.asarray(column, dtype=object)
+
+
+def _of_arrays(columns: list[np.ndarray[Any, Any]]) -> ArrowStream:
+    """Return the table of arrays of sources, targets and, if there are three, weights."""
+    names = ["source", "target", "weight"][: len(columns)]
+    if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
+        raise BadInput(f"the arrays of {', '.join(names)} are not of one length")
+    cells = [_cells(name, column) for name, column in zip(names, columns, strict=True)]
+    return _internal.Table(names, cells)
+
+
+def _cells(name: str, column: np.ndarray[Any, Any]) -> Any:
+    """Return an array as the libraries take it: strings, integers of 64 bits, or floats."""
+    if name == "weight":
+        if column.dtype.kind not in "iufb":
+            raise BadInput(f"column `{name}` has the type {column.dtype}; weights are numbers")
+        return np.ascontiguousarray(column, dtype=np.float64)
+    if column.dtype.kind == "i" and len(column) > 0 and column.min() < 0:
+        row = int(np.argmax(column < 0))
+        raise BadInput(f"column `{name}`, row {row}: the id {column[row]} is negative")
+    if column.dtype.kind in "iu":
+        return np.ascontiguousarray(column, dtype=np.uint64)
+    if column.dtype.kind in "OUT":
+        cells = column.tolist()
+        for row, cell in enumerate(cells):
+            if not isinstance(cell, str):
+                raise BadInput(f"column `{name}`, row {row}: the id {cell!r} is no string")
+        return cells
+    raise BadInput(f"column `{name}` has the type {column.dtype}; ids are integers or strings")

@@ -1,0 +1,128 @@
+"""How options cross to the libraries: as JSON, and tables as files."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from . import _internal
+from .errors import UsageError
+
+
+class ArrowStream(Protocol):
+    """Anything with the Arrow PyCapsule interface: data frames, tables, streams."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+Vertex: TypeAlias = int | str
+"""The id of a vertex, as in the edge list."""
+
+File: TypeAlias = str | os.PathLike[str]
+"""The path of a file."""
+
+VertexTable: TypeAlias = (
+    File | ArrowStream | Mapping[Any, Any] | Iterable[Vertex] | Iterable[tuple[Any, ...]]
+)
+"""A table of vertices: a path, a data frame, a dictionary by vertex, or ids or rows of cells."""
+
+Progress: TypeAlias = Callable[[str, int, int | None, str], object]
+"""Gets the name of the stage, what is done of it, its total if that is known, and the unit."""
+
+# The known names of the columns beside the ids, by the option that names the table.
+_VALUE_NAMES = {
+    "personalize": ["weight"],
+    "vector": ["value"],
+    "sets": ["set"],
+    "pairs": ["other"],
+    "coordinates": ["x", "y"],
+    "priors": ["state", "prior"],
+}
+
+
+def to_json(options: Mapping[str, Any]) -> str:
+    """Return options as a JSON object, without those that are None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        try:
+            json.dumps(value, allow_nan=False, default=_plain)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{name}: {value!r} is no value of an option ({error})") from None
+    return json.dumps(given, default=_plain)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} is neither a number nor text")
+
+
+def check_resources(memory: object, threads: object, progress: object = None) -> None:
+    """Refuse values that are no memory, no number of threads, and no callback.
+
+    Raises:
+        UsageError: It names the argument.
+    """
+    is_size = isinstance(memory, int | str | None) and not isinstance(memory, bool)
+    if not is_size or (isinstance(memory, int) and not 0 <= memory < 1 << 64):
+        raise UsageError(f"memory={memory!r} is neither a number of bytes nor text such as '4GiB'")
+    is_count = isinstance(threads, int | None) and not isinstance(threads, bool)
+    if not is_count or (isinstance(threads, int) and not 0 < threads < 1 << 31):
+        raise UsageError(f"threads={threads!r}: threads must be at least 1")
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress={progress!r} cannot be called")
+
+
+@contextmanager
+def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield options in which tables are files: other tables are written to a temporary folder."""
+    given = dict(options)
+    is_file = (str, os.PathLike, type(None))
+    in_memory = [name for name in tables if not isinstance(given.get(name), is_file)]
+    if not in_memory:
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix="tegula-tables-") as folder:
+        for name in in_memory:
+            path = Path(folder, f"{name}.parquet")
+            _internal.write_table(_table(name, given[name]), os.fspath(path))
+            given[name] = os.fspath(path)
+        yield given
+
+
+def _table(name: str, value: Any) -> ArrowStream:
+    """Return the table that an option is given as an object."""
+    if hasattr(value, "__arrow_c_stream__"):
+        stream: ArrowStream = value
+        return stream
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name}: {value!r} is no table of vertices")
+    rows = list(value.items()) if isinstance(value, Mapping) else list(value)
+    rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in rows]
+    width = len(rows[0]) if rows else 1
+    if any(len(row) != width for row in rows):
+        raise UsageError(f"{name}: not all rows have as many cells as the first one")
+    names = ["vertex", *_VALUE_NAMES.get(name, [])]
+    if width > len(names):
+        raise UsageError(f"{name}: a row has at most {len(names)} cells: {', '.join(names)}")
+    columns = [[_text(name, row[at]) for row in rows] for at in range(width)]
+    return _internal.Table(names[:width], columns)
+
+
+def _text(name: str, cell: object) -> str:
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        raise UsageError(f"{name}: {cell!r} is neither a number nor text")
+    return cell if isinstance(cell, str) else repr(cell)

@@ -1,0 +1,134 @@
+"""What a run found."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from . import _internal
+from ._records import Record
+from ._table import Table
+from .errors import NoSuchVertex, UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import NDArray
+
+# The entries of a list in a summary.
+_TOP = 10
+
+
+class Result:
+    """What an algorithm found: a table, and a summary of all of it.
+
+    The table is read when it is first asked for, and then kept.
+    """
+
+    def __init__(self, found: _internal.Found) -> None:
+        self._found = found
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the algorithm."""
+        return self._found.algorithm
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, in original ids; Arrow takes it without a copy."""
+        return Table(self._found.table())
+
+    @cached_property
+    def summary(self) -> Record:
+        """Figures about the whole result, each an attribute."""
+        return Record.of_json(self._found.summary(_TOP))
+
+    @cached_property
+    def statistics(self) -> Record:
+        """What the run did: iterations, seconds, edges, bytes."""
+        return Record.of_json(self._found.statistics())
+
+    @property
+    def warnings(self) -> list[str]:
+        """Where the result falls short of what may have been expected."""
+        return self._found.warnings
+
+    def top(self, count: int = _TOP) -> list[Record]:
+        """Return the greatest, largest or first entries, at most `count`."""
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise UsageError(f"count={count!r} is no number of at least 0")
+        summary = Record.of_json(self._found.summary(count))
+        if "top" in summary:
+            return list(summary["top"])
+        names, are_text, rows = self._found.list(count)
+        return [
+            Record(
+                {
+                    name: cell if is_text else _number(cell)
+                    for name, is_text, cell in zip(names, are_text, row, strict=True)
+                }
+            )
+            for row in rows
+        ]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getitem__(self, vertex: int | str) -> Any:
+        """Return what was found for a vertex.
+
+        That is the cell beside its id, or a record of the cells if there are several; None where
+        there is nothing.
+        """
+        names = self.table.column_names
+        if names[0] != "vertex":
+            raise TypeError(f"{self.algorithm} has no row for each vertex, but {', '.join(names)}")
+        number = self.table.find(vertex)
+        if number is None:
+            raise NoSuchVertex(f"there is no vertex {vertex!r} in the result")
+        row = self.table.row(number)
+        del row["vertex"]
+        return next(iter(row.values())) if len(row) == 1 else Record(row)
+
+    def to_numpy(self) -> dict[str, NDArray[Any]]:
+        """Return an array for each column."""
+        return self.table.to_numpy()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame of pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a data frame of polars, without a copy."""
+        return self.table.to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.table.__arrow_c_schema__()
+
+    def write(
+        self, path: str | os.PathLike[str], *, format: str | None = None, replace: bool = False
+    ) -> int:
+        """Write the table to a file, and return its bytes.
+
+        The ending tells the format: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or
+        .zst. `format` overrides it: "parquet", "csv", "tsv", "npy" or "arrow". A file that exists
+        is refused unless `replace`.
+        """
+        return self._found.write(os.fspath(path), format, replace)
+
+    def __repr__(self) -> str:
+        rows = f"{len(self):,} rows" if len(self) != 1 else "1 row"
+        return f"<tegula.Result of {self.algorithm}: {rows}>"
+
+
+def _number(cell: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            pass
+    return cell

@@ -1,0 +1,145 @@
+"""A method for each algorithm of the catalogue, with each of its options."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tegula._algorithms import Algorithms
+
+import tegula as tg
+from tegula import _internal
+
+CATALOGUE = json.loads(_internal.catalogue())
+NAMES = [entry["name"] for entry in CATALOGUE]
+
+
+def generator():
+    path = Path(__file__).parents[1] / "generate.py"
+    spec = importlib.util.spec_from_file_location("generate", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_methods_are_those_of_the_catalogue() -> None:
+    generate = generator()
+    # `python python/generate.py` writes it again.
+    assert generate.TARGET.read_text() == generate.text(CATALOGUE)
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=NAMES)
+def test_an_algorithm_has_a_method_with_its_options(entry) -> None:
+    method = getattr(Algorithms, entry["name"].replace("-", "_"))
+    parameters = dict(inspect.signature(method).parameters)
+    assert next(iter(parameters)) == "self"
+    options = entry["schema"]["properties"]
+    assert set(parameters) == {"self", "progress", *options}
+    for name, option in options.items():
+        parameter = parameters[name]
+        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        is_required = name in entry["schema"].get("required", [])
+        assert (parameter.default is inspect.Parameter.empty) == is_required
+        if not is_required:
+            assert parameter.default == option.get("default")
+        assert f"{name}: " in method.__doc__
+    assert entry["summary"].split()[0] in method.__doc__
+
+
+# Options without which an algorithm has no answer.
+WITH_OPTIONS = {
+    "bfs": {"source": 1},
+    "sssp": {"source": 1},
+    "astar": {"source": 1, "target": 4, "coordinates": [(v, 0, 0) for v in range(1, 7)]},
+    "k-hop": {"sources": [1, 5], "hops": 2},
+    "conductance": {"sets": {1: "x", 2: "x", 5: "y"}},
+    "similarity": {"pairs": [(1, 2), (2, 3)]},
+    "subgraph": {"vertices": [1, 2, 3]},
+    "topological-order": None,
+    "belief-propagation": None,
+}
+
+
+@pytest.fixture(scope="module")
+def undirected():
+    edges = [(1, 2), (2, 3), (3, 1), (3, 4), (5, 6)]
+    with tg.from_edges(edges, undirected=True, memory="256MiB", threads=2) as graph:
+        yield graph
+
+
+@pytest.mark.parametrize("entry", CATALOGUE, ids=NAMES)
+def test_an_algorithm_runs(undirected: tg.Graph, entry) -> None:
+    options = WITH_OPTIONS.get(entry["name"], {})
+    if options is None:
+        pytest.skip("it has a test of its own")
+    result = undirected.run(entry["name"], **options)
+    assert result.algorithm == entry["name"]
+    names = [column["name"] for column in entry["schema"]["columns"]]
+    assert result.table.column_names[0] == names[0]
+    assert len(result.table) == len(result)
+    assert result.summary is not None
+
+
+def test_an_order_exists_only_without_cycles(graph: tg.Graph) -> None:
+    with tg.from_edges([(1, 2), (2, 3)]) as path:
+        assert path.topological_order().to_numpy()["position"].tolist() == [0, 1, 2]
+    with pytest.raises(tg.UnfitGraph, match="has a cycle"):
+        graph.topological_order()
+
+
+def test_tables_are_given_as_files_frames_dictionaries_and_lists(
+    graph: tg.Graph, tmp_path: Path
+) -> None:
+    (tmp_path / "seeds.csv").write_text("vertex,weight\n1,1\n5,3\n")
+    given = [
+        tmp_path / "seeds.csv",
+        str(tmp_path / "seeds.csv"),
+        pl.DataFrame({"vertex": [1, 5], "weight": [1.0, 3.0]}),
+        {1: 1, 5: 3.0},
+        {"1": 1, "5": 3},
+        [(1, 1), (5, 3)],
+    ]
+    ranks = [graph.pagerank(personalize=seeds).to_numpy()["rank"].tolist() for seeds in given]
+    assert all(other == ranks[0] for other in ranks)
+    assert ranks[0][4] > ranks[0][0]
+    with pytest.raises(tg.BadInput, match="no vertex `9`"):
+        graph.pagerank(personalize={9: 1})
+    with pytest.raises(tg.UsageError, match="personalize: a row has at most 2 cells"):
+        graph.pagerank(personalize=[(1, 2, 3)])
+    with pytest.raises(tg.UsageError, match="personalize: None is neither"):
+        graph.pagerank(personalize={1: None})
+
+
+def test_options_reach_the_algorithm(graph: tg.Graph) -> None:
+    result = graph.bfs(source=1, parents=True)
+    assert result.table.column_names == ["vertex", "distance", "parent"]
+    assert graph.bfs(source="1").to_numpy()["distance"][3] == 3
+    assert graph.pagerank(iterations=7).statistics.iterations == 7
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "kind", "message"),
+    [
+        ("pagerank", {"damping": 2}, tg.UsageError, "damping"),
+        ("pagerank", {"damping": "x"}, tg.UsageError, "damping"),
+        ("pagerank", {"damping": float("nan")}, tg.UsageError, "damping"),
+        ("pagerank", {"iterations": -1}, tg.UsageError, "iterations"),
+        ("pagerank", {"iterations": 1 << 70}, tg.UsageError, "iterations"),
+        ("pagerank", {"iterations": object()}, tg.UsageError, "iterations"),
+        ("pagerank", {"dampening": 0.5}, tg.UsageError, "dampening"),
+        ("bfs", {"source": 99}, tg.NoSuchVertex, "no vertex `99`"),
+        ("bfs", {"source": -1}, tg.UsageError, "source"),
+        ("bfs", {"source": 1.5}, tg.UsageError, "source"),
+        ("bfs", {"source": "x"}, tg.NoSuchVertex, "no vertex `x`"),
+        ("fly", {}, tg.UsageError, "no algorithm `fly`"),
+        ("subgraph", {}, tg.UsageError, "subgraph"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(graph, algorithm, options, kind, message) -> None:
+    with pytest.raises(kind) as error:
+        graph.run(algorithm, **options)
+    assert message in str(error.value)

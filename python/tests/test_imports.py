@@ -1,0 +1,192 @@
+"""Edge lists and tables that become graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import tegula as tg
+
+from .conftest import EDGES, NAMED, random_edges
+
+
+def pairs_of(graph: tg.Graph, vertices: list) -> list[tuple]:
+    table = graph.neighbours(vertices)
+    return [tuple(row.values()) for row in table]
+
+
+def columns(edges: list[tuple]) -> tuple[list, list]:
+    return [edge[0] for edge in edges], [edge[1] for edge in edges]
+
+
+@pytest.mark.parametrize("edges", [EDGES, NAMED], ids=["integers", "strings"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda edges: edges,
+        lambda edges: tuple(np.array(column) for column in columns(edges)),
+        lambda edges: pa.table(dict(zip(("src", "dst"), columns(edges), strict=True))),
+        lambda edges: pl.DataFrame(dict(zip(("from", "to"), columns(edges), strict=True))),
+        lambda edges: pd.DataFrame(dict(zip(("a", "b"), columns(edges), strict=True))),
+        lambda edges: pa.table(dict(zip("ab", columns(edges), strict=True))).to_batches(1),
+        lambda edges: iter(pa.table(dict(zip("ab", columns(edges), strict=True))).to_batches(2)),
+        lambda edges: pa.table(dict(zip("ab", columns(edges), strict=True))).to_reader(),
+    ],
+    ids=["list", "numpy", "pyarrow", "polars", "pandas", "batches", "iterator", "reader"],
+)
+def test_edges_of_every_kind_become_the_same_graph(made, edges) -> None:
+    with tg.from_edges(made(edges)) as graph:
+        ends = sorted({end for edge in edges for end in edge}, key=lambda id: str(id).encode())
+        assert graph.info().vertices == len(ends)
+        assert sorted(pairs_of(graph, ends)) == sorted(edges)
+        assert graph.import_report is not None
+        assert graph.import_report.edges == len(edges)
+
+
+def test_an_array_of_two_columns_is_a_list_of_edges() -> None:
+    edges = random_edges(1000, 50)
+    with tg.from_edges(edges) as graph:
+        assert graph.info().edges == 1000
+        assert len(graph.neighbours(list(range(50)))) == 1000
+
+
+def test_columns_are_chosen_by_name_or_position() -> None:
+    table = pa.table({"w": [0.5, 2.0], "to": [2, 3], "from": [1, 2]})
+    with tg.from_edges(table, weight="w") as graph:
+        assert graph.info().weighted
+        rows = list(graph.neighbours([1, 2]))
+    assert rows == [
+        {"vertex": 1, "neighbour": 2, "weight": 0.5},
+        {"vertex": 2, "neighbour": 3, "weight": 2.0},
+    ]
+    with tg.from_edges(table, source=1, target="from") as graph:
+        assert not graph.info().weighted
+        assert [row["vertex"] for row in graph.neighbours([2, 3])] == [2, 3]
+
+
+def test_a_stream_is_read_a_table_at_a_time() -> None:
+    held = 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal held
+        for start in range(0, 100, 10):
+            held += 1
+            ids = list(range(start, start + 10))
+            yield pa.record_batch({"source": ids, "target": [id + 1 for id in ids]})
+
+    with tg.from_edges(batches()) as graph:
+        assert (held, graph.info().edges) == (10, 100)
+
+
+@pytest.mark.parametrize(
+    ("data", "names", "message"),
+    [
+        ({"a": [1, None], "b": [2, 3]}, {}, "column `a`, row 1: it is null"),
+        ({"a": [1, 2], "b": [2, -3]}, {}, "column `b`, row 1: the id -3 is negative"),
+        ({"a": [1.5, 2.0], "b": [2, 3]}, {}, "column `a` has the type Float64"),
+        ({"a": ["x", ""], "b": ["y", "z"]}, {}, "column `a`, row 1: the id is empty"),
+        ({"a": [1, 2], "b": [2, 3]}, {"source": "c"}, "source: there is no column `c`"),
+        ({"a": [1, 2], "b": [2, 3]}, {"target": 2}, "target: there is no column 2"),
+        (
+            {"a": [1, 2], "b": [2, 3], "w": [1.0, float("nan")]},
+            {"weight": "w"},
+            "column `w`, row 1: the weight NaN is not a finite 32-bit float",
+        ),
+        ({"a": [1], "b": [2], "w": ["x"]}, {"weight": "w"}, "weights are numbers"),
+    ],
+)
+def test_bad_rows_are_refused_by_column_and_row(data, names, message: str, folder: Path) -> None:
+    with pytest.raises(tg.BadInput) as error:
+        tg.from_edges(pa.table(data), path=folder / "g.tegula", **names)
+    assert message in str(error.value)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        5,
+        "edges.csv",
+        {"a": [1]},
+        [(1, 2), (3,)],
+        [1, 2],
+        [("a", 1), ("b", 2)],
+        np.zeros((3, 4)),
+        iter([5]),
+    ],
+)
+def test_data_without_edges_is_refused(data) -> None:
+    with pytest.raises(tg.BadInput):
+        tg.from_edges(data)
+
+
+def test_files_are_read_with_the_settings_of_the_command(folder: Path) -> None:
+    (folder / "a.csv").write_text("from,to,cost\na,b,2\nb,a,3\nb,b,1\n")
+    (folder / "b.csv").write_text("from,to,cost\na,b,5\n")
+    output = folder / "g.tegula"
+    with tg.read(
+        [folder / "a.csv", folder / "b.csv"],
+        path=output,
+        weighted=True,
+        weight_column="cost",
+        combine="sum",
+        drop_loops=True,
+        layouts=["tiles", "rows"],
+        order="given",
+    ) as graph:
+        assert graph.info().layouts == ["tiles", "rows"]
+        rows = [tuple(row.values()) for row in graph.neighbours(["a", "b"])]
+        assert rows == [("a", "b", 7.0), ("b", "a", 3.0)]
+        assert graph.import_report is not None
+        assert graph.import_report.dropped_loops == 1
+    with pytest.raises(tg.AlreadyExists, match="force=True to replace it"):
+        tg.read(folder / "a.csv", path=output)
+    with tg.read(folder / "b.csv", path=output, undirected=True, force=True) as graph:
+        assert graph.info().undirected
+        assert graph.path == os.fspath(output)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"order": "best"}, "unknown variant `best`"),
+        ({"format": "docx"}, "format: unknown format `docx`"),
+        ({"combine": "sum"}, "combine= needs weighted=True"),
+        ({"source_column": 0}, "counted from 1"),
+        ({"skip_bad_rows": -1}, "invalid value"),
+        ({"memory": "lots"}, 'memory="lots"'),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"delimiter": "ab"}, "delimiter: `ab`"),
+        ({"undirected": float("nan")}, "undirected"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message: str, folder: Path) -> None:
+    (folder / "a.csv").write_text("1,2\n")
+    with pytest.raises(tg.UsageError) as error:
+        tg.read(folder / "a.csv", **settings)
+    assert message in str(error.value)
+
+
+def test_a_temporary_graph_goes_with_its_object() -> None:
+    graph = tg.from_edges(EDGES)
+    folder = Path(graph.path)
+    assert folder.is_dir()
+    graph.close()
+    assert not folder.exists()
+    graph = tg.from_edges(EDGES)
+    folder = Path(graph.path)
+    del graph
+    assert not folder.exists()
+
+
+def test_remarks_about_the_input_are_warnings(folder: Path) -> None:
+    (folder / "a.txt").write_text("1 2\n2 1\n3 4\n4 3\n")
+    with pytest.warns(tg.TegulaWarning, match="drop_duplicates=True to keep one edge"):
+        tg.read(folder / "a.txt", undirected=True).close()

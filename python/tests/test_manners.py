@@ -1,0 +1,204 @@
+"""Interrupts, threads, progress, errors, and what becomes of closed graphs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import tegula as tg
+
+from .conftest import random_edges
+
+# Longer than any test waits.
+ITERATIONS = 1_000_000
+
+
+def test_an_interrupt_ends_a_run_at_once(large: tg.Graph) -> None:
+    def interrupt() -> None:
+        nonlocal sent
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    sent = 0.0
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        large.pagerank(iterations=ITERATIONS)
+    took = time.monotonic() - sent
+    timer.join()
+    # 0.2 s where the machine is idle.
+    assert took < float(os.environ.get("TEGULA_PATIENCE", "1"))
+    assert len(large.pagerank(iterations=1)) == large.info().vertices
+
+
+def test_an_interrupt_ends_an_import_and_leaves_nothing(folder: Path) -> None:
+    edges = random_edges(1 << 16, 1 << 15)
+
+    def batches():
+        while True:
+            yield tg.Table(tg._internal.Table(["a", "b"], [edges[:, 0].copy(), edges[:, 1].copy()]))
+
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        tg.from_edges(batches(), path=folder / "g.tegula")
+    timer.join()
+    assert list(folder.iterdir()) == []
+
+
+def test_other_threads_run_meanwhile(large: tg.Graph) -> None:
+    ended = threading.Event()
+    turns = 0
+
+    def count() -> None:
+        nonlocal turns
+        while not ended.wait(0.001):
+            turns += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    large.pagerank(iterations=5)
+    ended.set()
+    other.join()
+    assert turns > 3
+
+
+def test_many_threads_may_use_one_graph(graph: tg.Graph) -> None:
+    found: list[list[float]] = []
+
+    def run() -> None:
+        found.append(graph.pagerank(iterations=5).to_numpy()["rank"].tolist())
+
+    threads = [threading.Thread(target=run) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all(ranks == found[0] for ranks in found)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda path: tg.open(path, memory=-1), "memory=-1"),
+        (lambda path: tg.open(path, memory=True), "memory=True"),
+        (lambda path: tg.open(path, memory=1 << 70), "memory="),
+        (lambda path: tg.open(path, memory="much"), "memory="),
+        (lambda path: tg.open(path, threads=0), "threads"),
+        (lambda path: tg.open(path, threads=10**30), "threads"),
+        (lambda path: tg.open(path).wcc(progress=5), "progress=5"),
+        (lambda path: tg.open(path).pagerank(personalize=5), "personalize"),
+        (lambda path: tg.open(path).neighbours(1.5), "vertex: 1.5"),
+        (lambda path: tg.open(path).neighbours(None), "vertex: None"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(graph: tg.Graph, call, message: str) -> None:
+    with pytest.raises(tg.UsageError) as error:
+        call(graph.path)
+    assert message in str(error.value)
+
+
+def test_progress_reaches_a_callback(graph: tg.Graph) -> None:
+    told: list[tuple] = []
+    graph.pagerank(iterations=5, progress=lambda *stage: told.append(stage))
+    stage, done, total, unit = told[-1]
+    assert (done, unit) == (5, "iterations")
+    assert isinstance(stage, str)
+    assert total is None or total == 5
+
+
+def test_a_callback_that_raises_ends_the_run(large: tg.Graph) -> None:
+    def refuse(*_stage: object) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        large.pagerank(iterations=ITERATIONS, progress=refuse)
+
+
+def test_every_error_has_its_kind_and_hint(graph: tg.Graph, tmp_path: Path) -> None:
+    with pytest.raises(tg.NotAGraph) as error:
+        tg.open(tmp_path)
+    assert error.value.kind == "not_a_graph"
+    assert error.value.hint == "make a graph of an edge list with tegula.read()"
+    with pytest.raises(tg.InputOutputError, match=r"missing\.csv") as error:
+        tg.read(tmp_path / "missing.csv")
+    assert isinstance(error.value, OSError)
+    with tg.open(graph.path, memory="1MiB") as small, pytest.raises(tg.OverBudget) as error:
+        small.pagerank()
+    assert "raise memory=" in str(error.value)
+    assert isinstance(error.value, MemoryError)
+    with pytest.raises(tg.UsageError, match="needs both directions"):
+        graph.mis()
+
+
+def test_kinds_are_those_of_the_command() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "GUIDE.md").read_text()
+    listed = guide.split("`kind` is one of ")[1].split(".")[0].split("`")[1::2]
+    # The command alone has these: a batch, and its standard output.
+    others = {"jobs_failed", "closed_pipe", "out_of_memory"}
+    classes = {below.kind for below in vars(tg.errors).values() if _is_error(below)}
+    assert classes - {"error"} == set(listed) - others
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, tg.Error)
+
+
+def test_a_closed_graph_refuses_runs_but_keeps_results(graph: tg.Graph) -> None:
+    ranks = graph.pagerank(iterations=2)
+    graph.close()
+    graph.close()
+    assert graph.closed
+    for call in (graph.pagerank, graph.info, lambda: graph.neighbours(1)):
+        with pytest.raises(tg.UsageError, match="is closed"):
+            call()
+    assert len(ranks.table) == 6
+    assert "(closed)" in repr(graph)
+
+
+def test_a_graph_pickles_as_its_path(graph: tg.Graph) -> None:
+    with pickle.loads(pickle.dumps(graph)) as other:
+        assert (other.path, other.memory, other.threads) == (graph.path, 256 << 20, 2)
+        assert other.info() == graph.info()
+    error = pickle.loads(pickle.dumps(tg.BadInput("no", "yes")))
+    assert (error.message, error.hint, error.kind) == ("no", "yes", "bad_input")
+
+
+def _count(graph: tg.Graph, found) -> None:
+    try:
+        found.put(len(graph.pagerank(iterations=1)))
+    except tg.Error as error:
+        found.put(str(error))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_a_new_process_opens_a_graph_and_a_fork_is_refused(graph: tg.Graph, method: str) -> None:
+    context = multiprocessing.get_context(method)
+    found = context.Queue()
+    process = context.Process(target=_count, args=(graph, found))
+    process.start()
+    told = found.get(timeout=60)
+    process.join()
+    if method == "spawn":
+        assert told == 6
+    else:
+        assert "opened before this process forked" in told
+
+
+def test_importing_loads_no_other_library() -> None:
+    code = "import sys, tegula; print(*sorted(m for m in sys.modules if '.' not in m))"
+    line = [sys.executable, "-c", code]
+    place = {**os.environ, "PYTHONPATH": str(Path(tg.__file__).parents[1])}
+    loaded = subprocess.run(line, capture_output=True, text=True, check=True, env=place)
+    assert not {"pandas", "polars", "pyarrow", "networkx"} & set(loaded.stdout.split())

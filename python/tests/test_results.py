@@ -1,0 +1,143 @@
+"""What runs find, and how it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tegula as tg
+
+from .conftest import random_edges
+
+
+def test_a_result_is_a_table_of_every_library(graph: tg.Graph) -> None:
+    result = graph.bfs(source=1)
+    expected = {"vertex": [1, 2, 3, 4, 5, 6], "distance": [0, 1, 2, 3, None, None]}
+    assert len(result) == 6
+    assert result.table.column_names == ["vertex", "distance"]
+    assert result.table.to_pyarrow().to_pydict() == expected
+    assert pa.table(result).to_pydict() == expected
+    assert result.to_polars().to_dict(as_series=False) == expected
+    frame = result.to_pandas()
+    assert frame["vertex"].tolist() == expected["vertex"]
+    assert frame["distance"].dtype == pd.UInt32Dtype()
+    assert frame["distance"].isna().tolist() == [False] * 4 + [True] * 2
+    arrays = result.to_numpy()
+    assert arrays["vertex"].dtype == np.uint64
+    assert arrays["distance"].tolist() == expected["distance"]
+    assert list(result.table)[1] == {"vertex": 2, "distance": 1}
+
+
+def test_strings_and_truth_values_come_out(named: tg.Graph) -> None:
+    with tg.from_edges([("a", "b")], undirected=True) as pair:
+        result = pair.mis(seed=1)
+        assert sorted(result.to_numpy()["in_set"].tolist()) == [False, True]
+        assert result.to_pandas()["in_set"].dtype == np.bool_
+    result = named.wcc()
+    assert result.to_numpy()["vertex"].tolist() == ["a", "b", "c", "d", "f", "é"]
+    assert result["é"] == "f"
+    assert result.to_pandas()["component"].tolist() == ["a", "a", "a", "a", "f", "f"]
+
+
+def test_a_vertex_is_looked_up_by_its_id(graph: tg.Graph, named: tg.Graph) -> None:
+    distances = graph.bfs(source=1)
+    assert [distances[1], distances[np.uint64(4)], distances["4"], distances[6]] == [0, 3, 3, None]
+    degrees = graph.degrees()
+    assert degrees[3].to_dict() == {"in_degree": 1, "out_degree": 2}
+    assert degrees[3].out_degree == 2
+    for missing in (7, "x", -1):
+        with pytest.raises(tg.NoSuchVertex, match="no vertex"):
+            distances[missing]
+    assert named.bfs(source="b")["d"] == 3
+    with pytest.raises(LookupError):
+        named.wcc()["x"]
+    with pytest.raises(TypeError, match="no row for each vertex"):
+        graph.random_walks(length=2)[1]
+
+
+def test_the_first_entries_and_the_summary_have_names(graph: tg.Graph) -> None:
+    ranks = graph.pagerank(damping=0.5, iterations=3)
+    first, second = ranks.top(2)
+    assert first.rank >= second.rank
+    # A summary has the shortest decimal of a number.
+    assert np.float32(ranks[first.vertex]) == np.float32(first.rank)
+    assert ranks.summary.top[0].vertex == first.vertex
+    components = graph.wcc()
+    assert (components.summary.components, components.summary.largest) == (2, 4)
+    assert components.top(1)[0].to_dict() == {"component": 1, "vertices": 4}
+    assert components.top(0) == []
+    levels = graph.bfs(source=1).top(2)
+    assert [tuple(level.values()) for level in levels] == [(0, 1), (1, 1)]
+    with pytest.raises(tg.UsageError, match="count=-1"):
+        components.top(-1)
+    assert ranks.statistics.iterations == 3
+    assert ranks.statistics.threads == 2
+    assert len(ranks.statistics.iteration_seconds) == 3
+    with pytest.raises(AttributeError, match="there is no `groups`"):
+        components.summary.groups  # noqa: B018
+
+
+def test_numbers_are_not_copied_on_their_way_out() -> None:
+    with tg.from_edges(random_edges(20_000, 5_000), memory="256MiB") as graph:
+        table = graph.pagerank(iterations=1).table
+        arrays, again = table.to_numpy(), table.to_numpy()
+        assert not arrays["rank"].flags.writeable
+        assert np.shares_memory(arrays["rank"], again["rank"])
+        frame = pl.DataFrame(table)
+        assert frame["rank"].to_numpy().tolist() == arrays["rank"].tolist()
+    # They outlive the graph and the table.
+    del table, graph
+    assert abs(float(arrays["rank"].sum()) - 1) < 1e-5
+
+
+def test_results_are_written_in_every_format(graph: tg.Graph, folder: Path) -> None:
+    ranks = graph.pagerank(iterations=2)
+    expected = ranks.table.to_pyarrow()
+    for name in ["a.parquet", "a.csv", "a.tsv.gz", "a.npy", "a.arrows"]:
+        path = folder / name
+        assert ranks.write(path) == path.stat().st_size
+    assert pq.read_table(folder / "a.parquet") == expected
+    with pa.ipc.open_stream(folder / "a.arrows") as stream:
+        assert stream.read_all() == expected
+    assert np.load(folder / "a.npy")["rank"].tolist() == expected["rank"].to_pylist()
+    assert ranks.write(folder / "b", format="csv") == (folder / "a.csv").stat().st_size
+    assert (folder / "b").read_bytes() == (folder / "a.csv").read_bytes()
+    with pytest.raises(tg.AlreadyExists):
+        ranks.write(folder / "a.csv")
+    ranks.write(folder / "a.csv", replace=True)
+    with pytest.raises(tg.UsageError, match="format="):
+        ranks.write(folder / "a.docx")
+    with pytest.raises(tg.UsageError, match="not one of"):
+        ranks.write(folder / "c", format="docx")
+
+
+def test_what_a_run_needs_is_told_before_it(graph: tg.Graph) -> None:
+    needs = graph.estimate("pagerank", iterations=20)
+    assert needs.fits
+    assert needs.needed_bytes <= needs.memory_bytes == 256 << 20
+    assert graph.estimate("k-hop", source=1, hops=2).layout == "rows"
+    with tg.open(graph.path, memory="1MiB") as small:
+        assert not small.estimate("pagerank").fits
+
+
+def test_neighbours_of_one_and_of_several(graph: tg.Graph) -> None:
+    assert [row["neighbour"] for row in graph.neighbours(3)] == [1, 4]
+    assert [row["neighbour"] for row in graph.neighbours(np.uint64(3))] == [1, 4]
+    assert len(graph.neighbours([1, 2, 3])) == 4
+    assert len(graph.neighbours([])) == 0
+    with pytest.raises(tg.NoSuchVertex, match="no vertex `9`"):
+        graph.neighbours(9)
+
+
+def test_a_graph_tells_what_it_holds(graph: tg.Graph) -> None:
+    info = graph.info()
+    assert (info.vertices, info.edges, info.undirected, info.weighted) == (6, 5, False, False)
+    assert (info.out_degree.min, info.out_degree.max, info.isolated) == (0, 2, 0)
+    assert info["ids"] == "integer"
+    assert set(info) >= {"bytes", "order", "layouts"}
