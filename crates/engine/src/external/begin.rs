@@ -176,7 +176,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             *place = open;
             (number, aggregate)
         });
-        self.execution.aggregate = self.exchange.agree(sums);
+        self.execution.aggregate = self.exchange.agree(sums)?;
         self.activity = self.next_activity.take();
         Ok(())
     }

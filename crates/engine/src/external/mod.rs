@@ -158,7 +158,7 @@ impl<P: Program> ExternalStep<'_, P> {
     pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
         let Position { group, segment } = self.position;
         if group == self.plan.groups {
-            self.finish();
+            self.finish()?;
             return Ok(NextScan::Done);
         }
         if segment == self.graph.grid().segment_count(self.graph.vertex_count()) {
@@ -189,11 +189,12 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Ends an iteration: takes over sums and active vertices.
-    fn finish(&mut self) {
+    fn finish(&mut self) -> Result<()> {
         let sums = self.sums.iter_mut().enumerate();
         let sums = sums.filter_map(|(batch, sum)| Some((batch, sum.take()?)));
-        self.execution.aggregate = self.exchange.agree(sums);
+        self.execution.aggregate = self.exchange.agree(sums)?;
         self.activity = self.next_activity.take();
+        Ok(())
     }
 
     /// Returns the index of the first part of a batch.

@@ -176,16 +176,15 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     }
 
     /// Continues an iteration that waited for tiles.
-    fn end_scan(&mut self, iteration: Iteration, threads: usize) {
+    fn end_scan(&mut self, iteration: Iteration, threads: usize) -> Result<()> {
         let resumed = Instant::now();
-        if let Ok(step) = self.stage.advancing() {
-            finish(step);
-        }
+        finish(self.stage.advancing()?)?;
         let scanned = std::mem::take(&mut *lock(&self.scanned));
         self.statistics.add_scan(&scanned, self.graph);
         let parts = (scanned.working + scanned.waiting) / threads as u32;
         let alone = iteration.alone + parts + resumed.elapsed();
         self.end_iteration(iteration, alone);
+        Ok(())
     }
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
@@ -211,7 +210,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
             Ok(step)
         })?;
         if let Some(iteration) = self.scanning.take() {
-            self.end_scan(iteration, context.threads());
+            self.end_scan(iteration, context.threads())?;
         }
         loop {
             if context.is_others_turn() {

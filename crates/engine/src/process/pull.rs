@@ -163,7 +163,7 @@ fn pull<P: Program>(
         sums.push((window.number, window.aggregate));
         edges_seen += window.edges;
     }
-    step.execution.aggregate = step.exchange.agree(sums.into_iter());
+    step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
     Ok(edges_seen)
 }
 

@@ -96,7 +96,10 @@ impl<P: Program> Process<P> for Scan<'_> {
 }
 
 /// Ends the iteration after a scan: takes over sums, active vertices and settled targets.
-pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
+///
+/// # Errors
+/// Another machine that cannot be reached.
+pub fn finish<P: Program>(step: &mut Superstep<'_, P>) -> Result<()> {
     let mut sums = Vec::new();
     for (number, batch) in step.arrays.batches.iter_mut().enumerate() {
         let batch = get_mut(batch);
@@ -104,8 +107,9 @@ pub fn finish<P: Program>(step: &mut Superstep<'_, P>) {
         let first_window = batch.ranges.targets.start >> WINDOW_LOG2;
         step.execution.settle(first_window, &mut batch.newly_settled);
     }
-    step.execution.aggregate = step.exchange.agree(sums.into_iter());
+    step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
     step.take_next_active();
+    Ok(())
 }
 
 /// The work of one worker on one part. Its accumulators cover the windows of the batch.

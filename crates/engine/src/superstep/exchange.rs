@@ -43,7 +43,10 @@ pub trait Exchange<M: Value + PartialEq> {
     /// number of its range, a batch or a window, by ascending number. No two machines have sums of
     /// one range. So all machines can add them in one order, and a total has the same bits on any
     /// number of machines.
-    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> A;
+    ///
+    /// # Errors
+    /// Another machine that cannot be reached.
+    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> Result<A>;
 }
 
 /// Vertices whose messages one worker writes at a time: a multiple of 64.
@@ -140,7 +143,7 @@ impl<M: Value + PartialEq> Exchange<M> for Local<M> {
         &mut self.messages[..count]
     }
 
-    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> A {
-        A::sum(sums.map(|(_, sum)| sum))
+    fn agree<A: Aggregate>(&self, sums: impl Iterator<Item = (usize, A)>) -> Result<A> {
+        Ok(A::sum(sums.map(|(_, sum)| sum)))
     }
 }

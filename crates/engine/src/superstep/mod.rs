@@ -194,7 +194,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         })?;
         // Sums are merged in the order of the windows, so they do not depend on the threads.
         let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate).enumerate();
-        self.execution.aggregate = self.exchange.agree(sums);
+        self.execution.aggregate = self.exchange.agree(sums)?;
         self.take_next_active();
         Ok(())
     }

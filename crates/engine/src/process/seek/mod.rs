@@ -430,7 +430,7 @@ impl<P: Program> Seek<'_, P> {
             step.execution.settle(first_window, reached.newly_settled);
         }
         let list = join(lists, context)?;
-        step.execution.aggregate = step.exchange.agree(sums.into_iter());
+        step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
         let states = &*step.arrays.states.all();
         step.frontier = Frontier::List(step.buckets.put_off(list, &step.execution.program, states));
         Ok(())
