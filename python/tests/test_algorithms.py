@@ -9,10 +9,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tegula._algorithms import Algorithms
 
 import tegula as tg
 from tegula import _internal
+from tegula._algorithms import Algorithms
 
 CATALOGUE = json.loads(_internal.catalogue())
 NAMES = [entry["name"] for entry in CATALOGUE]

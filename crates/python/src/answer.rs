@@ -43,6 +43,8 @@ pub struct Found {
     shared: Arc<Shared>,
     graph: Arc<Graph>,
     answer: Mutex<Box<dyn Answer>>,
+    /// The number of rows.
+    rows: u64,
     statistics: RunStatistics,
     seconds: RunSeconds,
     warnings: Vec<String>,
@@ -58,8 +60,9 @@ impl Found {
         seconds: RunSeconds,
         warnings: Vec<String>,
     ) -> Found {
+        let rows = answer.row_count(&graph);
         let answer = Mutex::new(answer);
-        Found { algorithm, shared, graph, answer, statistics, seconds, warnings }
+        Found { algorithm, shared, graph, answer, rows, statistics, seconds, warnings }
     }
 
     fn collected(&self, work: &Work) -> Result<Table> {
@@ -133,7 +136,7 @@ impl Found {
 
     /// The number of rows.
     fn __len__(&self) -> usize {
-        lock(&self.answer).row_count(&self.graph) as usize
+        self.rows as usize
     }
 
     /// Reads the table into memory.
