@@ -414,3 +414,60 @@ fn those_who_cannot_join_are_told() {
     assert!(left.try_recv().is_err());
     assert!(!open.has_room());
 }
+
+/// Lets a program join after the first iteration, and cancels it some iterations later.
+struct Cancelling<'o> {
+    open: &'o OpenLanes<Fading>,
+    go: Sender<()>,
+    joined: Cancel,
+    iteration: AtomicU64,
+}
+
+impl Progress for Cancelling<'_> {
+    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn advance(&self, done: u64) {
+        match self.iteration.fetch_add(done, Ordering::Relaxed) {
+            0 => {
+                self.go.send(()).unwrap();
+                while self.open.waiting_count() == 0 {
+                    std::thread::yield_now();
+                }
+            }
+            4 => {
+                assert!(!self.open.has_room(), "both lanes are in use");
+                self.joined.cancel();
+            }
+            6 => assert!(self.open.has_room(), "the lane is free again"),
+            _ => {}
+        }
+    }
+    fn end(&self) {}
+}
+
+#[test]
+fn a_cancelled_lane_is_free_and_harms_no_other() {
+    let scratch = Scratch::new();
+    let graph = open_graph(&graph(&scratch, 14, None), 1 << 30, Backend::Auto).unwrap();
+    let long = &long_and_short()[0];
+    let options = RunOptions { threads: 2, tuning: tuning(), ..Default::default() };
+    let alone = (long.clone(), run_anywhere(&graph, long.clone(), &options).unwrap());
+    let open = OpenLanes::default();
+    let (go, may_go) = channel();
+    let joined = Cancel::default();
+    let progress =
+        &Cancelling { open: &open, go, joined: joined.clone(), iteration: AtomicU64::new(0) };
+    let (outcomes, left) = channel();
+    std::thread::scope(|scope| {
+        let (open, graph) = (&open, &graph);
+        let ended = scope.spawn(move || {
+            may_go.recv().unwrap();
+            let options = RunOptions { cancel: joined, ..Default::default() };
+            open.join(graph, long.clone(), &options).is_err()
+        });
+        let options = RunOptions { progress, ..options.clone() };
+        let end = move |_, outcome| outcomes.send(outcome).unwrap();
+        run_open_lanes::<_, 2>(graph, vec![long.clone()], &options, open, end).unwrap();
+        assert!(ended.join().unwrap(), "it was cancelled");
+    });
+    check(&alone, &left.recv().unwrap().into_outcome());
+}
