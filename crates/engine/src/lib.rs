@@ -29,6 +29,7 @@ mod open;
 mod options;
 mod parts;
 mod process;
+mod process_kind;
 mod program;
 mod scheduler;
 mod spread;
@@ -57,7 +58,7 @@ pub use lanes::{
 pub use memory::{Estimate, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result};
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
-pub use process::ProcessKind;
+pub use process_kind::ProcessKind;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
