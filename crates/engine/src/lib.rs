@@ -29,6 +29,7 @@ mod open;
 mod options;
 mod parts;
 mod process;
+mod process_kind;
 mod program;
 mod scheduler;
 mod spread;
@@ -58,7 +59,7 @@ pub use memory::{
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
-pub use process::ProcessKind;
+pub use process_kind::ProcessKind;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,

@@ -22,7 +22,7 @@ use tegula_store::graph::Graph;
 
 use crate::job::foreign::ForeignScan;
 use crate::options::RunOptions;
-use crate::process::ProcessKind;
+use crate::process_kind::ProcessKind;
 use crate::scheduler::{Admitted, MemoryDemand, Scheduler};
 use crate::statistics::RunStatistics;
 use crate::superstep::active_set::ActiveSet;

@@ -6,7 +6,7 @@ use tegula_store::graph::Graph;
 
 use crate::iteration_times::TIMES_MAX;
 use crate::job::PartStatistics;
-use crate::process::ProcessKind;
+use crate::process_kind::ProcessKind;
 
 /// The statistics of a run.
 #[derive(Debug, Clone, Default)]

@@ -18,7 +18,7 @@ use crate::iteration_times::log_iteration;
 use crate::memory::ArraysPlan;
 use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
-use crate::process::ProcessKind;
+use crate::process_kind::ProcessKind;
 use crate::program::Program;
 use crate::start::Start;
 use crate::states::States;

@@ -14,7 +14,7 @@ use super::{Advanced, Job, PartStatistics, PartWork, ScanDirection, TileDemand};
 use crate::instructions::Instructions;
 use crate::options::RunOptions;
 use crate::parts::Part;
-use crate::process::ProcessKind;
+use crate::process_kind::ProcessKind;
 use crate::scheduler::MemoryDemand;
 use crate::statistics::RunStatistics;
 

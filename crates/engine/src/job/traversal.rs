@@ -15,7 +15,7 @@ use crate::iteration_times::IterationTimes;
 use crate::memory::{Held, long_rows_of};
 use crate::options::RunOptions;
 use crate::parts::Part;
-use crate::process::ProcessKind;
+use crate::process_kind::ProcessKind;
 use crate::scheduler::{MemoryDemand, Taken};
 use crate::statistics::RunStatistics;
 use crate::traverse::{RowsWanted, RunAhead, Traversal};
