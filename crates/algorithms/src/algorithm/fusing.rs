@@ -195,8 +195,8 @@ pub(crate) fn run_open_lanes<P: Program + Clone + 'static>(
     Ok(())
 }
 
-/// Returns the bytes of the results of `count` lanes that leave before the others. One of them at a
-/// time is copied together.
+/// Returns the bytes of the results of `count` lanes that leave before the others. One at a time
+/// is gathered from its copies, which takes its size once more.
 pub(crate) fn left_bytes<P: Program>(count: usize, graph: &Graph) -> u64 {
     (count as u64 + 1) * graph.vertex_count() * size_of::<P::State>() as u64
 }

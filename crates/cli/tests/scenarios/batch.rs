@@ -242,13 +242,11 @@ fn parents_of_searches_that_run_as_one_are_those_of_single_runs() {
             for (index, source) in sources.iter().enumerate() {
                 let name = format!("{name}-{}", index + 1);
                 let words = format!("bfs {words} --source {source}");
-                let alone = format!("run {words} g.tegula -o alone.parquet --force --json");
-                let alone = shop.tegula(&alone).done().json();
+                let alone = format!("run {words} g.tegula -o alone.parquet --force");
+                shop.tegula(&alone).done();
                 let path = format!("out/{name}.parquet");
                 assert!(shop.read("alone.parquet") == shop.read(&path), "{words}, {settings}");
                 assert!(fused_with(&objects, &name).len() > 20, "{words}, {settings}");
-                let job = objects.iter().find(|object| object["name"] == *name).unwrap();
-                assert_eq!(job["iterations"], alone["iterations"], "{words}, {settings}");
             }
         }
     }

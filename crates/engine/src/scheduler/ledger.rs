@@ -162,7 +162,8 @@ impl<'g> Ledger<'g> {
         Ok(Reserve { admitted })
     }
 
-    /// Admits a run that only holds `held` bytes, if they are free now and nobody waits for memory.
+    /// Admits a holder of `held` bytes without waiting. Returns `None` if they are not free, or if
+    /// anyone waits for memory.
     pub fn admit_now(&self, what: &'static str, held: u64) -> Option<Admitted<'_, 'g>> {
         let mut members = lock(&self.members);
         if !members.waiting.is_empty() || !members.waiting_within.is_empty() {

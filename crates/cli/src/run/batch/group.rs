@@ -54,6 +54,11 @@ impl<'b> Queue<'b> {
         self.0.pop_first().map(|(_, waiting)| waiting)
     }
 
+    /// Returns when the next job arrives, after the start.
+    pub fn arrival(&self) -> Option<Duration> {
+        self.0.values().next().map(|waiting| waiting.job.after)
+    }
+
     /// Returns how many jobs arrive by `now` and can be one run with `first`.
     pub fn count_like(&self, first: &BatchJob, graph: &Graph, now: Duration) -> usize {
         let arrived = self.0.values().take_while(|waiting| waiting.job.after <= now);
@@ -218,7 +223,9 @@ impl Grouping<'_> {
         let is_wanted = like(Duration::MAX) > like(now);
         if is_wanted && let Some(entrance) = prepared.entrance() {
             let mut open = needs.clone();
-            open.estimate.vertex_bytes += prepared.left_bytes(members.len(), self.graph);
+            // What lanes leave together stays until the last of them is taken, so joiners count too.
+            let most = job.request.fused_max();
+            open.estimate.vertex_bytes += prepared.left_bytes(most, self.graph);
             if open.needed() <= self.budget {
                 return Group { members, needs: open, entrance: Some(entrance) };
             }

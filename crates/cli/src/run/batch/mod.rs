@@ -8,6 +8,7 @@ mod estimate;
 mod group;
 mod jobs;
 mod open_run;
+mod turns;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Found, Prepared};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::side_table::TableRead;
-use tegula_engine::{Executor, Graph, RunOptions, Scheduler, WriterMemory};
+use tegula_engine::{Executor, Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Unit, lock, start_in, start_workers};
 use tegula_store::Error;
 use tegula_tables::{check_is_in_no_graph, check_parent};
@@ -38,6 +39,7 @@ pub use args::{BatchArgs, command, is_asked_for};
 use group::{Fit, Grouping, Queue, Waiting};
 use jobs::BatchJob;
 use open_run::OpenRun;
+use turns::{Turn, Turns};
 
 /// The most tables of jobs that ran as one that are written at the same time.
 const WRITERS_MAX: usize = 2;
@@ -176,7 +178,7 @@ fn run_all(
             session,
             begun,
             queue: Mutex::new(Queue::new(planned.iter().map(|planned| &planned.job))),
-            turns: Default::default(),
+            turns: Turns::default(),
             open_runs: Mutex::default(),
             totals: Mutex::default(),
         };
@@ -207,9 +209,7 @@ struct Batch<'b> {
     /// Held by the job that is next to get memory. So jobs get it in the order of arrival, and only
     /// this one and jobs of groups that were tried hold the tables of their options.
     queue: Mutex<Queue<'b>>,
-    /// Each held while the tables of a run are written. Writing takes memory beside the memory of
-    /// the jobs: the first turn has it always, and the second one only where there is room.
-    turns: [Mutex<()>; 2],
+    turns: Turns,
     /// The runs that others may join.
     open_runs: Mutex<Vec<Arc<OpenRun<'b>>>>,
     totals: Mutex<Totals>,
@@ -220,13 +220,16 @@ impl<'b> Batch<'b> {
     fn follow(&self) {
         loop {
             let mut queue = lock(&self.queue);
-            let Some(waiting) = queue.next() else { return };
-            let arrival = self.begun + waiting.job.after;
-            while let Some(left) = arrival.checked_duration_since(Instant::now())
+            let Some(arrival) = queue.arrival() else { return };
+            if let Some(left) = (self.begun + arrival).checked_duration_since(Instant::now())
                 && !self.session.cancel.is_cancelled()
             {
+                // A job that could not join a run goes before one that has not arrived.
+                drop(queue);
                 park_timeout(left.min(LOOK));
+                continue;
             }
+            let Some(waiting) = queue.next() else { return };
             let mut together = vec![&self.planned[waiting.place]];
             let outcome = guarded(|| self.run(waiting, queue, &mut together));
             if let Err(failure) = outcome {
@@ -300,6 +303,9 @@ impl<'b> Batch<'b> {
                 self.run_open(group, entrance, &options, queued)
             }
         };
+        if members.is_empty() {
+            return Ok(());
+        }
         *together = members.iter().map(|member| &self.planned[member.place]).collect();
         let prepared: Vec<_> = members.into_iter().map(|member| member.prepared).collect();
         let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
@@ -322,18 +328,8 @@ impl<'b> Batch<'b> {
 
     /// Waits until the tables of a run may be written: as long as the returned value lives. Results
     /// on disk take what memory is left, so they have the first turn only.
-    fn turn_to_write(&self, are_in_memory: bool) -> (MutexGuard<'_, ()>, Option<WriterMemory<'b>>) {
-        let [first, second] = &self.turns;
-        if let Ok(turn) = first.try_lock() {
-            return (turn, None);
-        }
-        if are_in_memory
-            && let Ok(turn) = second.try_lock()
-            && let Some(memory) = self.scheduler.writer_memory()
-        {
-            return (turn, Some(memory));
-        }
-        (lock(first), None)
+    fn turn_to_write(&self, are_in_memory: bool) -> Turn<'_> {
+        self.turns.wait(|| if are_in_memory { self.scheduler.writer_memory() } else { None })
     }
 
     /// Writes the tables of jobs that ran as one, two at a time. The second one takes less memory than

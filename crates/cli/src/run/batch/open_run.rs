@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Entrance, Left, Needs, Prepared};
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::RunOptions;
-use tegula_machine::threads::{lock, start_in, start_workers, unlocked};
+use tegula_machine::threads::{guarded, lock, start_in, start_workers, unlocked};
 
 use super::group::{Group, Grouping, Member, Queue};
 use super::jobs::BatchJob;
 use super::{Batch, Ended, Planned};
-use crate::errors::{Result, guarded};
+use crate::errors::{self, Result};
 use crate::progress::JobBar;
 
 /// A run that like jobs may join.
@@ -58,8 +58,9 @@ impl<'b> OpenRun<'b> {
         run
     }
 
-    /// Returns whether a job should join: whether the iterations that the run then needs besides take
-    /// less time than runs of this job, and of those that arrive meanwhile, by themselves.
+    /// Returns whether a job should join. This makes the run longer. It pays if the time of these
+    /// iterations is less than that of single runs of this job and of the like jobs that arrive
+    /// meanwhile.
     fn is_worth_joining(
         &self,
         member: &Member<'_>,
@@ -127,7 +128,13 @@ impl<'b> Batch<'b> {
         let graph = self.grouping.graph;
         let Member { place, job, ref prepared, .. } = member;
         let estimate = prepared.estimate_joining(graph);
-        let reserve = estimate.reserve(self.scheduler, &self.session.cancel)?;
+        let Ok(reserve) = estimate.reserve(self.scheduler, &self.session.cancel) else {
+            return Ok(Some((member, queue)));
+        };
+        // The run may have ended while this job waited for memory.
+        if !run.entrance.has_room() {
+            return Ok(Some((member, queue)));
+        }
         {
             let mut members = lock(&run.members);
             let end = run.entrance.iterations() as f64 + 1.0 + rounds(&member.needs);
@@ -191,7 +198,8 @@ impl<'b> Batch<'b> {
                 queued: queued.saturating_sub(planned.job.after),
                 ran: started.elapsed(),
             };
-            (ended, left.into_found(graph, &self.session.cancel))
+            let found = guarded(|| left.into_found(graph, &self.session.cancel));
+            (ended, found)
         };
         let (sender, receiver) = channel();
         let leaving = Leaving { receiver: Mutex::new(receiver), left: Mutex::default() };
@@ -207,12 +215,15 @@ impl<'b> Batch<'b> {
             start_workers(1, 0, || start_in(scope, "tegula-write", write).map(drop));
             lock(&self.open_runs).push(Arc::clone(&run));
             let all: Vec<&Prepared<'_>> = members.iter().map(|member| &member.prepared).collect();
-            let _ =
-                guarded(|| Ok(Prepared::run_open(&all, graph, options, &run.entrance, sender)?));
+            let _ = errors::guarded(|| {
+                Ok(Prepared::run_open(&all, graph, options, &run.entrance, sender)?)
+            });
             lock(&self.open_runs).retain(|other| !Arc::ptr_eq(other, &run));
             let rest: Vec<_> = leaving.rest().into_iter().map(ended).collect();
-            let _turn = self.turn_to_write(true);
-            self.deliver_all(rest.into_iter());
+            if !rest.is_empty() {
+                let _turn = self.turn_to_write(true);
+                self.deliver_all(rest.into_iter());
+            }
         });
         let left = unlocked(leaving.left);
         let members = members.into_iter().enumerate();
