@@ -137,10 +137,10 @@ fn a_like_job_joins_a_run_and_leaves_it_with_the_bytes_of_a_single_run() {
     // The first three run for seconds, in four lanes. The others arrive meanwhile, one by one.
     let lines = [
         r#"{"name": "long", "algorithm": "pagerank", "options": {"iterations": 20000}, "each": {"damping": [0.5, 0.6, 0.7]}}"#,
-        r#"{"name": "a", "algorithm": "pagerank", "options": {"iterations": 3}, "after_seconds": 0.1}"#,
-        r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "no.csv"}, "after_seconds": 0.2}"#,
-        r#"{"name": "b", "algorithm": "pagerank", "options": {"personalize": "seeds.csv"}, "after_seconds": 0.3}"#,
-        r#"{"name": "other", "algorithm": "wcc", "after_seconds": 0.3}"#,
+        r#"{"name": "a", "algorithm": "pagerank", "options": {"iterations": 3}, "after_seconds": 0.5}"#,
+        r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "no.csv"}, "after_seconds": 0.7}"#,
+        r#"{"name": "b", "algorithm": "pagerank", "options": {"personalize": "seeds.csv"}, "after_seconds": 0.9}"#,
+        r#"{"name": "other", "algorithm": "wcc", "after_seconds": 0.9}"#,
     ];
     let jobs: [(&str, &str, &[&str]); 5] = [
         ("long-1", "pagerank --iterations 20000 --damping 0.5", &["a", "b", "long-2", "long-3"]),
