@@ -37,10 +37,10 @@ PYTHON ?= python3
 PYTHON_ENVIRONMENT = .venv-python
 IN_ENVIRONMENT = VIRTUAL_ENV=$(CURDIR)/$(PYTHON_ENVIRONMENT) $(PYTHON_ENVIRONMENT)/bin/
 
-$(PYTHON_ENVIRONMENT): pyproject.toml
+$(PYTHON_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet --upgrade 'pip>=25.1'
-	$@/bin/pip install --quiet 'maturin>=1.16,<2' --group test
+	$@/bin/pip install --quiet --constraint python/constraints.txt maturin --group test
 	@touch $@
 
 python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of its own, and test it
