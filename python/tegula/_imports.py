@@ -228,7 +228,7 @@ def _tables(data: Any) -> Iterator[ArrowStream]:
         if data.ndim != 2 or data.shape[1] not in (2, 3):
             raise BadInput(f"an array of edges has 2 or 3 columns, not the shape {data.shape}")
         return iter([_of_arrays(list(data.T))])
-    if isinstance(data, tuple) and len(data) in (2, 3) and not _is_edge(data):
+    if isinstance(data, tuple) and len(data) in (2, 3) and _are_columns(data):
         return iter([_of_arrays([np.asarray(column) for column in data])])
     if not isinstance(data, Iterable) or isinstance(data, str | bytes | dict):
         raise BadInput(f"a {type(data).__name__} has no edges")
@@ -239,8 +239,9 @@ def _tables(data: Any) -> Iterator[ArrowStream]:
     return iter(data)
 
 
-def _is_edge(data: tuple[Any, ...]) -> bool:
-    return all(isinstance(cell, int | float | str | np.generic) for cell in data)
+def _are_columns(data: tuple[Any, ...]) -> bool:
+    """Whether a tuple has arrays of sources, targets and weights, and no rows."""
+    return all(hasattr(cells, "__array__") and not isinstance(cells, np.generic) for cells in data)
 
 
 def _of_rows(rows: Sequence[Sequence[Any]]) -> ArrowStream:

@@ -57,6 +57,19 @@ def test_an_array_of_two_columns_is_a_list_of_edges() -> None:
         assert len(graph.neighbours(list(range(50)))) == 1000
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_a_tuple_of_pairs_is_a_list_of_edges(count: int) -> None:
+    edges = tuple(EDGES[:count])
+    with tg.from_edges(edges) as graph:
+        assert pairs_of(graph, sorted({source for source, _ in edges})) == sorted(edges)
+
+
+def test_a_tuple_of_arrays_has_columns() -> None:
+    columns = (pd.Series([1, 3]), np.array([2, 4]))
+    with tg.from_edges(columns) as graph:
+        assert pairs_of(graph, [1, 3]) == [(1, 2), (3, 4)]
+
+
 def test_columns_are_chosen_by_name_or_position() -> None:
     table = pa.table({"w": [0.5, 2.0], "to": [2, 3], "from": [1, 2]})
     with tg.from_edges(table, weight="w") as graph:
@@ -83,6 +96,28 @@ def test_a_stream_is_read_a_table_at_a_time() -> None:
 
     with tg.from_edges(batches()) as graph:
         assert (held, graph.info().edges) == (10, 100)
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (
+            {"target": [3], "source": [4]},
+            "row 1: this table has the columns `target`, `source`, "
+            "but the first one has `source`, `target`",
+        ),
+        ({"source": [3], "to": [4]}, "the columns `source`, `to`"),
+        ({"source": [3]}, "the columns `source`, but"),
+        ({"source": [3.0], "target": [4]}, "column `source` has the type Float64"),
+        ({"source": [3], "target": ["4"]}, "column `target` has the type Utf8"),
+    ],
+)
+def test_later_tables_have_the_columns_of_the_first(later, message: str, folder: Path) -> None:
+    tables = [pa.table({"source": [1], "target": [2]}), pa.table(later)]
+    with pytest.raises(tg.BadInput) as error:
+        tg.from_edges(iter(tables), path=folder / "g.tegula")
+    assert message in str(error.value)
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tegula_algorithms::algorithm::{Needs, StreamedLayout};
 use tegula_engine::Graph;
 use tegula_machine::disk::Speed;
+use tegula_machine::threads::Cancel;
 use tegula_store::graph::{IdType, OrderChoice};
 
 use super::shared::Shared;
@@ -64,11 +65,12 @@ impl Degrees {
 }
 
 /// Returns what a graph holds, as JSON.
-pub fn info(graph: &Graph) -> Result<String> {
+pub fn info(graph: &Graph, cancel: &Cancel) -> Result<String> {
     let manifest = graph.manifest();
     let (mut out, mut into) = (Degrees::NONE, Degrees::NONE);
     let (mut seen, mut isolated) = (0, 0);
     graph.for_each_degrees(|_, out_degrees, in_degrees| {
+        cancel.check()?;
         out.add(out_degrees);
         into.add(in_degrees);
         seen += out_degrees.len() as u64;

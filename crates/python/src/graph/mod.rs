@@ -82,7 +82,7 @@ impl Graph {
         work(py, None, |work| {
             let _turn = shared.turn(&work.cancel)?;
             let graph = shared.graph()?;
-            facts::info(&graph)
+            facts::info(&graph, &work.cancel)
         })
     }
 

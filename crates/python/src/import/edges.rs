@@ -103,25 +103,30 @@ impl Places {
         let are_strings = |&column: &usize| holds_strings(schema.field(column).data_type());
         let has_strings = ids == IdKind::String || columns[..2].iter().any(are_strings);
         let places = Places { columns, has_strings, schema: SchemaRef::clone(&schema) };
-        for &column in &places.columns[..2] {
-            let field = schema.field(column);
-            let is_id = field.data_type().is_integer() || holds_strings(field.data_type());
-            if !is_id || (ids == IdKind::Integer && places.has_strings) {
-                let wanted =
-                    if ids == IdKind::Integer { "integers" } else { "integers or strings" };
-                let (name, kind) = (field.name(), field.data_type());
+        places.check_types(&schema, ids != IdKind::Integer)?;
+        Ok(places)
+    }
+
+    /// Refuses weights that are no numbers, and ids that are no integers nor, with `strings`,
+    /// strings.
+    fn check_types(&self, schema: &Schema, strings: bool) -> Result<()> {
+        for &column in &self.columns[..2] {
+            let (name, kind) = (schema.field(column).name(), schema.field(column).data_type());
+            let is_id = kind.is_integer() || (strings && holds_strings(kind));
+            if !is_id {
+                let wanted = if strings { "integers or strings" } else { "integers" };
                 let message = format!("column `{name}` has the type {kind}; ids are {wanted}");
                 return Err(Failure::bad_input(message));
             }
         }
-        if let Some(&weight) = places.columns.get(2)
+        if let Some(&weight) = self.columns.get(2)
             && !schema.field(weight).data_type().is_numeric()
         {
             let (name, kind) = (schema.field(weight).name(), schema.field(weight).data_type());
             let message = format!("column `{name}` has the type {kind}; weights are numbers");
             return Err(Failure::bad_input(message));
         }
-        Ok(places)
+        Ok(())
     }
 
     /// The columns of the file.
@@ -137,10 +142,19 @@ impl Places {
 
     /// Returns the rows as they are written. `first` rows came before.
     fn checked(&self, rows: &RecordBatch, schema: &SchemaRef, first: u64) -> Result<RecordBatch> {
-        if rows.num_columns() != self.schema.fields().len() {
-            let message = format!("row {first}: this table has other columns than the first one");
+        let names = |schema: &Schema| -> Vec<String> {
+            schema.fields().iter().map(|field| field.name().clone()).collect()
+        };
+        let (here, wanted) = (names(&rows.schema()), names(&self.schema));
+        if here != wanted {
+            let (here, wanted) = (here.join("`, `"), wanted.join("`, `"));
+            let message = format!(
+                "row {first}: this table has the columns `{here}`, but the first one has `{wanted}`"
+            );
             return Err(Failure::bad_input(message));
         }
+        // Ids of the first table are integers, unless one of its columns has strings.
+        self.check_types(&rows.schema(), self.has_strings)?;
         let columns = self.columns.iter().zip(schema.fields()).map(|(&place, field)| {
             let name = self.schema.field(place).name();
             checked_column(rows.column(place), field.data_type(), name, first)
