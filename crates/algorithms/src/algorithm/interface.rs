@@ -11,7 +11,7 @@ use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 use super::abilities::Abilities;
 use super::description::Description;
 use super::fusing::Fusing;
-use super::work::Work;
+use super::work::{Iterations, Work};
 use crate::answer::Answer;
 use crate::error::{Hint, Result, Setting};
 use crate::side_table::{TableSource, TableSources, Tables};
@@ -195,33 +195,6 @@ impl Checkpointing {
     /// Returns that a run of `P` can keep checkpoints.
     pub(crate) fn of<P: Program>() -> Checkpointing {
         Checkpointing::Kept { state_bytes: size_of::<P::State>() }
-    }
-}
-
-/// What is known about the number of iterations before a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Iterations {
-    /// Nothing.
-    Unknown,
-    /// They end when little changes, or after this number.
-    AtMost(u64),
-    /// There are exactly this many, or fewer if nothing changes any more.
-    Exactly(u64),
-}
-
-impl Iterations {
-    /// Returns those of a run that ends when the change is within a tolerance, or after `most`.
-    /// With a tolerance of 0, it ends early only if nothing changes at all.
-    pub fn until(tolerance: f64, most: u64) -> Iterations {
-        if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
-    }
-
-    /// Returns their number, where it is known.
-    pub fn known(self) -> Option<u64> {
-        match self {
-            Iterations::Exactly(count) => Some(count),
-            Iterations::Unknown | Iterations::AtMost(_) => None,
-        }
     }
 }
 

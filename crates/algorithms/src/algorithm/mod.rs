@@ -33,11 +33,10 @@ pub(crate) use fusing::{
     LANES, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
 };
 pub use interface::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, Options, SideFiles,
-    Weights,
+    Algorithm, Checkpointing, Edges, Found, LessMemory, ModelFile, Options, SideFiles, Weights,
 };
 pub use needs::{Needs, StreamedLayout, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
 pub use request::{Prepared, Request};
 pub(crate) use work::degree_sum;
-pub use work::{Rate, Work};
+pub use work::{Iterations, Rate, Work};

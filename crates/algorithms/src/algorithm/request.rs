@@ -9,9 +9,9 @@ use tegula_engine::{Estimate, Graph, RunOptions};
 
 use super::fusing::{Entrance, Left, Member, OpenFusing, Width};
 use super::interface::{
-    Algorithm, Checkpointing, Edges, Found, Iterations, LessMemory, ModelFile, SideFiles, Weights,
+    Algorithm, Checkpointing, Edges, Found, LessMemory, ModelFile, SideFiles, Weights,
 };
-use super::work::Work;
+use super::work::{Iterations, Work};
 use crate::error::Result;
 use crate::side_table::{TableOptions, TableRead, TableSources, Tables};
 

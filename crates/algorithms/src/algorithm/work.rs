@@ -15,8 +15,34 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 use tegula_engine::Graph;
 
-use super::interface::Iterations;
 use crate::error::Result;
+
+/// What is known about the number of iterations before a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Iterations {
+    /// Nothing.
+    Unknown,
+    /// They end when little changes, or after this number.
+    AtMost(u64),
+    /// There are exactly this many, or fewer if nothing changes any more.
+    Exactly(u64),
+}
+
+impl Iterations {
+    /// Returns those of a run that ends when the change is within a tolerance, or after `most`.
+    /// With a tolerance of 0, it ends early only if nothing changes at all.
+    pub fn until(tolerance: f64, most: u64) -> Iterations {
+        if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
+    }
+
+    /// Returns their number, where it is known.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Iterations::Exactly(count) => Some(count),
+            Iterations::Unknown | Iterations::AtMost(_) => None,
+        }
+    }
+}
 
 /// The visits of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
