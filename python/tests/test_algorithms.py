@@ -75,7 +75,7 @@ def undirected():
 def test_an_algorithm_runs(undirected: tg.Graph, entry) -> None:
     options = WITH_OPTIONS.get(entry["name"], {})
     if options is None:
-        pytest.skip("it has a test of its own")
+        pytest.skip("it needs an input of its own")
     result = undirected.run(entry["name"], **options)
     assert result.algorithm == entry["name"]
     names = [column["name"] for column in entry["schema"]["columns"]]
