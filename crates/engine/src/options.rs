@@ -4,7 +4,6 @@ use std::path::Path;
 
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Progress, Silent};
-use tegula_store::Result;
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
 
@@ -153,11 +152,7 @@ impl RunOptions<'_> {
     /// # Panics
     /// When the scheduler of the options is for another graph, or the reserve is not of this
     /// scheduler.
-    pub(crate) fn with_scheduler<R>(
-        &self,
-        graph: &Graph,
-        body: impl FnOnce(&Scheduler<'_>) -> Result<R>,
-    ) -> Result<R> {
+    pub fn with_scheduler<R>(&self, graph: &Graph, body: impl FnOnce(&Scheduler<'_>) -> R) -> R {
         match self.scheduler {
             Some(scheduler) => {
                 assert!(scheduler.is_of(graph), "a scheduler is for one graph");

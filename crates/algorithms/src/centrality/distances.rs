@@ -1,19 +1,27 @@
 //! What the centralities share that follow from the distances to each vertex.
+//!
+//! 64 searches run [together](crate::shared::together), then the next 64. Each vertex keeps one sum
+//! over all searches. Levels and searches come in a fixed order, so the sums have the same bits
+//! whether a search scans tiles or follows rows.
 
 use std::num::NonZeroU64;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::{self, RowsWanted, estimate_rows};
-use tegula_engine::{Estimate, Graph, RunOptions, ShortId};
-use tegula_store::rows::Direction;
+use tegula_engine::traverse::Directions;
+use tegula_engine::{
+    Arrays, Estimate, Graph, RunOptions, RunStatistics, ShortId, Start, States, Unit, Value,
+    VertexId,
+};
+use tegula_machine::threads::Silent;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::algorithm::{Found, Work};
+use crate::algorithm::{Edges, Found, Iterations, Work};
 use crate::answer::{Scores, Values};
 use crate::error::Result;
 use crate::shared::id_order::with_order_streamed;
-use crate::shared::samples::{self, Sample, Sources};
-use crate::shared::searches::{self, Searches};
+use crate::shared::samples::{self, Sample};
+use crate::shared::together::{Cutoff, ReachedBy, Together, WIDTH};
 
 /// Options of a centrality by distances.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,51 +36,123 @@ pub struct DistanceOptions {
     pub seed: u64,
 }
 
-impl DistanceOptions {
-    /// Estimates the memory that a run needs, which keeps a `D` for each vertex.
-    pub(super) fn estimate<D>(&self, graph: &Graph) -> Result<Estimate> {
-        let held = self.size::<D>(graph);
-        with_order_streamed(estimate_rows(graph, RowsWanted::forward(false), held), graph)
+/// A sum over the distances to a vertex; all zeroes if there are none.
+pub(super) trait DistanceSum: Value {
+    /// Adds the distance `level`, once for each of `count` searches.
+    fn add(&mut self, level: u32, count: u32);
+}
+
+/// The state of a vertex.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C, packed)]
+struct Near<D> {
+    seen: u64,
+    last: u64,
+    sum: D,
+}
+
+impl<D: DistanceSum> ReachedBy for Near<D> {
+    fn begin(known: Near<D>, searches: u64) -> Near<D> {
+        Near { seen: searches, last: searches, sum: known.sum }
     }
 
-    /// Bytes held beside the rows.
-    fn size<D>(&self, graph: &Graph) -> u64 {
-        let distances = size_of::<D>() as u64 * graph.vertex_count();
-        Sample::size(graph, self.samples) + Searches::size(graph.vertex_count()) + distances
+    #[inline(always)]
+    fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    #[inline(always)]
+    fn last(&self) -> u64 {
+        self.last
+    }
+
+    #[inline(always)]
+    fn reach(&mut self, searches: u64, level: u32) {
+        self.seen |= searches;
+        self.last = searches;
+        let mut sum = self.sum;
+        sum.add(level, searches.count_ones());
+        self.sum = sum;
+    }
+}
+
+impl DistanceOptions {
+    /// The edges of a run that sums up `D`.
+    pub(super) fn edges<D: DistanceSum>() -> Edges {
+        let rows_size = tegula_engine::rows_size::<Together<Near<D>>>;
+        Edges::Either { directions: Directions::Forward, rows_size }
+    }
+
+    /// Estimates the memory of a run that sums up `D`.
+    pub(super) fn estimate<D: DistanceSum>(
+        &self,
+        graph: &Graph,
+        threads: usize,
+    ) -> Result<Estimate> {
+        let estimate = tegula_engine::estimate::<Together<Near<D>>>(graph, threads);
+        let vertex_bytes = estimate.vertex_bytes + Sample::size(graph, self.samples);
+        with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
 
     /// Returns the work of a run, as `kind`.
     pub(super) fn work(&self, kind: &'static str, graph: &Graph) -> Work {
-        searches::work(kind, graph, samples::count(graph, self.samples))
+        let runs = samples::count(graph, self.samples).div_ceil(WIDTH as u64);
+        Work::of_rounds(kind, graph, Iterations::Exactly(runs))
     }
 
-    /// Searches from the sampled vertices. When searches reach another vertex, `add` gets the `D`
-    /// of that vertex, its distance, and a bit for each of these searches. `centrality` gets the
-    /// `D` of a vertex in the end, and the number of other vertices that were searched from.
-    pub(super) fn run<D: Copy + Default + Send>(
+    /// Searches from the sampled vertices, and sums up the distances to each other vertex.
+    /// `centrality` gets the sum of a vertex, and the number of other vertices that were searched
+    /// from.
+    pub(super) fn run<D: DistanceSum>(
         &self,
         graph: &Graph,
         options: &RunOptions<'_>,
-        mut add: impl FnMut(&mut D, u32, u64) + Send,
         centrality: impl Fn(D, usize) -> f64,
     ) -> Result<Found> {
         let sample = Sample::draw(graph, self.samples, self.seed, &options.cancel)?;
-        let mut distances = vec![D::default(); graph.vertex_count() as usize];
-        let wanted = RowsWanted::forward(false);
-        let statistics = traverse::run(graph, wanted, self.size::<D>(graph), options, |job| {
-            let searches = Searches::new(job, graph.short_vertex_count()?, &[Direction::Forward]);
-            searches.run_all(&sample.vertices, options, |level, vertex, searches| {
-                if level > 0 {
-                    add(&mut distances[vertex.index()], level, searches);
-                }
-            })
-        })?;
-        let distances = distances.into_iter().zip((0..).map(ShortId));
-        let centralities: Vec<f64> = distances
-            .map(|(distances, vertex)| centrality(distances, sample.others(vertex)))
+        let (states, statistics) = sums::<D>(graph, &sample.vertices, options)?;
+        let centralities: Vec<f64> = states
+            .iter()
+            .zip((0..).map(ShortId))
+            .map(|(state, vertex)| centrality(state.sum, sample.others(vertex)))
             .collect();
-        let figures = Sources::of(graph, self.samples);
+        let figures = samples::Sources::of(graph, self.samples);
         let values = Values::of(centralities.into(), graph, &options.cancel)?;
         Ok(Found::new(Scores { column: "centrality", values, figures }, statistics))
     }
+}
+
+/// Searches from all sources, [`WIDTH`] at a time. Returns the states after the last search.
+fn sums<D: DistanceSum>(
+    graph: &Graph,
+    sources: &[ShortId],
+    options: &RunOptions<'_>,
+) -> Result<(Vec<Near<D>>, RunStatistics)> {
+    let (mut known, mut statistics) = (None, RunStatistics::default());
+    let progress = options.progress;
+    progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);
+    options.with_scheduler(graph, |scheduler| {
+        // Tiles and rows stay in memory from one run to the next.
+        let options = &RunOptions {
+            scheduler: Some(scheduler),
+            progress: &Silent,
+            arrays: Arrays::InMemory,
+            ..options.clone()
+        };
+        for together in sources.chunks(WIDTH) {
+            let searches =
+                together.iter().map(|&source| (VertexId::from(source).into(), Cutoff::MAX));
+            let program = Together::new(searches, Directions::Forward);
+            let start = Start { program, known: known.take() };
+            let outcome = tegula_engine::run_anywhere(graph, start, options)?;
+            known = Some(outcome.states);
+            statistics.add(outcome.statistics);
+            progress.advance(together.len() as u64);
+        }
+        Ok::<(), tegula_engine::Error>(())
+    })?;
+    progress.end();
+    // Without sources there are no vertices.
+    let states = known.map_or(Ok(Vec::new()), States::into_vec)?;
+    Ok((states, statistics))
 }

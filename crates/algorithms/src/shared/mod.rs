@@ -1,4 +1,4 @@
-//! What several algorithms share: ids, samples, sources, searches and sums.
+//! What several algorithms share: ids, samples, sources, searches that run together, and sums.
 
 pub mod original_ids;
 pub mod vertex_list;
@@ -8,7 +8,7 @@ pub(crate) mod find_vertex;
 pub(crate) mod id_order;
 pub(crate) mod random;
 pub(crate) mod samples;
-pub(crate) mod searches;
 pub(crate) mod sources;
 pub(crate) mod tally;
+pub(crate) mod together;
 pub(crate) mod union_find;

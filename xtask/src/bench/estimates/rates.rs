@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cases::{self, Case, STEPS_DOWN, Subject};
 use super::fit::{Observed, fit};
@@ -16,7 +16,7 @@ use crate::tegula::Result;
 use crate::tegula::arguments::Arguments;
 use crate::tegula::command::number;
 
-const USAGE: &str = "usage: cargo xtask fit-rates [--scale S]";
+const USAGE: &str = "usage: cargo xtask fit-rates [--scale S] [--only KIND]..";
 /// Runs per case; the median counts.
 const ROUNDS: usize = 3;
 /// The kind of work that runs do first where they find no rows.
@@ -29,7 +29,7 @@ const STEPS_SMALLER: u32 = 4;
 const RATES: &str = "crates/algorithms/src/algorithm/rates.json";
 
 /// A rate, as the estimate reads it from the file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Rate {
     kind: String,
     edge_seconds: f64,
@@ -55,24 +55,31 @@ struct Seen {
     passes: Option<f64>,
 }
 
-/// Fits the rates and writes them.
+/// Fits the rates and writes them. With `--only`, the other rates stay as they are.
 pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
     let mut arguments = Arguments::new(arguments, USAGE);
-    let mut scale = SCALE - STEPS_DOWN;
+    let (mut scale, mut only) = (SCALE - STEPS_DOWN, Vec::new());
     while let Some(option) = arguments.next() {
         match option {
             "--scale" => scale = arguments.value("--scale")?,
+            "--only" => only.push(arguments.value::<String>("--only")?),
             _ => return arguments.unknown(option),
         }
     }
     let settings = Settings { scale: scale + STEPS_DOWN, rounds: ROUNDS, is_quick: false };
     let lab = Lab::open(root, settings)?;
+    let is_wanted = |kind: &str| only.is_empty() || only.iter().any(|only| only == kind);
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();
     for scale in [scale, scale.saturating_sub(STEPS_SMALLER)] {
         for subject in Subject::all(&lab, scale)? {
-            seen.entry(BUILDING_ROWS).or_default().times.push(subject.rows);
-            seen.entry(WRITING_GRAPH).or_default().times.push(subject.written(&lab)?);
-            for case in cases::of(&lab, &subject)? {
+            if is_wanted(BUILDING_ROWS) {
+                seen.entry(BUILDING_ROWS).or_default().times.push(subject.rows);
+            }
+            if is_wanted(WRITING_GRAPH) {
+                seen.entry(WRITING_GRAPH).or_default().times.push(subject.written(&lab)?);
+            }
+            let cases = cases::of(&lab, &subject)?;
+            for case in cases.into_iter().filter(|case| is_wanted(case.kind)) {
                 println!("{}, {}", case.kind, subject.title);
                 observe(&lab, &subject, &case, seen.entry(case.kind).or_default())?;
             }
@@ -80,9 +87,15 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
         }
         seen.values_mut().for_each(|seen| seen.is_of_small = true);
     }
-    let rates: Vec<Rate> = seen.into_iter().map(|(kind, seen)| seen.rate(kind)).collect();
+    let path = root.join(RATES);
+    let mut rates: Vec<Rate> = seen.into_iter().map(|(kind, seen)| seen.rate(kind)).collect();
+    if !only.is_empty() {
+        let earlier: Vec<Rate> = serde_json::from_slice(&fs::read(&path)?)?;
+        rates.extend(earlier.into_iter().filter(|rate| !is_wanted(&rate.kind)));
+        rates.sort_by(|one, other| one.kind.cmp(&other.kind));
+    }
     let json = serde_json::to_string_pretty(&rates)? + "\n";
-    fs::write(root.join(RATES), json)?;
+    fs::write(path, json)?;
     println!("written to {RATES}");
     Ok(())
 }

@@ -9,20 +9,20 @@
 //! that reach v, so vertices of small components do not seem central (Wasserman, Faust, *Social
 //! Network Analysis*, 1994). Closeness is 0 if no vertex reaches v.
 //!
-//! It runs a breadth-first search from each vertex, 64 at a time along the rows: see
-//! [`searches`](crate::shared::searches). With samples, it searches from the sampled vertices only.
+//! It runs a breadth-first search from each vertex, 64 [at a time](crate::shared::together), which
+//! scan tiles or follow rows. With samples, it searches from the sampled vertices only.
 //! Then r and s are taken over the samples, and V - 1 becomes the number of samples other than v
 //! (Eppstein, Wang, *Fast Approximation of Centrality*, Journal of Graph Algorithms and
 //! Applications 8, 2004: with log V / e^2 samples the averages are off by at most e times the
-//! diameter, with high probability). Weights are ignored. Memory: 44 bytes a vertex, 16 for a
-//! sample, and the index of the rows.
+//! diameter, with high probability). Weights are ignored. Memory: 37 bytes a vertex, and 16
+//! for a sample.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::distances::DistanceOptions;
+use super::distances::{DistanceOptions, DistanceSum};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::error::Result;
 
@@ -45,7 +45,7 @@ impl Algorithm for ClosenessOptions {
             Column::VERTEX,
             Column::number("centrality", "the closeness; 0 for a vertex that no other reaches"),
         ],
-        memory: "44 bytes a vertex, and rows",
+        memory: "37 bytes a vertex",
         source: Some(
             "Wasserman, Faust, Social Network Analysis, 1994; Eppstein, Wang, Journal of Graph \
                 Algorithms and Applications 8, 2004",
@@ -56,11 +56,11 @@ impl Algorithm for ClosenessOptions {
     type Files = ();
 
     fn edges(&self) -> Edges {
-        Edges::Rows(Directions::Forward)
+        DistanceOptions::edges::<Distances>()
     }
 
-    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
-        self.distances.estimate::<Distances>(graph)
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        self.distances.estimate::<Distances>(graph, threads)
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
@@ -68,26 +68,28 @@ impl Algorithm for ClosenessOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        self.distances.run(graph, options, Distances::add, Distances::closeness)
+        self.distances.run(graph, options, Distances::closeness)
     }
 }
 
 /// The distances to a vertex.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C, packed(4))]
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C, packed)]
 struct Distances {
     sum: u64,
     /// Number of other vertices with a path to it.
     count: u32,
 }
 
-impl Distances {
-    /// Counts the searches, a bit each, that reach the vertex in a level.
-    fn add(&mut self, level: u32, searches: u64) {
-        self.count += searches.count_ones();
-        self.sum += u64::from(level) * u64::from(searches.count_ones());
+impl DistanceSum for Distances {
+    #[inline(always)]
+    fn add(&mut self, level: u32, count: u32) {
+        self.count += count;
+        self.sum += u64::from(level) * u64::from(count);
     }
+}
 
+impl Distances {
     /// The closeness if `others` other vertices were searched from.
     fn closeness(self, others: usize) -> f64 {
         if self.sum == 0 {

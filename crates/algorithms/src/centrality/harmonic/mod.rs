@@ -5,17 +5,15 @@
 //! ```
 //!
 //! (Marchiori, Latora, *Harmony in the Small-World*, Physica A 285, 2000.) It runs a breadth-first
-//! search from each vertex, 64 at a time along the rows: see [`searches`](crate::shared::searches).
+//! search from each vertex, 64 [at a time](crate::shared::together), which scan tiles or follow rows.
 //! With samples, it searches from the sampled vertices only, and scales the sum up to all V - 1
-//! others. Weights are ignored. Memory: 40 bytes a vertex, 16 for a sample, and the index of the
-//! rows.
+//! others. Weights are ignored. Memory: 33 bytes a vertex, and 16 for a sample.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use super::distances::DistanceOptions;
+use super::distances::{DistanceOptions, DistanceSum};
 use crate::algorithm::{Algorithm, Column, Description, Edges, Family, Found, Weights, Work};
 use crate::error::Result;
 
@@ -38,7 +36,7 @@ impl Algorithm for HarmonicOptions {
             Column::VERTEX,
             Column::number("centrality", "the sum of the inverse distances"),
         ],
-        memory: "40 bytes a vertex, and rows",
+        memory: "33 bytes a vertex",
         source: Some("Marchiori, Latora, Harmony in the Small-World, Physica A 285, 2000"),
         example: r#"{"samples": 64}"#,
     };
@@ -46,11 +44,11 @@ impl Algorithm for HarmonicOptions {
     type Files = ();
 
     fn edges(&self) -> Edges {
-        Edges::Rows(Directions::Forward)
+        DistanceOptions::edges::<f64>()
     }
 
-    fn estimate(&self, graph: &Graph, _files: &(), _threads: usize) -> Result<Estimate> {
-        self.distances.estimate::<f64>(graph)
+    fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
+        self.distances.estimate::<f64>(graph, threads)
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
@@ -59,11 +57,15 @@ impl Algorithm for HarmonicOptions {
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let others = graph.vertex_count().saturating_sub(1) as f64;
-        let add = |sum: &mut f64, level, searches: u64| {
-            *sum += f64::from(searches.count_ones()) / f64::from(level);
-        };
         // Without others the sum is 0.
-        let scaled = |sum, searched: usize| sum * (others / searched.max(1) as f64);
-        self.distances.run(graph, options, add, scaled)
+        let scaled = |sum: f64, searched: usize| sum * (others / searched.max(1) as f64);
+        self.distances.run(graph, options, scaled)
+    }
+}
+
+impl DistanceSum for f64 {
+    #[inline(always)]
+    fn add(&mut self, level: u32, count: u32) {
+        *self += f64::from(count) / f64::from(level);
     }
 }

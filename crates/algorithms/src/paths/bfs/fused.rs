@@ -1,6 +1,6 @@
-//! Several searches as one run: their distances [together], then the [parents] that are wanted.
+//! Several searches as one run: their [distances], then the [parents] that are wanted.
 //!
-//! [together]: super::together
+//! [distances]: super::distances
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics};
 
 use super::BfsOptions;
 use super::answer::Levels;
+use super::distances::{self, Distances};
 use super::parents::{self, Pass};
 use super::program::{Parent, Reached};
-use super::together::{self, ReachedBy, Together};
 use crate::algorithm::{Found, Fusing, Member, Width};
 use crate::error::Result;
 use crate::shared::id_order::with_order_streamed;
 use crate::shared::sources::Sources;
+use crate::shared::together::{self, Together};
 
 /// How searches become one run.
 pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
@@ -50,7 +51,7 @@ fn further_passes(members: &[Member<'_, BfsOptions>]) -> f64 {
 }
 
 fn estimate(members: &[Member<'_, BfsOptions>], graph: &Graph, threads: usize) -> Result<Estimate> {
-    let estimate = tegula_engine::estimate::<Together>(graph, threads);
+    let estimate = tegula_engine::estimate::<Together<Distances>>(graph, threads);
     let with_parents = searches(members, true).len();
     let answer_bytes = with_parents * size_of::<Reached>()
         + (members.len() - with_parents) * size_of::<Reached<()>>();
@@ -58,7 +59,7 @@ fn estimate(members: &[Member<'_, BfsOptions>], graph: &Graph, threads: usize) -
     let answers = answer_bytes as u64 * graph.vertex_count();
     let mut vertex_bytes = estimate.vertex_bytes + answers;
     if with_parents > 0 {
-        let held = size_of::<ReachedBy>() as u64 * graph.vertex_count() + answers;
+        let held = size_of::<Distances>() as u64 * graph.vertex_count() + answers;
         let pass = tegula_engine::estimate::<Pass>(graph, threads).vertex_bytes;
         vertex_bytes = vertex_bytes.max(pass + held);
     }
@@ -76,8 +77,9 @@ fn run(
         let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
         Ok((sources, search.cutoff.unwrap_or(u32::MAX)))
     });
+    let sources: Vec<_> = sources.collect::<Result<_>>()?;
     let directions = members.first().map_or(Directions::Forward, |(one, _)| one.direction.into());
-    let program = Together::new(sources.collect::<Result<_>>()?, directions);
+    let program = Together::<Distances>::new(sources, directions);
     let run_options = &RunOptions { checkpoints: None, ..options.clone() };
     let outcome = tegula_engine::run(graph, program, run_options)?;
     let (reached, mut statistics) = (Arc::new(outcome.states), outcome.statistics);
@@ -85,7 +87,7 @@ fn run(
     let [without, with] = [false, true].map(|with_parents| searches(members, with_parents));
     let all = (&reached, directions);
     let with_parents = parents::find(all, &with, graph, run_options, &mut statistics)?;
-    let distances = together::distances(&reached, &without);
+    let distances = distances::distances(&reached, &without);
     drop(reached);
     let (mut with_parents, mut distances) = (with_parents.into_iter(), distances.into_iter());
     let found = members.iter().zip(levels).enumerate().map(|(search, ((wanted, _), levels))| {

@@ -21,10 +21,10 @@
 //! order of the graph directory, so parents too are the same on every machine.
 
 mod answer;
+mod distances;
 mod fused;
 mod parents;
 mod program;
-mod together;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

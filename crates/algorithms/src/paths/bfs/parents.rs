@@ -12,8 +12,8 @@ use tegula_engine::{
     VertexId, take_apart,
 };
 
+use super::distances::Distances;
 use super::program::Reached;
-use super::together::ReachedBy;
 use crate::error::Result;
 
 /// Searches in a pass.
@@ -26,7 +26,7 @@ type Message = u64;
 #[derive(Debug)]
 pub(super) struct Pass {
     /// What all searches have reached.
-    reached: Arc<Vec<ReachedBy>>,
+    reached: Arc<Vec<Distances>>,
     /// The searches of the pass.
     searches: Vec<usize>,
     directions: Directions,
@@ -49,7 +49,7 @@ impl Program for Pass {
     }
 
     fn init(&self, vertex: VertexId, _: u32, (): &mut ()) -> ([Reached; WIDTH], Activity) {
-        let distances = &self.reached[vertex.index()].distances;
+        let distances = &self.reached[vertex.index()].by_search;
         let mut states = [Reached::UNREACHED; WIDTH];
         for (state, &search) in states.iter_mut().zip(&self.searches) {
             *state = Reached::without_parent(vertex, distances[search]);
@@ -94,7 +94,7 @@ impl Program for Pass {
 /// Finds the parents in the `wanted` searches, which all have `reached` these vertices along edges in
 /// these directions. The graph has short ids. Adds the statistics of the passes.
 pub(super) fn find(
-    (reached, directions): (&Arc<Vec<ReachedBy>>, Directions),
+    (reached, directions): (&Arc<Vec<Distances>>, Directions),
     wanted: &[usize],
     graph: &Graph,
     options: &RunOptions<'_>,
@@ -102,7 +102,7 @@ pub(super) fn find(
 ) -> Result<Vec<Vec<Reached>>> {
     let mut found = Vec::with_capacity(wanted.len());
     for searches in wanted.chunks(WIDTH) {
-        let bytes = size_of::<ReachedBy>() + size_of::<Reached>() * found.len();
+        let bytes = size_of::<Distances>() + size_of::<Reached>() * found.len();
         let program = Pass {
             reached: Arc::clone(reached),
             searches: searches.to_vec(),

@@ -7,9 +7,9 @@ use tegula_engine::traverse::{self, RowsWanted};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 use tegula_store::rows::Direction;
 
+use super::searches::{Searches, WIDTH};
 use crate::components::wcc::{self, Method};
 use crate::error::Result;
-use crate::shared::searches::{Searches, WIDTH};
 
 /// Bounds of the diameter.
 #[derive(Debug, Clone)]

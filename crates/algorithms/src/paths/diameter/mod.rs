@@ -7,14 +7,14 @@
 //! greatest distance seen, the latter is the diameter (iFUB: Crescenzi, Grossi, Habib, Lanzi,
 //! Marino, *On Computing the Diameter of Real-World Undirected Graphs*, Theoretical Computer
 //! Science 514, 2013). Most real graphs take some dozens of searches; 64 run at a time: see
-//! [`searches`](crate::shared::searches). After the maximum number of searches, the result is a
-//! pair of bounds.
+//! [`searches`]. After the maximum number of searches, the result is a pair of bounds.
 //!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.
 
 mod answer;
 mod bounds;
+mod searches;
 
 use std::num::NonZeroU64;
 

@@ -7,21 +7,18 @@
 //! alone. Memory: 32 bytes a vertex.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use tegula_engine::traverse::{Filter, RowsJob, Sequential};
-use tegula_engine::{Graph, IterationTimes, Result, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{IterationTimes, Result, Row, RunStatistics, ShortId};
 use tegula_store::rows::Direction;
 
-use crate::algorithm::{Iterations, Work};
-
 /// Searches that run together.
-pub(crate) const WIDTH: usize = 64;
+pub(super) const WIDTH: usize = 64;
 /// A level with at least one vertex in `DENSE_SHARE` is followed in a pass over all vertices.
 const DENSE_SHARE: usize = 16;
 
 /// Searches along edges from up to [`WIDTH`] vertices at a time.
-pub(crate) struct Searches<'s> {
+pub(super) struct Searches<'s> {
     job: &'s RowsJob<'s>,
     /// The directions in which they follow edges.
     directions: &'s [Direction],
@@ -36,14 +33,9 @@ pub(crate) struct Searches<'s> {
     edges: AtomicU64,
 }
 
-/// Returns the work of `searches` searches, as `kind`.
-pub(crate) fn work(kind: &'static str, graph: &Graph, searches: u64) -> Work {
-    Work::of_rounds(kind, graph, Iterations::Exactly(searches.div_ceil(WIDTH as u64)))
-}
-
 impl<'s> Searches<'s> {
     /// Makes the room for searches. None has begun.
-    pub(crate) fn new(
+    pub(super) fn new(
         job: &'s RowsJob<'s>,
         vertex_count: u32,
         directions: &'s [Direction],
@@ -61,39 +53,19 @@ impl<'s> Searches<'s> {
     }
 
     /// Returns the bytes that they hold: bits, and two levels.
-    pub(crate) fn size(vertex_count: u64) -> u64 {
+    pub(super) fn size(vertex_count: u64) -> u64 {
         32 * vertex_count
     }
 
-    /// Searches from all sources, [`WIDTH`] at a time. Each group of sources is an iteration in the
-    /// statistics.
-    pub(crate) fn run_all(
-        mut self,
-        sources: &[ShortId],
-        options: &RunOptions<'_>,
-        mut visit: impl FnMut(u32, ShortId, u64),
-    ) -> Result<RunStatistics> {
-        let mut times = IterationTimes::default();
-        options.progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);
-        for together in sources.chunks(WIDTH) {
-            let started = Instant::now();
-            self.run(together, &mut visit)?;
-            times.push(started.elapsed());
-            options.progress.advance(together.len() as u64);
-        }
-        options.progress.end();
-        Ok(self.statistics(times))
-    }
-
     /// Returns the statistics of all searches, which took these times.
-    pub(crate) fn statistics(self, times: IterationTimes) -> RunStatistics {
+    pub(super) fn statistics(self, times: IterationTimes) -> RunStatistics {
         self.job.statistics(times, self.edges.into_inner())
     }
 
     /// Searches from each of the sources, up to [`WIDTH`] different ones. Calls `visit` for each
     /// vertex that is reached, by ascending level: with the level, the vertex, and a bit for each
     /// source whose search reaches it there.
-    pub(crate) fn run(
+    pub(super) fn run(
         &mut self,
         sources: &[ShortId],
         mut visit: impl FnMut(u32, ShortId, u64),
