@@ -8,7 +8,7 @@ use crate::support::{import_with, open, threads};
 use serde_json::json;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
-use tegula_engine::{Arrays, Graph, RunOptions};
+use tegula_engine::{Arrays, Executor, Graph, RunOptions};
 use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
@@ -100,6 +100,33 @@ fn closeness_and_harmonic_match_a_search_from_each_vertex() {
         let found = numbers(graph, "harmonic", json!({}), &threads(3));
         epsilon(&distances::harmonic(arcs), &found, 1e-12).expect(name);
     });
+}
+
+#[test]
+fn closeness_and_harmonic_have_the_same_bits_from_tiles_and_along_rows() {
+    let oracles: [(_, fn(&EdgeList) -> Table<f64>); 2] =
+        [("closeness", distances::closeness), ("harmonic", distances::harmonic)];
+    let scratch = Scratch::new();
+    for (seed, (name, edges)) in small_graphs(2).into_iter().enumerate() {
+        let without_rows = import(&scratch, name, &edges, seed);
+        let config = with_rows(VertexOrder::Degree, false);
+        let with_rows = open(&import_with(config, &scratch.path().join("rows"), name, &edges));
+        for (algorithm, oracle) in oracles {
+            let expected = numbers(&without_rows, algorithm, json!({}), &threads(1));
+            epsilon(&oracle(&edges), &expected, 1e-12).expect(name);
+            for (executor, count) in [
+                (Executor::Scan, 1),
+                (Executor::Scan, 3),
+                (Executor::Seek, 1),
+                (Executor::Seek, 2),
+                (Executor::Auto, 3),
+            ] {
+                let options = RunOptions { executor, ..threads(count) };
+                let found = numbers(&with_rows, algorithm, json!({}), &options);
+                assert_eq!(found, expected, "{name}: {algorithm}, {executor:?}, {count} threads");
+            }
+        }
+    }
 }
 
 #[test]
