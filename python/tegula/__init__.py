@@ -12,6 +12,7 @@ from __future__ import annotations
 from ._graph import Graph
 from ._imports import from_edges, open, read
 from ._internal import __version__
+from ._jobs import Job, Jobs
 from ._records import Record
 from ._result import Result
 from ._table import Table
@@ -49,6 +50,8 @@ __all__ = [
     "Error",
     "Graph",
     "InputOutputError",
+    "Job",
+    "Jobs",
     "LimitExceeded",
     "MissingLayout",
     "NoSuchVertex",

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
+from ._jobs import Jobs
 from ._options import Progress, Vertex, check_resources, to_json, with_tables
 from ._records import Record
 from ._result import Result
@@ -96,6 +97,15 @@ class Graph(Algorithms):
         name = algorithm.replace("_", "-")
         with with_tables(options, _tables_of(algorithm)) as given:
             return Record.of_json(self._graph.estimate(name, to_json(given)))
+
+    def jobs(self, *, concurrent: int | None = None, fuse: bool = True) -> Jobs:
+        """Return a place for jobs: runs at the same time, which share what they read.
+
+        At most `concurrent` run at a time, by default 16; those beyond it wait, and those that do
+        not fit in the memory of the graph beside the others. Jobs of one algorithm may become one
+        run if `fuse`, where that takes less time. Results have the bits of single runs.
+        """
+        return Jobs(self._graph, concurrent, fuse)
 
     def neighbours(self, vertex: Vertex | Iterable[Vertex]) -> Table:
         """Return a row for each edge that leaves a vertex, or one of several.

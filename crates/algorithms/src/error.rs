@@ -12,7 +12,7 @@ use crate::shared::original_ids::{Name, name_of};
 pub use tegula_store::{Hint, Setting, SettingValue};
 
 /// Shorthand for results of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an algorithm gave no answer. Every face shows the same messages. What to do instead is a
 /// [hint](Error::hints), which each face words its way.

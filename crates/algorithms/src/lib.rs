@@ -39,6 +39,7 @@ mod shared;
 pub mod algorithm;
 pub mod answer;
 pub mod catalogue;
+pub mod jobs;
 pub mod side_table;
 
 pub mod centrality;

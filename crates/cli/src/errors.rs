@@ -6,6 +6,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use tegula_algorithms::jobs::Fault;
 use tegula_machine::threads::panic_message;
 use tegula_machine::{Bytes, Error as MachineError};
 use tegula_store::Error;
@@ -278,6 +279,15 @@ impl Failure {
             message: self.to_string(),
             hint: self.help().map(Cow::into_owned),
             exit_code: self.exit_code(),
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        match fault {
+            Fault::Refused(error) => error.into(),
+            Fault::Panicked(detail) => Failure::Panicked { detail },
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use tegula_algorithms::jobs::{JobProgress, Wanted};
 use tegula_machine::threads::{Progress, Unit, lock, start};
 
 use crate::report;
@@ -126,18 +127,6 @@ impl<'b> JobBar<'b> {
         JobBar { bars, name: name.to_owned(), iterations, bar: Mutex::default() }
     }
 
-    /// Shows what the job waits for.
-    pub fn wait_for(&self, what: &str) {
-        tracing::info!("{}: waits for {what}", self.name);
-        self.draw(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            if let Ok(style) = ProgressStyle::with_template("{msg}") {
-                bar.set_style(style);
-            }
-            bar.with_message(format!("{}: waits for {what}", self.name))
-        });
-    }
-
     /// Draws a bar in the place of the one before.
     fn draw(&self, bar: impl FnOnce() -> ProgressBar) {
         if let Some(bars) = self.bars {
@@ -170,6 +159,23 @@ impl Progress for JobBar<'_> {
             bar.finish_and_clear();
             bars.all.remove(&bar);
         }
+    }
+}
+
+impl JobProgress for JobBar<'_> {
+    fn wait_for(&self, what: Wanted) {
+        let what = match what {
+            Wanted::Memory => "memory",
+            Wanted::Delivery => "its turn to write",
+        };
+        tracing::info!("{}: waits for {what}", self.name);
+        self.draw(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                bar.set_style(style);
+            }
+            bar.with_message(format!("{}: waits for {what}", self.name))
+        });
     }
 }
 

@@ -8,14 +8,16 @@ use arrow_schema::DataType;
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde_json::json;
-use tegula_algorithms::algorithm;
+use tegula_algorithms::algorithm::{self, Request, Weights};
 use tegula_algorithms::answer::Answer;
+use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{Graph, RunStatistics};
 use tegula_machine::threads::{Workers, lock};
 use tegula_tables::{FileFormat, NewFile, ROWS_PER_PART, TableFormat, check_is_new, check_parent};
 
 use crate::failure::{Failure, Result};
-use crate::graph::Shared;
+use crate::graph::{Shared, Use};
+use crate::hints;
 use crate::table::{Collected, Table};
 use crate::work::{Work, work};
 
@@ -47,26 +49,52 @@ pub struct Found {
     rows: u64,
     statistics: RunStatistics,
     seconds: RunSeconds,
+    /// The number of jobs that ran as one with this one, and this one.
+    jobs: usize,
     warnings: Vec<String>,
+}
+
+/// A run that has ended, before its result is made.
+pub struct Ran<'r> {
+    /// What was run.
+    pub request: &'r Request,
+    /// What it found.
+    pub found: algorithm::Found,
+    /// The tables that were read for its options.
+    pub tables: &'r [TableRead],
+    /// What it took.
+    pub seconds: RunSeconds,
+    /// The number of jobs that ran as one, 1 for a run of its own.
+    pub jobs: usize,
 }
 
 impl Found {
     /// Joins what a run found with the graph that has the ids.
-    pub fn new(
-        algorithm: &'static str,
-        shared: Arc<Shared>,
-        graph: Arc<Graph>,
-        algorithm::Found { answer, statistics }: algorithm::Found,
-        seconds: RunSeconds,
-        warnings: Vec<String>,
-    ) -> Found {
-        let rows = answer.row_count(&graph);
-        let answer = Mutex::new(answer);
-        Found { algorithm, shared, graph, answer, rows, statistics, seconds, warnings }
+    pub fn new(shared: Arc<Shared>, graph: Arc<Graph>, ran: Ran<'_>) -> Found {
+        let Ran { request, found: algorithm::Found { answer, statistics }, .. } = ran;
+        let weights = match request.weights {
+            Weights::Ignored { instead } if graph.is_weighted() => {
+                Some(format!("{} passes over the weights of the graph: {instead}", request.name))
+            }
+            Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
+        };
+        let own = answer.warning().map(|warning| hints::told(&warning));
+        let warnings = hints::of_tables(ran.tables).into_iter().chain(weights).chain(own).collect();
+        Found {
+            algorithm: request.name,
+            rows: answer.row_count(&graph),
+            shared,
+            graph,
+            answer: Mutex::new(answer),
+            statistics,
+            seconds: ran.seconds,
+            jobs: ran.jobs,
+            warnings,
+        }
     }
 
     fn collected(&self, work: &Work) -> Result<Table> {
-        let _turn = self.shared.turn(&work.cancel)?;
+        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
         let answer = lock(&self.answer);
         let mut rows = Collected::new(answer.schema(&self.graph));
         answer.write_rows(&self.graph, &mut rows, &work.cancel)?;
@@ -75,7 +103,7 @@ impl Found {
     }
 
     fn summed_up(&self, top: usize, work: &Work) -> Result<String> {
-        let _turn = self.shared.turn(&work.cancel)?;
+        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
         let summary = lock(&self.answer).summary(&self.graph, top, &work.cancel)?;
         self.graph.reader().pool().trim();
         Ok(serde_json::to_string(&*summary).unwrap_or_default())
@@ -83,7 +111,7 @@ impl Found {
 
     /// Returns the list of a summary: the names of its columns, whether each holds text, and rows.
     fn listed(&self, count: usize, work: &Work) -> Result<Listed> {
-        let _turn = self.shared.turn(&work.cancel)?;
+        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
         let answer = lock(&self.answer);
         let schema = answer.schema(&self.graph);
         let list = answer.summary(&self.graph, count, &work.cancel)?.list();
@@ -105,7 +133,7 @@ impl Found {
     ) -> Result<u64> {
         check_is_new(path, replace)?;
         check_parent(path)?;
-        let _turn = self.shared.turn(&work.cancel)?;
+        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
         let answer = lock(&self.answer);
         let (schema, row_count) = (answer.schema(&self.graph), answer.row_count(&self.graph));
         file.check_schema(&schema)?;
@@ -173,9 +201,11 @@ impl Found {
             "edges_processed": statistics.edges_processed,
             "tiles_skipped": statistics.tiles_skipped,
             "bytes_read": statistics.bytes_read,
+            "bytes_shared": statistics.bytes_shared,
             "bytes_written": statistics.bytes_written,
             "memory_bytes": self.shared.memory,
             "threads": self.shared.threads,
+            "jobs": self.jobs,
         })
         .to_string()
     }

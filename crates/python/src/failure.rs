@@ -1,6 +1,7 @@
 //! Why something failed, and the exception for it.
 
 use pyo3::prelude::*;
+use tegula_algorithms::jobs::Fault;
 use tegula_machine::Error as MachineError;
 use tegula_store::Error;
 
@@ -61,15 +62,26 @@ impl Failure {
         Failure::told("panicked", message, Some("report it, with the call"))
     }
 
+    /// Returns the failure `count` times, for jobs that failed together.
+    pub fn copies(self, count: usize) -> impl Iterator<Item = Failure> {
+        let copy = move || match &self {
+            Failure::Told { kind, message, hint } => {
+                Failure::Told { kind, message: message.clone(), hint: hint.clone() }
+            }
+            Failure::Raised(error) => Failure::Raised(Python::attach(|py| error.clone_ref(py))),
+        };
+        std::iter::repeat_with(copy).take(count)
+    }
+
     /// Returns the exception.
-    pub fn into_exception(self, py: Python<'_>) -> PyErr {
+    pub fn exception(&self, py: Python<'_>) -> PyErr {
         let (kind, message, hint) = match self {
             Failure::Told { kind, message, hint } => (kind, message, hint),
-            Failure::Raised(error) => return error,
+            Failure::Raised(error) => return error.clone_ref(py),
         };
         let made = py
             .import("tegula.errors")
-            .and_then(|errors| errors.getattr("of_kind")?.call1((kind, &message, hint)));
+            .and_then(|errors| errors.getattr("of_kind")?.call1((kind, message, hint)));
         made.map_or_else(|error| error, PyErr::from_value)
     }
 }
@@ -113,6 +125,15 @@ impl From<tegula_algorithms::Error> for Failure {
             _ => ("usage", message, hint),
         };
         Failure::Told { kind, message, hint }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        match fault {
+            Fault::Refused(error) => error.into(),
+            Fault::Panicked(message) => Failure::panic(&message),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `work` | work on a thread of its own, which Ctrl-C ends |
 //! | `graph` | open graphs, and runs on them |
+//! | `jobs` | many runs at the same time |
 //! | `answer` | what a run found |
 //! | `table` | tables in memory, and their columns |
 //! | `stream` | tables of other libraries |
@@ -21,6 +22,7 @@ mod failure;
 mod graph;
 mod hints;
 mod import;
+mod jobs;
 mod stream;
 mod table;
 mod work;
@@ -52,6 +54,8 @@ fn catalogue() -> String {
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<graph::Graph>()?;
+    module.add_class::<jobs::Jobs>()?;
+    module.add_class::<jobs::Job>()?;
     module.add_class::<answer::Found>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<table::Column>()?;

@@ -41,7 +41,7 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     if !table.hasattr("__arrow_c_stream__")? {
         let kind = table.get_type().name()?;
         let message = format!("a {kind} is no table with the Arrow PyCapsule interface");
-        return Err(Failure::bad_input(message).into_exception(table.py()));
+        return Err(Failure::bad_input(message).exception(table.py()));
     }
     let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;

@@ -12,8 +12,8 @@ use tegula_machine::threads::{Cancel, Progress, Unit, lock, panic_message, start
 
 use crate::failure::{Failure, Result};
 
-/// Time between two looks for a signal.
-const TICK: Duration = Duration::from_millis(20);
+/// Time between two looks for a signal, and between two reports of progress.
+pub const TICK: Duration = Duration::from_millis(20);
 
 /// What work is given: a switch that ends it, and a receiver of its progress.
 #[derive(Default)]
@@ -44,6 +44,14 @@ impl Watch {
     fn now(&self) -> Option<(Stage, u64)> {
         let stage = lock(&self.stage).clone();
         stage.map(|stage| (stage, self.done.load(Relaxed)))
+    }
+
+    /// Calls `callback` with the stage, if one has begun.
+    pub fn report(&self, py: Python<'_>, callback: &Py<PyAny>) -> PyResult<()> {
+        if let Some((Stage { name, total, unit }, done)) = self.now() {
+            callback.call1(py, (name, done, total, unit))?;
+        }
+        Ok(())
     }
 }
 
@@ -83,7 +91,7 @@ pub fn work<T: Send>(
     let (outcome, raised) = py.detach(|| on_thread(&work, callback.as_ref(), body));
     match raised {
         Some(raised) => Err(raised),
-        None => outcome.map_err(|failure| failure.into_exception(py)),
+        None => outcome.map_err(|failure| failure.exception(py)),
     }
 }
 
@@ -127,10 +135,5 @@ fn on_thread<T: Send>(
 /// Runs the handlers of signals that have come, and reports progress.
 fn look(py: Python<'_>, work: &Work, callback: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
-    if let Some(callback) = callback
-        && let Some((Stage { name, total, unit }, done)) = work.progress.now()
-    {
-        callback.call1(py, (name, done, total, unit))?;
-    }
-    Ok(())
+    callback.map_or(Ok(()), |callback| work.progress.report(py, callback))
 }

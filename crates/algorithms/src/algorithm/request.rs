@@ -68,6 +68,11 @@ impl Request {
         self.algorithm.check_input(graph)
     }
 
+    /// Whether a run follows rows, because tiles do not suffice.
+    pub fn needs_rows(&self, graph: &Graph) -> bool {
+        !matches!(self.edges, Edges::None) && !self.edges.can_scan(graph)
+    }
+
     /// Returns the most runs that can be one, with this one; 1 if its runs never fuse.
     pub fn fused_max(&self) -> usize {
         self.algorithm.widths().last().map_or(1, |width| width.lanes)

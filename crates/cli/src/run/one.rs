@@ -202,7 +202,7 @@ pub fn needs_rows(request: &Request, graph: &Graph, executor: Executor) -> Resul
                 "on a directed graph, --direction in and both follow rows, and cannot scan tiles";
             Err(Failure::usage_with(message.to_owned(), "use --executor seek or auto"))
         }
-        (_, executor) => Ok(executor == Executor::Seek || !can_scan),
+        (_, executor) => Ok(executor == Executor::Seek || request.needs_rows(graph)),
     }
 }
 

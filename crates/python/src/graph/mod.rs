@@ -1,7 +1,7 @@
 //! Open graphs, and runs on them.
 
 mod facts;
-mod missing_rows;
+pub mod missing_rows;
 mod shared;
 
 use std::path::PathBuf;
@@ -10,25 +10,25 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use serde_json::Value;
-use tegula_algorithms::algorithm::{Edges, Entry, Needs, Prepared, Request, Weights};
+use tegula_algorithms::algorithm::{Entry, Needs, Request};
 use tegula_algorithms::answer::NeighbourTable;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, find, find_vertex};
 use tegula_engine::{RunOptions, overhead};
 use tegula_store::Error;
 
-use crate::answer::{Found, RunSeconds};
+use crate::answer::{Found, Ran, RunSeconds};
 use crate::failure::{Failure, Result};
-use crate::hints;
 use crate::table::{Collected, Table};
 use crate::work::{Work, work};
 use facts::EstimateFacts;
-pub use shared::{Shared, Size, memory_of, threads_of};
+pub use shared::{Shared, Size, Use, memory_of, threads_of};
 
 /// An open graph directory. Its runs come one after the other.
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Graph {
-    shared: Arc<Shared>,
+    /// It, for all that use it.
+    pub shared: Arc<Shared>,
 }
 
 #[pymethods]
@@ -80,7 +80,7 @@ impl Graph {
     fn info(&self, py: Python<'_>) -> PyResult<String> {
         let shared = &self.shared;
         work(py, None, |work| {
-            let _turn = shared.turn(&work.cancel)?;
+            let _turn = shared.turn(Use::Run, &work.cancel)?;
             let graph = shared.graph()?;
             facts::info(&graph, &work.cancel)
         })
@@ -110,7 +110,7 @@ impl Graph {
 }
 
 /// Returns an algorithm with its options.
-fn request(algorithm: &str, options: &str) -> Result<Request> {
+pub fn request(algorithm: &str, options: &str) -> Result<Request> {
     let entry = find(algorithm).or_else(|| find(&algorithm.replace('_', "-")));
     let Some(entry) = entry else {
         let names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
@@ -134,56 +134,40 @@ fn checked(entry: &Entry, options: Value) -> Result<Request> {
     Ok(request)
 }
 
-/// Whether a run needs rows: tiles do not suffice.
-fn needs_rows(request: &Request, graph: &tegula_engine::Graph) -> bool {
-    !matches!(request.edges, Edges::None) && !request.edges.can_scan(graph)
-}
-
 /// Runs an algorithm.
 fn run(shared: &Arc<Shared>, request: &Request, work: &Work) -> Result<Found> {
-    let _turn = shared.turn(&work.cancel)?;
+    let _turn = shared.turn(Use::Run, &work.cancel)?;
     let opened = Instant::now();
     let mut graph = shared.graph()?;
     let options = shared.options(work);
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
-    let needs = Needs::of(&prepared, &graph, options.threads, needs_rows(request, &graph))?;
+    let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
     needs.check("the run", options.memory)?;
     if needs.build_bytes.is_some() {
         request.check_input(&graph)?;
         graph = missing_rows::build(shared, request.edges, prepared.files_size(), work)?;
     }
     let open = opened.elapsed();
-    let tables = hints::of_tables(&prepared.tables);
+    let tables = prepared.tables.clone();
     let started = Instant::now();
-    let found = ran(prepared, &graph, &options)?;
+    let found = prepared.run(&graph, &options).map_err(|error| of_whole(error, shared.memory))?;
     let seconds = RunSeconds::of(open, started.elapsed());
     graph.reader().pool().trim();
-    let weights = match request.weights {
-        Weights::Ignored { instead } if graph.is_weighted() => {
-            Some(format!("{} passes over the weights of the graph: {instead}", request.name))
-        }
-        Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
-    };
-    let own = found.answer.warning().map(|warning| hints::told(&warning));
-    let warnings = tables.into_iter().chain(weights).chain(own).collect();
-    Ok(Found::new(request.name, Arc::clone(shared), graph, found, seconds, warnings))
+    let ran = Ran { request, found, tables: &tables, seconds, jobs: 1 };
+    Ok(Found::new(Arc::clone(shared), graph, ran))
 }
 
-/// Runs it. Errors have the figures of the whole budget.
-fn ran(
-    prepared: Prepared<'_>,
-    graph: &tegula_engine::Graph,
-    options: &RunOptions<'_>,
-) -> Result<tegula_algorithms::algorithm::Found> {
-    prepared.run(graph, options).map_err(|error| match error {
-        tegula_algorithms::Error::Run(error) => error.of_whole(options.memory).into(),
+/// Returns why a run failed, with the figures of the whole budget.
+pub fn of_whole(error: tegula_algorithms::Error, memory: u64) -> Failure {
+    match error {
+        tegula_algorithms::Error::Run(error) => error.of_whole(memory).into(),
         other => other.into(),
-    })
+    }
 }
 
 /// Estimates what a run needs, as JSON.
 fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
-    let _turn = shared.turn(&work.cancel)?;
+    let _turn = shared.turn(Use::Run, &work.cancel)?;
     let graph = shared.graph()?;
     let memory = shared.memory;
     // More memory than the budget, so that it can tell what a run needs beyond it.
@@ -192,7 +176,7 @@ fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
         ..shared.options(work)
     };
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
-    let needs = Needs::of(&prepared, &graph, options.threads, needs_rows(request, &graph))?;
+    let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
     if needs.needed() <= memory {
         request.check_input(&graph)?;
     }
@@ -202,7 +186,7 @@ fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
 
 /// Reads the neighbours of vertices.
 fn neighbours(shared: &Shared, vertices: &[String], work: &Work) -> Result<Table> {
-    let _turn = shared.turn(&work.cancel)?;
+    let _turn = shared.turn(Use::Run, &work.cancel)?;
     let graph = shared.graph()?;
     let options = shared.options(work);
     let needed = overhead(&graph) + NeighbourTable::size_min(&graph, options.threads)?;

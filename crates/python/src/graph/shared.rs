@@ -73,18 +73,60 @@ pub struct Shared {
     process: u32,
     /// None once it is closed.
     graph: Mutex<Option<Arc<Graph>>>,
-    /// Whether it is somebody's turn to use its memory.
-    is_taken: Mutex<bool>,
+    /// Whose turn it is to use its memory.
+    taken: Mutex<Taken>,
     is_free: Condvar,
 }
 
+/// What the memory of a graph is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// A run, or whatever may take all of it.
+    Run,
+    /// Jobs. They leave room for reading one result at a time.
+    Jobs,
+    /// Reading a result.
+    Result,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Default)]
+struct Taken {
+    by_run: bool,
+    by_jobs: bool,
+    by_result: bool,
+}
+
+impl Taken {
+    /// Returns whether a turn for this can begin.
+    fn leaves(&self, wanted: Use) -> bool {
+        let &Taken { by_run, by_jobs, by_result } = self;
+        match wanted {
+            Use::Run => !(by_run || by_jobs || by_result),
+            Use::Jobs => !(by_run || by_jobs),
+            Use::Result => !(by_run || by_result),
+        }
+    }
+
+    fn by(&mut self, turn: Use) -> &mut bool {
+        match turn {
+            Use::Run => &mut self.by_run,
+            Use::Jobs => &mut self.by_jobs,
+            Use::Result => &mut self.by_result,
+        }
+    }
+}
+
 /// The turn to use the memory of a graph. It ends when this is dropped.
-pub struct Turn<'s>(&'s Shared);
+pub struct Turn<'s> {
+    shared: &'s Shared,
+    turn: Use,
+}
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.is_taken) = false;
-        self.0.is_free.notify_one();
+        *lock(&self.shared.taken).by(self.turn) = false;
+        self.shared.is_free.notify_all();
     }
 }
 
@@ -101,7 +143,7 @@ impl Shared {
             threads,
             process: std::process::id(),
             graph: Mutex::new(Some(Arc::new(graph))),
-            is_taken: Mutex::new(false),
+            taken: Mutex::default(),
             is_free: Condvar::new(),
         })
     }
@@ -143,25 +185,34 @@ impl Shared {
         }
     }
 
-    /// Waits for the turn to use its memory.
+    /// Refuses a fork of the process that opened it.
     ///
     /// # Errors
-    /// [`Cancelled`](tegula_machine::Error::Cancelled); [`Failure`] in a fork of the process that
-    /// opened it.
-    pub fn turn(&self, cancel: &Cancel) -> Result<Turn<'_>> {
+    /// [`Failure`] there.
+    pub fn check_process(&self) -> Result<()> {
         if std::process::id() != self.process {
             let message = format!("{} was opened before this process forked", self.path.display());
             let hint = "open it in the new process, or start processes by \"spawn\"";
             return Err(Failure::usage_with(message, hint));
         }
-        let mut is_taken = lock(&self.is_taken);
-        while *is_taken {
+        Ok(())
+    }
+
+    /// Waits for the turn to use its memory.
+    ///
+    /// # Errors
+    /// [`Cancelled`](tegula_machine::Error::Cancelled); [`Failure`] in a fork of the process that
+    /// opened it.
+    pub fn turn(&self, turn: Use, cancel: &Cancel) -> Result<Turn<'_>> {
+        self.check_process()?;
+        let mut taken = lock(&self.taken);
+        while !taken.leaves(turn) {
             cancel.check()?;
-            let waited = self.is_free.wait_timeout(is_taken, PATIENCE);
-            is_taken = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+            let waited = self.is_free.wait_timeout(taken, PATIENCE);
+            taken = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
-        *is_taken = true;
-        Ok(Turn(self))
+        *taken.by(turn) = true;
+        Ok(Turn { shared: self, turn })
     }
 
     /// Returns the options of a run.

@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Command, ValueEnum};
+use tegula_algorithms::jobs::{CONCURRENT_DEFAULT, Grouping};
 use tegula_engine::{Graph, PartOrder, Resources, StretchSize};
 use tegula_machine::memory::parse_size;
 
-use super::group::Grouping;
 use crate::args::MachineArgs;
 use crate::run::options::CommonArgs;
 
@@ -49,7 +49,7 @@ pub struct BatchArgs {
     #[arg(long, help_heading = BATCH)]
     pub force: bool,
     /// At most N jobs at a time; others wait, in the order of arrival.
-    #[arg(long = "jobs", value_name = "N", default_value = "16", help_heading = BATCH)]
+    #[arg(long = "jobs", value_name = "N", default_value_t = CONCURRENT_DEFAULT, help_heading = BATCH)]
     pub jobs_max: NonZeroUsize,
     /// Never run several jobs as one. Without this option, jobs of one algorithm that wait at the
     /// same time become one run if that takes less time.

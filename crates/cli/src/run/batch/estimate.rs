@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::answer::List;
+use tegula_algorithms::jobs::{Fit, Group, Grouping, Member, Queue, Waiting};
 use tegula_engine::Graph;
 
 use super::args::BatchArgs;
-use super::group::{Fit, Group, Grouping, Member, Queue, Waiting};
 use super::jobs::BatchJob;
 use crate::errors::{Failure, Result, guarded};
 use crate::json::{self, Seconds};
@@ -25,8 +25,9 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
     let budget = args.memory(jobs.len());
     let estimating = Estimating { grouping: args.grouping(graph, budget), args, session };
     let (mut needs, mut runs) = (Vec::new(), Vec::new());
-    let mut queue = Queue::new(jobs.iter());
-    while let Some(waiting) = queue.next() {
+    let mut queue = Queue::default();
+    queue.extend(jobs);
+    while let Some(waiting) = queue.take_first() {
         let job = waiting.job;
         match guarded(|| estimating.of_next(waiting, &mut queue)) {
             Ok((of_jobs, run)) => {
@@ -101,8 +102,8 @@ impl Estimating<'_> {
     /// There is no run if the job does not fit.
     fn of_next<'j>(
         &self,
-        waiting: Waiting<'j>,
-        queue: &mut Queue<'j>,
+        waiting: Waiting<'j, BatchJob>,
+        queue: &mut Queue<'j, BatchJob>,
     ) -> Result<(Vec<JobNeeds<'j>>, Option<RunNeeds>)> {
         let &Estimating { ref grouping, args, session } = self;
         let job = waiting.job;
@@ -120,7 +121,7 @@ impl Estimating<'_> {
             let others = members.iter().filter(|other| other.place != place);
             others.map(|other| &*other.job.name).collect()
         };
-        let of_job = |member: &Member<'j>| {
+        let of_job = |member: &Member<'j, BatchJob>| {
             let &Member { place, job, ref needs, .. } = member;
             self.of_job((place, job), needs, others(place))
         };

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use tegula_algorithms::algorithm::{Entry, Request};
 use tegula_algorithms::find;
+use tegula_algorithms::jobs::Job;
 use tegula_machine::Bytes;
 use tegula_store::{At, Error, Place};
 use tegula_tables::TableFormat;
@@ -43,6 +44,16 @@ impl BatchJob {
     /// Returns the name of the file of its table.
     pub fn file_name(&self) -> String {
         format!("{}.{}", self.name, self.format.ending())
+    }
+}
+
+impl Job for BatchJob {
+    fn request(&self) -> &Request {
+        &self.request
+    }
+
+    fn after(&self) -> Duration {
+        self.after
     }
 }
 

@@ -5,116 +5,52 @@
 //! work takes less time than that of several runs. Reading does not count, because jobs share
 //! it in any case. A later job joins a run that goes on by the same measure (`open_run`).
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tegula_algorithms::algorithm::{Entrance, Needs, Prepared};
-use tegula_algorithms::side_table::LocalPaths;
-use tegula_engine::{Executor, Graph, RunOptions};
+use tegula_engine::{Graph, RunOptions};
 
-use super::jobs::BatchJob;
-use crate::errors::{Failure, Result, guarded};
-use crate::run::one::needs_rows;
+use super::face::{Fault, Job, guarded};
+use super::queue::{Queue, Tried, Waiting};
+use crate::algorithm::{Entrance, Needs, Prepared};
+use crate::error::Result;
+use crate::side_table::LocalPaths;
 
 /// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at most
 /// that and the tables of one job.
 const FILES_SHARE: u64 = 16;
 
-/// The jobs that no thread has taken, by their place in the order of arrival.
-pub struct Queue<'b>(BTreeMap<usize, Waiting<'b>>);
-
-/// A job that no thread has taken.
-pub struct Waiting<'b> {
-    pub place: usize,
-    pub job: &'b BatchJob,
-    tried: Tried<'b>,
-}
-
-/// What is known of a job in the queue. A table may be a pipe, so it is read only once.
-enum Tried<'b> {
-    /// Nothing.
-    Not,
-    /// What was read for its options, when a group was tried with it.
-    Read(Prepared<'b>),
-    /// It needs more than the budget. Its tables are no longer held.
-    TooLarge(Box<Needs>),
-    /// It cannot run.
-    Failed(Failure),
-}
-
-impl<'b> Queue<'b> {
-    /// Makes a queue of jobs in the order of arrival.
-    pub fn new(jobs: impl Iterator<Item = &'b BatchJob>) -> Queue<'b> {
-        let waiting = |(place, job)| (place, Waiting { place, job, tried: Tried::Not });
-        Queue(jobs.enumerate().map(waiting).collect())
-    }
-
-    /// Takes the job that arrives next.
-    pub fn next(&mut self) -> Option<Waiting<'b>> {
-        self.0.pop_first().map(|(_, waiting)| waiting)
-    }
-
-    /// Returns when the next job arrives, after the start.
-    pub fn arrival(&self) -> Option<Duration> {
-        self.0.values().next().map(|waiting| waiting.job.after)
-    }
-
-    /// Returns how many jobs arrive by `now` and can be one run with `first`.
-    pub fn count_like(&self, first: &BatchJob, graph: &Graph, now: Duration) -> usize {
-        let arrived = self.0.values().take_while(|waiting| waiting.job.after <= now);
-        let like =
-            |waiting: &&Waiting<'b>| first.request.can_fuse_with(&waiting.job.request, graph);
-        arrived.filter(like).count()
-    }
-
-    /// Puts a job back that was taken.
-    fn put_back(&mut self, waiting: Waiting<'b>) {
-        self.0.insert(waiting.place, waiting);
-    }
-
-    /// Takes up to `most` jobs that have arrived by `now` and can be one run with `first`.
-    fn take_like(
-        &mut self,
-        first: &BatchJob,
-        most: usize,
-        graph: &Graph,
-        now: Duration,
-    ) -> Vec<Waiting<'b>> {
-        let arrived = self.0.values().take_while(|waiting| waiting.job.after <= now);
-        let like = arrived
-            .filter(|waiting| first.request.can_fuse_with(&waiting.job.request, graph))
-            .take(most);
-        let places: Vec<usize> = like.map(|waiting| waiting.place).collect();
-        places.iter().filter_map(|place| self.0.remove(place)).collect()
-    }
-}
-
 /// A job whose options have been read, and what it needs alone.
-pub struct Member<'b> {
+pub struct Member<'b, J> {
+    /// Its place in the order of arrival.
     pub place: usize,
-    pub job: &'b BatchJob,
+    /// The job.
+    pub job: &'b J,
+    /// It with its tables.
     pub prepared: Prepared<'b>,
+    /// What it needs alone.
     pub needs: Needs,
 }
 
-impl<'b> Member<'b> {
-    fn back(self) -> Waiting<'b> {
+impl<'b, J> Member<'b, J> {
+    pub(super) fn back(self) -> Waiting<'b, J> {
         Waiting { place: self.place, job: self.job, tried: Tried::Read(self.prepared) }
     }
 }
 
 /// Whether a job fits in the budget.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
-pub enum Fit<'b> {
+pub enum Fit<'b, J> {
     /// It does.
-    Member(Member<'b>),
+    Member(Member<'b, J>),
     /// It needs more alone.
     TooLarge(Box<Needs>),
 }
 
 /// Jobs that run as one, and what they need together.
-pub struct Group<'b> {
-    pub members: Vec<Member<'b>>,
+pub struct Group<'b, J> {
+    /// The jobs; there is at least one.
+    pub members: Vec<Member<'b, J>>,
+    /// What their run needs.
     pub needs: Needs,
     /// Where others can join their run.
     pub entrance: Option<Entrance>,
@@ -122,7 +58,9 @@ pub struct Group<'b> {
 
 /// How jobs become groups.
 pub struct Grouping<'g> {
+    /// The graph of all jobs.
     pub graph: &'g Graph,
+    /// The workers of a run.
     pub threads: usize,
     /// Bytes for all jobs that run.
     pub budget: u64,
@@ -136,17 +74,20 @@ impl Grouping<'_> {
     ///
     /// # Errors
     /// What is wrong with its options or its tables.
-    pub fn fit<'b>(&self, waiting: Waiting<'b>, options: &RunOptions<'_>) -> Result<Fit<'b>> {
+    pub fn fit<'b, J: Job>(
+        &self,
+        waiting: Waiting<'b, J>,
+        options: &RunOptions<'_>,
+    ) -> Result<Fit<'b, J>, Fault> {
         let Waiting { place, job, tried } = waiting;
-        let (graph, request) = (self.graph, &job.request);
+        let (graph, request) = (self.graph, job.request());
         let prepared = match tried {
             Tried::Not => request.prepare(graph, options, &LocalPaths)?,
             Tried::Read(prepared) => prepared,
             Tried::TooLarge(needs) => return Ok(Fit::TooLarge(needs)),
-            Tried::Failed(failure) => return Err(failure),
+            Tried::Failed(fault) => return Err(fault),
         };
-        let needs_rows = needs_rows(request, graph, Executor::Auto)?;
-        let needs = Needs::of(&prepared, graph, self.threads, needs_rows)?;
+        let needs = Needs::of(&prepared, graph, self.threads, request.needs_rows(graph))?;
         if needs.needed() > self.budget {
             return Ok(Fit::TooLarge(Box::new(needs)));
         }
@@ -156,14 +97,14 @@ impl Grouping<'_> {
 
     /// Returns the group of `first`: jobs that have arrived by `now` and run as one with it. A job
     /// that cannot run stays in the queue until its own turn.
-    pub fn group_of<'b>(
+    pub fn group_of<'b, J: Job>(
         &self,
-        first: Member<'b>,
-        queue: &mut Queue<'b>,
+        first: Member<'b, J>,
+        queue: &mut Queue<'b, J>,
         now: Duration,
         options: &RunOptions<'_>,
-    ) -> Group<'b> {
-        let most = if self.may_fuse { first.job.request.fused_max() } else { 1 };
+    ) -> Group<'b, J> {
+        let most = if self.may_fuse { first.job.request().fused_max() } else { 1 };
         let mut held = first.prepared.files_size();
         let mut like = queue.take_like(first.job, most - 1, self.graph, now).into_iter();
         let mut members = vec![first];
@@ -176,7 +117,9 @@ impl Grouping<'_> {
                     None
                 }
                 Ok(Fit::TooLarge(needs)) => Some(Tried::TooLarge(needs)),
-                Err(failure) => Some(Tried::Failed(failure)),
+                // This ends the first job alone.
+                Err(_) if options.cancel.is_cancelled() => Some(Tried::Not),
+                Err(fault) => Some(Tried::Failed(fault)),
             };
             if let Some(tried) = tried {
                 queue.put_back(Waiting { place, job, tried });
@@ -192,12 +135,12 @@ impl Grouping<'_> {
 
     /// Tries all members, then the first half (a power of two), until one run takes less time than
     /// several and fits in the budget. The others go back into the queue.
-    fn worth_fusing<'b>(
+    fn worth_fusing<'b, J: Job>(
         &self,
-        mut members: Vec<Member<'b>>,
-        queue: &mut Queue<'b>,
+        mut members: Vec<Member<'b, J>>,
+        queue: &mut Queue<'b, J>,
         now: Duration,
-    ) -> Group<'b> {
+    ) -> Group<'b, J> {
         while members.len() > 1 {
             if let Some(needs) = self.needs_of_fused(&members) {
                 return self.opened(members, needs, queue, now);
@@ -211,20 +154,20 @@ impl Grouping<'_> {
 
     /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget also
     /// has room for the results of members that leave before the others.
-    fn opened<'b>(
+    fn opened<'b, J: Job>(
         &self,
-        members: Vec<Member<'b>>,
+        members: Vec<Member<'b, J>>,
         needs: Needs,
-        queue: &Queue<'b>,
+        queue: &Queue<'b, J>,
         now: Duration,
-    ) -> Group<'b> {
+    ) -> Group<'b, J> {
         let Member { job, prepared, .. } = &members[0];
         let like = |until| queue.count_like(job, self.graph, until);
         let is_wanted = like(Duration::MAX) > like(now);
         if is_wanted && let Some(entrance) = prepared.entrance() {
             let mut open = needs.clone();
             // What lanes leave together stays until the last of them is taken, so joiners count too.
-            let most = job.request.fused_max();
+            let most = job.request().fused_max();
             open.estimate.vertex_bytes += prepared.left_bytes(most, self.graph);
             if open.needed() <= self.budget {
                 return Group { members, needs: open, entrance: Some(entrance) };
@@ -235,7 +178,7 @@ impl Grouping<'_> {
 
     /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time
     /// than single runs or than the two runs of each half.
-    fn needs_of_fused(&self, members: &[Member<'_>]) -> Option<Needs> {
+    fn needs_of_fused<J>(&self, members: &[Member<'_, J>]) -> Option<Needs> {
         let needs = self.fused(members)?;
         let (first, rest) = members.split_at(half(members).len());
         let apart = self.least_seconds(first)? + self.least_seconds(rest)?;
@@ -244,13 +187,13 @@ impl Grouping<'_> {
     }
 
     /// Returns the time of jobs as one run or as single runs, whichever is less.
-    fn least_seconds(&self, members: &[Member<'_>]) -> Option<f64> {
+    fn least_seconds<J>(&self, members: &[Member<'_, J>]) -> Option<f64> {
         let alone = self.seconds_alone(members)?;
         let fused = self.fused(members).and_then(|needs| self.seconds(&needs));
         Some(fused.map_or(alone, |fused| fused.min(alone)))
     }
 
-    fn seconds_alone(&self, members: &[Member<'_>]) -> Option<f64> {
+    fn seconds_alone<J>(&self, members: &[Member<'_, J>]) -> Option<f64> {
         members.iter().map(|member| self.seconds(&member.needs)).sum()
     }
 
@@ -260,7 +203,7 @@ impl Grouping<'_> {
     }
 
     /// Returns what several jobs need as one run that fits in the budget.
-    fn fused(&self, members: &[Member<'_>]) -> Option<Needs> {
+    fn fused<J>(&self, members: &[Member<'_, J>]) -> Option<Needs> {
         if members.len() < 2 {
             return None;
         }
@@ -271,6 +214,6 @@ impl Grouping<'_> {
 }
 
 /// Returns the first half of several members: the greatest power of two below their number.
-fn half<'m, 'b>(members: &'m [Member<'b>]) -> &'m [Member<'b>] {
+fn half<T>(members: &[T]) -> &[T] {
     &members[..members.len().next_power_of_two() / 2]
 }

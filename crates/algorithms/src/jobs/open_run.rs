@@ -2,50 +2,49 @@
 //!
 //! A job joins if the run has a free lane and needs less time for it than the job would take by
 //! itself. It brings the memory for its result. Its thread waits for the run, which another thread
-//! drives, and writes its table. If the run fails, the job runs by itself.
+//! drives, and delivers its result. If the run fails, the job runs by itself.
 
-use std::iter::once;
+use std::ptr;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Entrance, Left, Needs, Prepared};
-use tegula_algorithms::side_table::TableRead;
 use tegula_engine::RunOptions;
-use tegula_machine::threads::{guarded, lock, start_in, start_workers, unlocked};
+use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers, unlocked};
 
-use super::group::{Group, Grouping, Member, Queue};
-use super::jobs::BatchJob;
-use super::{Batch, Ended, Planned};
-use crate::errors::{self, Result};
-use crate::progress::JobBar;
+use super::crew::Jobs;
+use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
+use super::group::{Group, Grouping, Member};
+use super::queue::Queue;
+use crate::algorithm::{Entrance, Left, Needs, Prepared};
+use crate::side_table::TableRead;
 
 /// A run that like jobs may join.
-pub struct OpenRun<'b> {
+pub(super) struct OpenRun<'b, J> {
     entrance: Entrance,
     /// One of its jobs.
-    job: &'b BatchJob,
+    job: &'b J,
     /// The predicted time of an iteration.
     iteration_seconds: f64,
-    members: Mutex<Members<'b>>,
+    members: Mutex<Members<'b, J>>,
 }
 
 /// The jobs of an open run.
-struct Members<'b> {
+struct Members<'b, J> {
     /// The iterations after which all are expected to have left.
     end: f64,
-    all: Vec<InRun<'b>>,
+    all: Vec<InRun<'b, J>>,
 }
 
 /// A job of an open run.
-struct InRun<'b> {
-    name: &'b str,
-    fused_with: Vec<&'b str>,
+struct InRun<'b, J> {
+    job: &'b J,
+    fused_with: Vec<&'b J>,
     has_left: bool,
 }
 
-impl<'b> OpenRun<'b> {
-    fn new(group: &Group<'b>, entrance: Entrance, grouping: &Grouping<'_>) -> OpenRun<'b> {
+impl<'b, J: Job> OpenRun<'b, J> {
+    fn new(group: &Group<'b, J>, entrance: Entrance, grouping: &Grouping<'_>) -> OpenRun<'b, J> {
         let rounds = group.needs.work().rounds;
         let seconds = grouping.seconds(&group.needs).unwrap_or(f64::INFINITY);
         let run = OpenRun {
@@ -54,7 +53,7 @@ impl<'b> OpenRun<'b> {
             iteration_seconds: seconds / rounds.max(1.0),
             members: Mutex::new(Members { end: rounds, all: Vec::new() }),
         };
-        group.members.iter().for_each(|member| run.enter(&member.job.name));
+        group.members.iter().for_each(|member| run.enter(member.job));
         run
     }
 
@@ -63,8 +62,8 @@ impl<'b> OpenRun<'b> {
     /// meanwhile.
     fn is_worth_joining(
         &self,
-        member: &Member<'_>,
-        queue: &Queue<'_>,
+        member: &Member<'_, J>,
+        queue: &Queue<'_, J>,
         grouping: &Grouping<'_>,
         now: Duration,
     ) -> bool {
@@ -79,20 +78,20 @@ impl<'b> OpenRun<'b> {
     }
 
     /// Adds a job, which runs as one with those that have not left.
-    fn enter(&self, name: &'b str) {
+    fn enter(&self, job: &'b J) {
         let mut members = lock(&self.members);
         let mut fused_with = Vec::new();
         for other in members.all.iter_mut().filter(|other| !other.has_left) {
-            other.fused_with.push(name);
-            fused_with.push(other.name);
+            other.fused_with.push(job);
+            fused_with.push(other.job);
         }
-        members.all.push(InRun { name, fused_with, has_left: false });
+        members.all.push(InRun { job, fused_with, has_left: false });
     }
 
-    /// Returns the names of the jobs that ran as one with a job that leaves.
-    fn leave(&self, name: &str) -> Vec<&'b str> {
+    /// Returns the jobs that ran as one with a job that leaves.
+    fn leave(&self, job: &J) -> Vec<&'b J> {
         let mut members = lock(&self.members);
-        let Some(own) = members.all.iter_mut().find(|own| own.name == name) else {
+        let Some(own) = members.all.iter_mut().find(|own| ptr::eq(own.job, job)) else {
             return Vec::new();
         };
         own.has_left = true;
@@ -100,10 +99,10 @@ impl<'b> OpenRun<'b> {
     }
 
     /// Removes a job that did not get its result from the run.
-    fn withdraw(&self, name: &str) {
+    fn withdraw(&self, job: &J) {
         let mut members = lock(&self.members);
-        members.all.retain(|other| other.name != name);
-        members.all.iter_mut().for_each(|it| it.fused_with.retain(|&other| other != name));
+        members.all.retain(|other| !ptr::eq(other.job, job));
+        members.all.iter_mut().for_each(|it| it.fused_with.retain(|&other| !ptr::eq(other, job)));
     }
 }
 
@@ -112,28 +111,25 @@ fn rounds(needs: &Needs) -> f64 {
     needs.work().rounds
 }
 
-impl<'b> Batch<'b> {
-    /// Lets a job join a run that goes on, and writes its table. Returns the job if it must run by
+impl<'b, F: Face<'b>> Jobs<'b, F> {
+    /// Lets a job join a run that goes on, and delivers its result. Returns the job if it must run by
     /// itself.
-    ///
-    /// # Errors
-    /// What is wrong with the job.
     pub(super) fn join<'q>(
         &'q self,
-        member: Member<'b>,
-        queue: MutexGuard<'q, Queue<'b>>,
-        (options, progress): (&RunOptions<'_>, &JobBar<'_>),
-    ) -> Result<Option<(Member<'b>, MutexGuard<'q, Queue<'b>>)>> {
-        let Some(run) = self.run_for(&member, &queue) else { return Ok(Some((member, queue))) };
+        member: Member<'b, F::Job>,
+        queue: MutexGuard<'q, Queue<'b, F::Job>>,
+        (options, progress): (&RunOptions<'_>, &dyn JobProgress),
+    ) -> Option<(Member<'b, F::Job>, MutexGuard<'q, Queue<'b, F::Job>>)> {
+        let Some(run) = self.run_for(&member, &queue) else { return Some((member, queue)) };
         let graph = self.grouping.graph;
-        let Member { place, job, ref prepared, .. } = member;
+        let Member { job, ref prepared, .. } = member;
         let estimate = prepared.estimate_joining(graph);
-        let Ok(reserve) = estimate.reserve(self.scheduler, &self.session.cancel) else {
-            return Ok(Some((member, queue)));
+        let Ok(reserve) = estimate.reserve(self.scheduler, &options.cancel) else {
+            return Some((member, queue));
         };
         // The run may have ended while this job waited for memory.
         if !run.entrance.has_room() {
-            return Ok(Some((member, queue)));
+            return Some((member, queue));
         }
         {
             let mut members = lock(&run.members);
@@ -142,87 +138,85 @@ impl<'b> Batch<'b> {
         }
         drop(queue);
         let (queued, started) = (self.begun.elapsed(), Instant::now());
-        run.enter(&job.name);
-        let found = prepared.join(graph, options, &run.entrance).transpose();
+        let options = RunOptions { cancel: self.face.begin(&[job]), ..options.clone() };
+        run.enter(job);
+        let found = prepared.join(graph, &options, &run.entrance).transpose();
         let Some(found) = found else {
-            run.withdraw(&job.name);
+            run.withdraw(job);
             drop(reserve);
-            return Ok(Some((member, lock(&self.queue))));
+            return Some((member, lock(&self.queue)));
         };
         let ended = Ended {
-            planned: &self.planned[place],
+            job,
             tables: prepared.tables.clone(),
-            fused_with: run.leave(&job.name),
-            queued: queued.saturating_sub(job.after),
+            fused_with: run.leave(job),
+            queued: queued.saturating_sub(job.after()),
             ran: started.elapsed(),
         };
-        progress.wait_for("its turn to write");
-        let _turn = self.turn_to_write(true);
-        self.deliver_all(once((ended, found)));
-        Ok(None)
+        progress.wait_for(Wanted::Delivery);
+        self.face.deliver(vec![(ended, found)]);
+        None
     }
 
     /// Returns a run that a job should join.
-    fn run_for(&self, member: &Member<'b>, queue: &Queue<'b>) -> Option<Arc<OpenRun<'b>>> {
+    fn run_for(
+        &self,
+        member: &Member<'b, F::Job>,
+        queue: &Queue<'b, F::Job>,
+    ) -> Option<Arc<OpenRun<'b, F::Job>>> {
         let (graph, now) = (self.grouping.graph, self.begun.elapsed());
-        let is_for = |run: &&Arc<OpenRun<'b>>| {
+        let is_for = |run: &&Arc<OpenRun<'b, F::Job>>| {
             run.entrance.has_room()
-                && run.job.request.can_fuse_with(&member.job.request, graph)
+                && run.job.request().can_fuse_with(member.job.request(), graph)
                 && run.is_worth_joining(member, queue, &self.grouping, now)
         };
         lock(&self.open_runs).iter().find(is_for).cloned()
     }
 
-    /// Runs a group that others may join, and writes the table of each member when it has left.
+    /// Runs a group that others may join, and delivers the result of each member when it has left.
     /// Returns those that have not left because the run has failed: each must run by itself.
     pub(super) fn run_open(
         &self,
-        group: Group<'b>,
+        group: Group<'b, F::Job>,
         entrance: Entrance,
         options: &RunOptions<'_>,
         queued: Duration,
-    ) -> Vec<Member<'b>> {
+    ) -> Vec<Member<'b, F::Job>> {
         let run = Arc::new(OpenRun::new(&group, entrance, &self.grouping));
         let (members, graph) = (group.members, self.grouping.graph);
-        let jobs: Vec<(&'b Planned, Vec<TableRead>)> = members
-            .iter()
-            .map(|member| (&self.planned[member.place], member.prepared.tables.clone()))
-            .collect();
+        let jobs: Vec<(&'b F::Job, Vec<TableRead>)> =
+            members.iter().map(|member| (member.job, member.prepared.tables.clone())).collect();
         let started = Instant::now();
         let ended = |(number, left): (usize, Left)| {
-            let (planned, ref tables) = jobs[number];
+            let (job, ref tables) = jobs[number];
             let ended = Ended {
-                planned,
+                job,
                 tables: tables.clone(),
-                fused_with: run.leave(&planned.job.name),
-                queued: queued.saturating_sub(planned.job.after),
+                fused_with: run.leave(job),
+                queued: queued.saturating_sub(job.after()),
                 ran: started.elapsed(),
             };
-            let found = guarded(|| left.into_found(graph, &self.session.cancel));
+            let found = guarded_error(|| left.into_found(graph, &options.cancel));
             (ended, found)
         };
         let (sender, receiver) = channel();
         let leaving = Leaving { receiver: Mutex::new(receiver), left: Mutex::default() };
         std::thread::scope(|scope| {
-            // Tables that are written while the run goes on come one by one.
-            let write = || {
+            // Results that are delivered while the run goes on come one by one.
+            let deliver = || {
                 while let Some(left) = leaving.next() {
-                    let ended = ended(left);
-                    let _turn = self.turn_to_write(true);
-                    self.deliver_all(once(ended));
+                    self.face.deliver(vec![ended(left)]);
                 }
             };
-            start_workers(1, 0, || start_in(scope, "tegula-write", write).map(drop));
+            start_workers(1, 0, || start_in(scope, "tegula-write", deliver).map(drop));
             lock(&self.open_runs).push(Arc::clone(&run));
             let all: Vec<&Prepared<'_>> = members.iter().map(|member| &member.prepared).collect();
-            let _ = errors::guarded(|| {
-                Ok(Prepared::run_open(&all, graph, options, &run.entrance, sender)?)
-            });
+            let _ =
+                guarded(|| Ok(Prepared::run_open(&all, graph, options, &run.entrance, sender)?));
             lock(&self.open_runs).retain(|other| !Arc::ptr_eq(other, &run));
             let rest: Vec<_> = leaving.rest().into_iter().map(ended).collect();
             if !rest.is_empty() {
-                let _turn = self.turn_to_write(true);
-                self.deliver_all(rest.into_iter());
+                self.face.deliver(rest);
             }
         });
         let left = unlocked(leaving.left);

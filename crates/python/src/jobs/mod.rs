@@ -1,0 +1,165 @@
+//! Many runs on one graph at the same time.
+//!
+//! [`tegula_algorithms::jobs`] runs them, on threads that live while there is a job (`crew`). The
+//! desk knows all jobs that have not ended. A job is a task of the desk, and an object in Python.
+
+mod crew;
+mod desk;
+mod task;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use tegula_algorithms::jobs::CONCURRENT_DEFAULT;
+
+use crate::answer::Found;
+use crate::failure::Failure;
+use crate::graph::{Graph, request};
+use crate::work::TICK;
+use desk::Desk;
+use task::Task;
+
+/// A place for jobs on a graph.
+#[pyclass(frozen, module = "tegula._internal")]
+pub struct Jobs {
+    desk: Arc<Desk>,
+}
+
+#[pymethods]
+impl Jobs {
+    /// Makes a place for jobs, of which up to `concurrent` run at the same time. Those of one
+    /// algorithm may become one run if `fuse`.
+    #[new]
+    #[pyo3(signature = (graph, concurrent, fuse))]
+    fn new(py: Python<'_>, graph: &Graph, concurrent: Option<i64>, fuse: bool) -> PyResult<Jobs> {
+        let concurrent = match concurrent.map(usize::try_from) {
+            None => CONCURRENT_DEFAULT.get(),
+            Some(Ok(count)) if count > 0 => count,
+            Some(_) => {
+                return Err(Failure::usage("concurrent must be at least 1").exception(py));
+            }
+        };
+        Ok(Jobs { desk: Arc::new(Desk::new(Arc::clone(&graph.shared), concurrent, fuse)) })
+    }
+
+    /// Submits a job: an algorithm, with its options as a JSON object.
+    #[pyo3(signature = (algorithm, options, progress=None))]
+    fn submit(
+        &self,
+        py: Python<'_>,
+        algorithm: &str,
+        options: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Job> {
+        let desk = &self.desk;
+        let submitted = py.detach(|| desk.submit(request(algorithm, options)?, progress));
+        match submitted {
+            Ok(task) => Ok(Job { desk: Arc::clone(desk), task, outcome: PyOnceLock::new() }),
+            Err(failure) => Err(failure.exception(py)),
+        }
+    }
+
+    /// Cancels all jobs that have not ended.
+    fn cancel(&self, py: Python<'_>) {
+        py.detach(|| self.desk.cancel_all());
+    }
+
+    /// Takes no further jobs, and waits until all have ended.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let desk = &self.desk;
+        desk.shared.check_process().map_err(|failure| failure.exception(py))?;
+        desk.close();
+        let mut raised = None;
+        while !py.detach(|| desk.wait_for_idle(TICK)) {
+            if raised.is_none()
+                && let Err(error) = py.check_signals()
+            {
+                py.detach(|| desk.cancel_all());
+                raised = Some(error);
+            }
+        }
+        raised.map_or(Ok(()), Err)
+    }
+
+    /// What all jobs did so far, as JSON.
+    fn statistics(&self) -> String {
+        self.desk.statistics()
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        self.desk.close();
+        self.desk.cancel_all();
+    }
+}
+
+/// A job.
+#[pyclass(frozen, module = "tegula._internal")]
+pub struct Job {
+    desk: Arc<Desk>,
+    task: Arc<Task>,
+    /// The result or the exception, once it was asked for.
+    outcome: PyOnceLock<std::result::Result<Py<Found>, PyErr>>,
+}
+
+#[pymethods]
+impl Job {
+    /// The name of the algorithm.
+    #[getter]
+    fn algorithm(&self) -> &'static str {
+        self.task.request.name
+    }
+
+    /// How far it is: waiting, running, done, failed or cancelled.
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.task.state().name()
+    }
+
+    /// Cancels it. Returns whether it had not ended.
+    fn cancel(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.desk.cancel(&self.task))
+    }
+
+    /// Waits until it has ended, up to `timeout` seconds. Returns whether it has.
+    #[pyo3(signature = (timeout=None))]
+    fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        self.desk.shared.check_process().map_err(|failure| failure.exception(py))?;
+        let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()));
+            if py.detach(|| self.task.wait(left.min(TICK))) {
+                return Ok(true);
+            }
+            py.check_signals()?;
+            if left.is_zero() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Returns the result of a job that has ended.
+    fn outcome(&self, py: Python<'_>) -> PyResult<Py<Found>> {
+        let outcome = self.outcome.get_or_init(py, || {
+            let outcome = self.task.take_outcome();
+            let found = outcome.map_err(|failure| failure.exception(py));
+            found.and_then(|found| Py::new(py, found))
+        });
+        match outcome {
+            Ok(found) => Ok(found.clone_ref(py)),
+            Err(error) => Err(error.clone_ref(py)),
+        }
+    }
+
+    /// Calls `callback` when it has ended, on any thread.
+    fn when_ended(&self, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
+        match self.task.add_callback(callback) {
+            None => Ok(()),
+            Some(callback) => callback.call0(py).map(drop),
+        }
+    }
+}
