@@ -14,7 +14,7 @@ from ._imports import from_edges, open, read
 from ._internal import __version__
 from ._records import Record
 from ._result import Result
-from ._table import Table
+from ._table import Batches, Table
 from .errors import (
     AlreadyExists,
     BadInput,
@@ -44,6 +44,7 @@ from .errors import (
 __all__ = [
     "AlreadyExists",
     "BadInput",
+    "Batches",
     "Cancelled",
     "Corrupt",
     "Error",

@@ -14,11 +14,11 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._options import Progress, Vertex, check_resources, to_json, with_tables
+from ._options import Progress, Vertex, check_resources, id_text, to_json, with_tables
 from ._records import Record
 from ._result import Result
-from ._table import Table
-from .errors import TegulaWarning, UsageError
+from ._table import Batches, Table
+from .errors import TegulaWarning
 
 
 class Graph(Algorithms):
@@ -102,8 +102,27 @@ class Graph(Algorithms):
 
         In an undirected graph these are all its edges. A graph with rows is not read as a whole.
         """
-        ids = [vertex] if isinstance(vertex, int | str) else list(_ids(vertex))
-        return Table(self._graph.neighbours([str(id) for id in ids]))
+        is_one = isinstance(vertex, str | bytes | np.generic) or not isinstance(vertex, Iterable)
+        ids: Any = [vertex] if is_one else vertex
+        return Table(self._graph.neighbours([id_text("vertex", id) for id in ids]))
+
+    def edges(self) -> Batches:
+        """Return an iterator over all edges, as tables of some 30,000 rows each.
+
+        The columns are `source`, `target` and, if edges have weights, `weight`. The edges come as
+        they are stored, in no particular order but always in the same. Each edge of an undirected
+        graph comes once.
+        """
+        return Batches(self._graph.edges())
+
+    def verify(self, *, progress: Progress | None = None) -> Record:
+        """Read every byte, check every checksum and every id, and return what was checked.
+
+        Raises:
+            Corrupt: The first damage found.
+        """
+        check_resources(None, None, progress)
+        return Record.of_json(self._graph.verify(progress))
 
     def degrees(self) -> Result:
         """Return how many edges enter and leave each vertex."""
@@ -111,7 +130,7 @@ class Graph(Algorithms):
 
     def _remove_at_end(self, folder: str) -> None:
         """Remove a folder when this is closed or forgotten, or when the process ends."""
-        self._removal = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._removal = weakref.finalize(self, _remove, folder, os.getpid())
 
     def _run(
         self,
@@ -140,12 +159,10 @@ def _tables_of(algorithm: str) -> Iterable[str]:
     return Algorithms._TABLES.get(algorithm.replace("_", "-"), ())
 
 
-def _ids(vertices: Iterable[Vertex]) -> Iterable[Vertex]:
-    if isinstance(vertices, float) or not isinstance(vertices, Iterable | np.generic):
-        raise UsageError(f"vertex: {vertices!r} is neither a vertex nor several")
-    # A number of NumPy is one vertex.
-    number = vertices.item() if isinstance(vertices, np.generic) else None
-    return vertices if number is None else [number]
+def _remove(folder: str, process: int) -> None:
+    # A fork has a copy of the object, but the folder belongs to the process that made it.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _opened(path: str, memory: int, threads: int) -> Graph:

@@ -58,6 +58,19 @@ def to_json(options: Mapping[str, Any]) -> str:
     return json.dumps(given, default=_plain)
 
 
+def id_text(argument: str, vertex: object) -> str:
+    """Return the id of a vertex as text.
+
+    Raises:
+        UsageError: It is neither an integer nor a string. The error names the argument.
+    """
+    if isinstance(vertex, np.generic):
+        vertex = vertex.item()
+    if isinstance(vertex, bool) or not isinstance(vertex, int | str):
+        raise UsageError(f"{argument}: {vertex!r} is no vertex; ids are integers or strings")
+    return str(vertex)
+
+
 def _plain(value: object) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import _internal
+from ._options import Vertex
 from ._records import Record
-from ._table import Table
+from ._table import Batches, Table
 from .errors import NoSuchVertex, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _TOP = 10
 class Result:
     """What an algorithm found: a table, and a summary of all of it.
 
-    The table is read when it is first asked for, and then kept.
+    The table is read when it is first asked for, and then kept. `batches` reads it without keeping
+    it, as do libraries that take the result as an Arrow stream.
     """
 
     def __init__(self, found: _internal.Found) -> None:
@@ -38,6 +40,10 @@ class Result:
     def table(self) -> Table:
         """The table, in original ids; Arrow takes it without a copy."""
         return Table(self._found.table())
+
+    def batches(self) -> Batches:
+        """Return an iterator over the rows, as tables of some 30,000 rows each."""
+        return Batches(self._found.batches())
 
     @cached_property
     def summary(self) -> Record:
@@ -75,7 +81,7 @@ class Result:
     def __len__(self) -> int:
         return len(self._found)
 
-    def __getitem__(self, vertex: int | str) -> Any:
+    def __getitem__(self, vertex: Vertex) -> Any:
         """Return what was found for a vertex.
 
         That is the cell beside its id, or a record of the cells if there are several; None where
@@ -104,10 +110,12 @@ class Result:
         return self.table.to_polars()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+        kept: Table | None = vars(self).get("table")
+        rows = self.batches() if kept is None else kept
+        return rows.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        return self.table.__arrow_c_schema__()
+        return self._found.__arrow_c_schema__()
 
     def write(
         self, path: str | os.PathLike[str], *, format: str | None = None, replace: bool = False

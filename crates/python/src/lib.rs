@@ -9,6 +9,7 @@
 //! | `graph` | open graphs, and runs on them |
 //! | `answer` | what a run found |
 //! | `table` | tables in memory, and their columns |
+//! | `rows` | tables that are read while they are made |
 //! | `stream` | tables of other libraries |
 //! | `import` | edge lists and tables that become graph directories |
 //! | `failure`, `hints` | errors, in Python's words |
@@ -21,6 +22,7 @@ mod failure;
 mod graph;
 mod hints;
 mod import;
+mod rows;
 mod stream;
 mod table;
 mod work;
@@ -53,6 +55,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<graph::Graph>()?;
     module.add_class::<answer::Found>()?;
+    module.add_class::<rows::Batches>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<table::Column>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -1,11 +1,14 @@
 //! What is told of a graph, and of a run before it starts. Fields have the names that `--json`
 //! prints.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use tegula_algorithms::algorithm::{Needs, StreamedLayout};
 use tegula_engine::Graph;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::Cancel;
+use tegula_store::Checked;
 use tegula_store::graph::{IdType, OrderChoice};
 
 use super::shared::Shared;
@@ -102,6 +105,24 @@ pub fn info(graph: &Graph, cancel: &Cancel) -> Result<String> {
         isolated: isolated + others,
     };
     Ok(json(&info))
+}
+
+/// What was found sound.
+#[derive(Debug, Serialize)]
+pub struct CheckedFacts {
+    files: u64,
+    bytes: u64,
+    tiles: u64,
+    edges: u64,
+    seconds: f64,
+}
+
+impl CheckedFacts {
+    /// Joins what was checked with the time that it took.
+    pub fn of(checked: &Checked, time: Duration) -> CheckedFacts {
+        let Checked { files, bytes, tiles, edges } = *checked;
+        CheckedFacts { files, bytes, tiles, edges, seconds: time.as_secs_f64() }
+    }
 }
 
 /// What a run needs.
