@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import warnings
@@ -14,11 +15,14 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._options import Progress, Vertex, check_resources, id_text, to_json, with_tables
+from ._options import Vertex, check_resources, id_text, to_json, with_tables
+from ._progress import Progress, shown
 from ._records import Record
 from ._result import Result
 from ._table import Batches, Table
 from .errors import TegulaWarning
+
+_log = logging.getLogger(__package__)
 
 
 class Graph(Algorithms):
@@ -121,8 +125,8 @@ class Graph(Algorithms):
         Raises:
             Corrupt: The first damage found.
         """
-        check_resources(None, None, progress)
-        return Record.of_json(self._graph.verify(progress))
+        with shown(progress) as callback:
+            return Record.of_json(self._graph.verify(callback))
 
     def degrees(self) -> Result:
         """Return how many edges enter and leave each vertex."""
@@ -139,10 +143,11 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
-        check_resources(None, None, progress)
         name = algorithm.replace("_", "-")
-        with with_tables(options, tables) as given:
-            result = Result(self._graph.run(name, to_json(given), progress))
+        with shown(progress) as callback, with_tables(options, tables) as given:
+            _log.debug("%s on %s with %s", name, self.path, given)
+            result = Result(self._graph.run(name, to_json(given), callback))
+        _log_run(self.path, result)
         for warning in result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=3)
         return result
@@ -153,6 +158,21 @@ class Graph(Algorithms):
     def __repr__(self) -> str:
         state = " (closed)" if self.closed else ""
         return f"<tegula.Graph {self.path!r}{state}>"
+
+
+def _log_run(path: str, result: Result) -> None:
+    if _log.isEnabledFor(logging.INFO):
+        figures = result.statistics
+        _log.info(
+            "%s on %s: %.3f s, %d iterations, %d edges, %d bytes read, %d bytes written",
+            result.algorithm,
+            path,
+            figures.seconds.run,
+            figures.iterations,
+            figures.edges_processed,
+            figures.bytes_read,
+            figures.bytes_written,
+        )
 
 
 def _tables_of(algorithm: str) -> Iterable[str]:

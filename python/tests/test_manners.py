@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import multiprocessing
 import os
 import pickle
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -210,6 +212,64 @@ def _count(graph: tg.Graph, found) -> None:
         found.put(len(graph.pagerank(iterations=1)))
     except tg.Error as error:
         found.put(str(error))
+
+
+class Terminal(io.StringIO):
+    """A terminal that remembers what it was shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(graph: tg.Graph, capsys, monkeypatch) -> None:
+    graph.pagerank(iterations=5)
+    graph.verify(progress=False)
+    assert capsys.readouterr().err == ""
+    graph.verify(progress=True)
+    assert "verifying" in capsys.readouterr().err
+    tg.from_edges(EDGES, progress=True).close()
+    assert "edges" in capsys.readouterr().err
+    monkeypatch.setattr("tegula._progress._has_tqdm", lambda: False)
+    with pytest.raises(tg.UsageError, match="progress=True needs tqdm"):
+        graph.wcc(progress=True)
+    graph.wcc()
+
+
+def test_a_bar_is_shown_on_a_terminal_if_a_run_takes_long(large: tg.Graph, monkeypatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    large.pagerank(iterations=1)
+    assert terminal.getvalue() == ""
+    monkeypatch.setattr("tegula._progress._PATIENCE", 0.0)
+    large.pagerank(iterations=5)
+    assert "iterating: " in terminal.getvalue()
+    shown = len(terminal.getvalue())
+    large.pagerank(iterations=5, progress=False)
+    assert len(terminal.getvalue()) == shown
+
+
+def test_a_notebook_is_one_with_a_kernel(monkeypatch) -> None:
+    shell = SimpleNamespace(kernel=None)
+    assert not tg._progress._is_notebook()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert tg._progress._is_notebook()
+    del shell.kernel
+    assert not tg._progress._is_notebook()
+
+
+def test_imports_and_runs_are_logged_with_their_figures(caplog) -> None:
+    caplog.set_level("DEBUG", logger="tegula")
+    with tg.from_edges(EDGES) as graph:
+        graph.pagerank(iterations=3)
+        path = graph.path
+    assert {record.name for record in caplog.records} == {"tegula"}
+    imported, asked, ran = caplog.messages
+    assert imported.startswith(f"import of {path}: 6 vertices, 5 edges, ")
+    assert asked.startswith(f"pagerank on {path} with")
+    assert "'iterations': 3" in asked
+    assert ran.startswith(f"pagerank on {path}: ")
+    assert " 3 iterations, " in ran
+    assert [record.levelname for record in caplog.records] == ["INFO", "DEBUG", "INFO"]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
