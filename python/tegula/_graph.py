@@ -15,7 +15,9 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
+from ._html import of_graph
 from ._options import Vertex, check_resources, id_text, to_json, with_tables
+from ._plots import Plots
 from ._progress import Progress, shown
 from ._records import Record
 from ._result import Result
@@ -128,6 +130,11 @@ class Graph(Algorithms):
         with shown(progress) as callback:
             return Record.of_json(self._graph.verify(callback))
 
+    @property
+    def plot(self) -> Plots:
+        """Pictures, which need matplotlib."""
+        return Plots(self)
+
     def degrees(self) -> Result:
         """Return how many edges enter and leave each vertex."""
         return self.degree()
@@ -154,6 +161,10 @@ class Graph(Algorithms):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.path, self.memory, self.threads)
+
+    def _repr_html_(self) -> str | None:
+        # Without it, a notebook shows the line below.
+        return None if self.closed else of_graph(self.path, self.info())
 
     def __repr__(self) -> str:
         state = " (closed)" if self.closed else ""

@@ -6,7 +6,8 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _internal
+from . import _internal, _plots
+from ._html import of_result
 from ._options import Vertex
 from ._records import Record
 from ._table import Batches, Table
@@ -15,6 +16,7 @@ from .errors import NoSuchVertex, UsageError
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 # The entries of a list in a summary.
@@ -127,6 +129,17 @@ class Result:
         is refused unless `replace`.
         """
         return self._found.write(os.fspath(path), format, replace)
+
+    def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw how the values of a column are distributed, or how large its groups are.
+
+        The column is by default the first with values, or with components or communities. Returns
+        the axes of matplotlib that it drew on.
+        """
+        return _plots.of_result(self, column, ax)
+
+    def _repr_html_(self) -> str:
+        return of_result(self.algorithm, len(self), self.summary, self.top())
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows" if len(self) != 1 else "1 row"

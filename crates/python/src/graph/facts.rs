@@ -43,25 +43,34 @@ struct Info<'a> {
 }
 
 /// The degrees of all vertices in one direction.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Degrees {
     min: u32,
     mean: f64,
     max: u32,
+    /// How many vertices have degree 0, how many 1, 2 to 3, 4 to 7 and so on.
+    histogram: Vec<u64>,
 }
 
 impl Degrees {
     /// Before the first degree.
-    const NONE: Degrees = Degrees { min: u32::MAX, mean: 0.0, max: 0 };
+    const NONE: Degrees = Degrees { min: u32::MAX, mean: 0.0, max: 0, histogram: Vec::new() };
 
     fn add(&mut self, degrees: &[u32]) {
         for &degree in degrees {
             (self.min, self.max) = (self.min.min(degree), self.max.max(degree));
+            self.count((u32::BITS - degree.leading_zeros()) as usize, 1);
         }
     }
 
+    fn count(&mut self, bar: usize, vertices: u64) {
+        self.histogram.resize(self.histogram.len().max(bar + 1), 0);
+        self.histogram[bar] += vertices;
+    }
+
     /// Returns the degrees of `vertices` vertices, of which `others` were not seen: they have none.
-    fn of(self, edges: u64, vertices: u64, others: u64) -> Degrees {
+    fn of(mut self, edges: u64, vertices: u64, others: u64) -> Degrees {
+        self.count(0, others);
         let min = if others > 0 || vertices == 0 { 0 } else { self.min };
         Degrees { min, mean: edges as f64 / vertices.max(1) as f64, ..self }
     }
