@@ -27,6 +27,8 @@ mod stream;
 mod table;
 mod work;
 
+use std::ffi::OsString;
+
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -49,6 +51,13 @@ fn catalogue() -> String {
     entries.collect::<Value>().to_string()
 }
 
+/// Runs the command `tegula` with these words, of which the first is its name. Returns the exit
+/// code. It is all that the process does.
+#[pyfunction]
+fn run_command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| tegula_cli::run_command(&words))
+}
+
 /// The module.
 #[pymodule]
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -59,6 +68,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<table::Column>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(import::read, module)?)?;
     module.add_function(wrap_pyfunction!(import::from_tables, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_table, module)?)
