@@ -19,6 +19,11 @@ from typing import Any
 WIDTH = 100
 TARGET = Path(__file__).parent / "tegula" / "_algorithms.py"
 
+PROGRESS = (
+    "Whether to show how far the run is, by default on a terminal and in notebooks; or a function "
+    "that is called with the stage, what is done of it, its total, and the unit."
+)
+
 HEAD = '''"""A method for each algorithm of the catalogue. `python/generate.py` writes this file."""
 
 from __future__ import annotations
@@ -27,7 +32,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from ._options import File, Progress, Vertex, VertexTable
+    from ._options import File, Vertex, VertexTable
+    from ._progress import Progress
     from ._result import Result
 
 
@@ -147,8 +153,7 @@ def documentation(entry: dict[str, Any], names: list[str]) -> list[str]:
     lines.append("        Args:")
     for name in names:
         lines += wrapped(f"{name}: {help_of(options[name])}", 12, 16)
-    about = "progress: Called with the stage, what is done of it, its total, and the unit."
-    lines += wrapped(about, 12, 16)
+    lines += wrapped(f"progress: {PROGRESS}", 12, 16)
     lines += ["", "        The table has the columns:"]
     for column in schema["columns"]:
         name = column["name"] + ("0, .." if column["repeats"] else "")

@@ -15,7 +15,7 @@ from ._internal import __version__
 from ._jobs import Job, Jobs
 from ._records import Record
 from ._result import Result
-from ._table import Table
+from ._table import Batches, Table
 from .errors import (
     AlreadyExists,
     BadInput,
@@ -45,6 +45,7 @@ from .errors import (
 __all__ = [
     "AlreadyExists",
     "BadInput",
+    "Batches",
     "Cancelled",
     "Corrupt",
     "Error",

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    from ._options import File, Progress, Vertex, VertexTable
+    from ._options import File, Vertex, VertexTable
+    from ._progress import Progress
     from ._result import Result
 
 
@@ -88,7 +89,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -118,7 +121,9 @@ class Algorithms:
         """Degrees: how many edges enter and leave each vertex.
 
         Args:
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -143,7 +148,9 @@ class Algorithms:
             tolerance: Stop when an iteration changes the values, whose Euclidean norm is 1, by at
                 most T. If that never happens, there is a warning.
             max_iterations: The maximum number of iterations.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -174,7 +181,9 @@ class Algorithms:
             tolerance: Stop when an iteration changes the values by at most this fraction of their
                 sum. If that never happens, there is a warning.
             max_iterations: The maximum number of iterations.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -219,7 +228,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -252,7 +263,9 @@ class Algorithms:
         Args:
             samples: Estimate from K vertices drawn at random [default: exact, from all].
             seed: Seed of the random samples.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -280,7 +293,9 @@ class Algorithms:
         Args:
             samples: Estimate from K vertices drawn at random [default: exact, from all].
             seed: Seed of the random samples.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -308,7 +323,9 @@ class Algorithms:
             tolerance: Stop when an iteration changes the hubs, whose sum is 1, by at most T in sum.
                 If that never happens, there is a warning.
             max_iterations: The maximum number of iterations.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -355,7 +372,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex (without `targets`).
@@ -418,7 +437,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex (without `targets`).
@@ -477,7 +498,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             position: the place on the path, from 0.
@@ -508,7 +531,9 @@ class Algorithms:
 
         Args:
             max_searches: The maximum number of searches; if it is reached, the result is bounds.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             source: one end of a longest shortest path.
@@ -548,7 +573,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: a vertex that is reached.
@@ -580,7 +607,9 @@ class Algorithms:
             max_iterations: The most iterations of `propagation`. If the last of them changes a
                 label, there is a warning, and the answer is no partition into components: N
                 iterations find the smallest id within N hops of each vertex.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -605,7 +634,9 @@ class Algorithms:
         edges.
 
         Args:
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -630,7 +661,9 @@ class Algorithms:
         Args:
             articulation_points: Output the articulation points and the number of blocks that meet
                 in each, instead of the bridges.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             u: one end of a bridge (without `articulation_points`).
@@ -669,7 +702,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             set: the name of the set.
@@ -703,7 +738,9 @@ class Algorithms:
 
         Args:
             iterations: The most iterations to run: it ends early when no label changes.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -732,7 +769,9 @@ class Algorithms:
                 communities, below 1 fewer and larger ones.
             seed: Decides in which order vertices are looked at, and which of equally good
                 communities is chosen.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -761,7 +800,9 @@ class Algorithms:
                 communities, below 1 fewer and larger ones.
             seed: Decides in which order vertices are looked at, and which of equally good
                 communities is chosen.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -791,7 +832,9 @@ class Algorithms:
                 warning.
             seed: Chooses between equally frequent labels, and the vertices that may change in an
                 iteration.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -825,7 +868,9 @@ class Algorithms:
                 error. With fewer than 16 no error is reported, and fewer than 8 find too few
                 triangles.
             seed: The seed from which the hashes are drawn.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -853,7 +898,9 @@ class Algorithms:
         neighbours of each vertex.
 
         Args:
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -875,7 +922,9 @@ class Algorithms:
         neighbours.
 
         Args:
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -899,7 +948,9 @@ class Algorithms:
 
         Args:
             seed: Seed of the vertex priorities; another seed gives another set.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -924,7 +975,9 @@ class Algorithms:
 
         Args:
             maximum: Find the forest of greatest weight.
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             source: one end of an edge of the forest.
@@ -959,7 +1012,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             source: the source of an edge.
@@ -984,7 +1039,9 @@ class Algorithms:
         """Topological order: each vertex behind all that have an edge to it.
 
         Args:
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -1024,7 +1081,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             walk: the number of the walk, from 0.
@@ -1071,7 +1130,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             u: the first vertex of the pair.
@@ -1113,7 +1174,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.
@@ -1170,7 +1233,9 @@ class Algorithms:
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
                 coordinates: skip].
-            progress: Called with the stage, what is done of it, its total, and the unit.
+            progress: Whether to show how far the run is, by default on a terminal and in notebooks;
+                or a function that is called with the stage, what is done of it, its total, and the
+                unit.
 
         The table has the columns:
             vertex: the vertex.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import warnings
@@ -14,12 +15,17 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
+from ._html import of_graph
 from ._jobs import Jobs
-from ._options import Progress, Vertex, check_resources, to_json, with_tables
+from ._options import Vertex, check_resources, id_text, to_json, with_tables
+from ._plots import Plots
+from ._progress import Progress, shown
 from ._records import Record
 from ._result import Result
-from ._table import Table
-from .errors import TegulaWarning, UsageError
+from ._table import Batches, Table
+from .errors import TegulaWarning
+
+_log = logging.getLogger(__package__)
 
 
 class Graph(Algorithms):
@@ -112,8 +118,32 @@ class Graph(Algorithms):
 
         In an undirected graph these are all its edges. A graph with rows is not read as a whole.
         """
-        ids = [vertex] if isinstance(vertex, int | str) else list(_ids(vertex))
-        return Table(self._graph.neighbours([str(id) for id in ids]))
+        is_one = isinstance(vertex, str | bytes | np.generic) or not isinstance(vertex, Iterable)
+        ids: Any = [vertex] if is_one else vertex
+        return Table(self._graph.neighbours([id_text("vertex", id) for id in ids]))
+
+    def edges(self) -> Batches:
+        """Return an iterator over all edges, as tables of some 30,000 rows each.
+
+        The columns are `source`, `target` and, if edges have weights, `weight`. The edges come as
+        they are stored, in no particular order but always in the same. Each edge of an undirected
+        graph comes once.
+        """
+        return Batches(self._graph.edges())
+
+    def verify(self, *, progress: Progress | None = None) -> Record:
+        """Read every byte, check every checksum and every id, and return what was checked.
+
+        Raises:
+            Corrupt: The first damage found.
+        """
+        with shown(progress) as callback:
+            return Record.of_json(self._graph.verify(callback))
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures, which need matplotlib."""
+        return Plots(self)
 
     def degrees(self) -> Result:
         """Return how many edges enter and leave each vertex."""
@@ -121,7 +151,7 @@ class Graph(Algorithms):
 
     def _remove_at_end(self, folder: str) -> None:
         """Remove a folder when this is closed or forgotten, or when the process ends."""
-        self._removal = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._removal = weakref.finalize(self, _remove, folder, os.getpid())
 
     def _run(
         self,
@@ -130,10 +160,11 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
-        check_resources(None, None, progress)
         name = algorithm.replace("_", "-")
-        with with_tables(options, tables) as given:
-            result = Result(self._graph.run(name, to_json(given), progress))
+        with shown(progress) as callback, with_tables(options, tables) as given:
+            _log.debug("%s on %s with %s", name, self.path, given)
+            result = Result(self._graph.run(name, to_json(given), callback))
+        _log_run(self.path, result)
         for warning in result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=3)
         return result
@@ -141,21 +172,38 @@ class Graph(Algorithms):
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.path, self.memory, self.threads)
 
+    def _repr_html_(self) -> str | None:
+        # Without it, a notebook shows the line below.
+        return None if self.closed else of_graph(self.path, self.info())
+
     def __repr__(self) -> str:
         state = " (closed)" if self.closed else ""
         return f"<tegula.Graph {self.path!r}{state}>"
+
+
+def _log_run(path: str, result: Result) -> None:
+    if _log.isEnabledFor(logging.INFO):
+        figures = result.statistics
+        _log.info(
+            "%s on %s: %.3f s, %d iterations, %d edges, %d bytes read, %d bytes written",
+            result.algorithm,
+            path,
+            figures.seconds.run,
+            figures.iterations,
+            figures.edges_processed,
+            figures.bytes_read,
+            figures.bytes_written,
+        )
 
 
 def _tables_of(algorithm: str) -> Iterable[str]:
     return Algorithms._TABLES.get(algorithm.replace("_", "-"), ())
 
 
-def _ids(vertices: Iterable[Vertex]) -> Iterable[Vertex]:
-    if isinstance(vertices, float) or not isinstance(vertices, Iterable | np.generic):
-        raise UsageError(f"vertex: {vertices!r} is neither a vertex nor several")
-    # A number of NumPy is one vertex.
-    number = vertices.item() if isinstance(vertices, np.generic) else None
-    return vertices if number is None else [number]
+def _remove(folder: str, process: int) -> None:
+    # A fork has a copy of the object, but the folder belongs to the process that made it.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _opened(path: str, memory: int, threads: int) -> Graph:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any, Literal
@@ -13,7 +15,8 @@ import numpy as np
 
 from . import _internal
 from ._graph import Graph
-from ._options import ArrowStream, File, Progress, Vertex, check_resources, to_json
+from ._options import ArrowStream, File, Vertex, check_resources, to_json
+from ._progress import Callback, Progress, shown
 from ._records import Record
 from .errors import BadInput, TegulaWarning
 
@@ -22,6 +25,8 @@ Order = Literal["auto", "given", "degree", "dfs"]
 Layout = Literal["tiles", "rows", "reverse"]
 RowEncoding = Literal["plain", "ceesor", "gap", "copy"]
 Combine = Literal["sum", "min", "max"]
+
+_log = logging.getLogger(__package__)
 
 
 def open(path: File, *, memory: int | str | None = None, threads: int | None = None) -> Graph:
@@ -95,9 +100,11 @@ def read(
         force: Replace an existing graph.
         memory: The most memory of the import and of runs, in bytes or as "4GiB".
         threads: The threads of the import and of runs.
-        progress: Called with the stage, what is done of it, its total, and the unit.
+        progress: Whether to show how far the import is, by default on a terminal and in notebooks;
+            or a function that is called with the stage, what is done of it, its total, and the
+            unit.
     """
-    check_resources(memory, threads, progress)
+    check_resources(memory, threads)
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(file) for file in files]
     settings = {
@@ -123,10 +130,10 @@ def read(
         "force": force,
     }
 
-    def run(output: str) -> str:
-        return _internal.read(names, output, to_json(settings), memory, threads, progress)
+    def run(output: str, callback: Callback | None) -> str:
+        return _internal.read(names, output, to_json(settings), memory, threads, callback)
 
-    return _imported(run, path, memory, threads)
+    return _imported(run, path, memory, threads, progress)
 
 
 def from_edges(
@@ -182,31 +189,34 @@ def from_edges(
         "spill_directory": spill_directory,
         "force": force,
     }
-    check_resources(memory, threads, progress)
+    check_resources(memory, threads)
     tables = _tables(data)
     columns = (source, target, weight)
 
-    def run(output: str) -> str:
+    def run(output: str, callback: Callback | None) -> str:
         return _internal.from_tables(
-            tables, output, to_json(settings), columns, memory, threads, progress
+            tables, output, to_json(settings), columns, memory, threads, callback
         )
 
-    return _imported(run, path, memory, threads)
+    return _imported(run, path, memory, threads, progress)
 
 
 def _imported(
-    run: Callable[[str], str],
+    run: Callable[[str, Callback | None], str],
     path: File | None,
     memory: int | str | None,
     threads: int | None,
+    progress: Progress | None,
 ) -> Graph:
     """Make a graph directory by `run`, and open it."""
     folder = None
     if path is None:
         folder = tempfile.mkdtemp(prefix="tegula-")
         path = os.path.join(folder, "graph.tegula")
+    started = time.monotonic()
     try:
-        report = Record.of_json(run(os.fspath(path)))
+        with shown(progress) as callback:
+            report = Record.of_json(run(os.fspath(path), callback))
         graph = Graph(path, memory=memory, threads=threads)
     except BaseException:
         if folder is not None:
@@ -215,6 +225,9 @@ def _imported(
     if folder is not None:
         graph._remove_at_end(folder)
     graph._import = report
+    seconds = time.monotonic() - started
+    figures = (report.vertices, report.edges, report.bytes, seconds)
+    _log.info("import of %s: %d vertices, %d edges, %d bytes, %.3f s", graph.path, *figures)
     for warning in report.warnings:
         warnings.warn(warning, TegulaWarning, stacklevel=3)
     return graph

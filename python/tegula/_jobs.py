@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._options import Progress, check_resources, to_json, with_tables
+from ._options import to_json, with_tables
+from ._progress import Callback
 from ._records import Record
 from ._result import Result
 from .errors import TegulaWarning, UsageError
@@ -35,14 +36,15 @@ class Jobs:
             raise UsageError(f"fuse={fuse!r} is neither True nor False")
         self._jobs = _internal.Jobs(graph, concurrent, fuse)
 
-    def submit(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Job:
+    def submit(self, algorithm: str, *, progress: Callback | None = None, **options: Any) -> Job:
         """Submit a job, which begins as soon as there is memory for it.
 
         Options that are wrong are refused at once. What is wrong beside them, such as a vertex that
         the graph has not got, is an exception of `Job.result`. `progress` is called on another
         thread.
         """
-        check_resources(None, None, progress)
+        if progress is not None and not callable(progress):
+            raise UsageError(f"progress={progress!r} is no function")
         name = algorithm.replace("_", "-")
         with ExitStack() as stack:
             tables = Algorithms._TABLES.get(name, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -33,9 +33,6 @@ VertexTable: TypeAlias = (
 )
 """A table of vertices: a path, a data frame, a dictionary by vertex, or ids or rows of cells."""
 
-Progress: TypeAlias = Callable[[str, int, int | None, str], object]
-"""Gets the name of the stage, what is done of it, its total if that is known, and the unit."""
-
 # The known names of the columns beside the ids, by the option that names the table.
 _VALUE_NAMES = {
     "personalize": ["weight"],
@@ -58,6 +55,19 @@ def to_json(options: Mapping[str, Any]) -> str:
     return json.dumps(given, default=_plain)
 
 
+def id_text(argument: str, vertex: object) -> str:
+    """Return the id of a vertex as text.
+
+    Raises:
+        UsageError: It is neither an integer nor a string. The error names the argument.
+    """
+    if isinstance(vertex, np.generic):
+        vertex = vertex.item()
+    if isinstance(vertex, bool) or not isinstance(vertex, int | str):
+        raise UsageError(f"{argument}: {vertex!r} is no vertex; ids are integers or strings")
+    return str(vertex)
+
+
 def _plain(value: object) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
@@ -68,8 +78,8 @@ def _plain(value: object) -> Any:
     raise TypeError(f"a {type(value).__name__} is neither a number nor text")
 
 
-def check_resources(memory: object, threads: object, progress: object = None) -> None:
-    """Refuse values that are no memory, no number of threads, and no callback.
+def check_resources(memory: object, threads: object) -> None:
+    """Refuse values that are no memory and no number of threads.
 
     Raises:
         UsageError: It names the argument.
@@ -80,8 +90,6 @@ def check_resources(memory: object, threads: object, progress: object = None) ->
     is_count = isinstance(threads, int | None) and not isinstance(threads, bool)
     if not is_count or (isinstance(threads, int) and not 0 < threads < 1 << 31):
         raise UsageError(f"threads={threads!r}: threads must be at least 1")
-    if progress is not None and not callable(progress):
-        raise UsageError(f"progress={progress!r} cannot be called")
 
 
 @contextmanager

@@ -6,14 +6,17 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _internal
+from . import _internal, _plots
+from ._html import of_result
+from ._options import Vertex
 from ._records import Record
-from ._table import Table
+from ._table import Batches, Table
 from .errors import NoSuchVertex, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 # The entries of a list in a summary.
@@ -23,7 +26,8 @@ _TOP = 10
 class Result:
     """What an algorithm found: a table, and a summary of all of it.
 
-    The table is read when it is first asked for, and then kept.
+    The table is read when it is first asked for, and then kept. `batches` reads it without keeping
+    it, as do libraries that take the result as an Arrow stream.
     """
 
     def __init__(self, found: _internal.Found) -> None:
@@ -38,6 +42,10 @@ class Result:
     def table(self) -> Table:
         """The table, in original ids; Arrow takes it without a copy."""
         return Table(self._found.table())
+
+    def batches(self) -> Batches:
+        """Return an iterator over the rows, as tables of some 30,000 rows each."""
+        return Batches(self._found.batches())
 
     @cached_property
     def summary(self) -> Record:
@@ -75,7 +83,7 @@ class Result:
     def __len__(self) -> int:
         return len(self._found)
 
-    def __getitem__(self, vertex: int | str) -> Any:
+    def __getitem__(self, vertex: Vertex) -> Any:
         """Return what was found for a vertex.
 
         That is the cell beside its id, or a record of the cells if there are several; None where
@@ -104,10 +112,12 @@ class Result:
         return self.table.to_polars()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
+        kept: Table | None = vars(self).get("table")
+        rows = self.batches() if kept is None else kept
+        return rows.__arrow_c_stream__(requested_schema)
 
     def __arrow_c_schema__(self) -> object:
-        return self.table.__arrow_c_schema__()
+        return self._found.__arrow_c_schema__()
 
     def write(
         self, path: str | os.PathLike[str], *, format: str | None = None, replace: bool = False
@@ -119,6 +129,17 @@ class Result:
         is refused unless `replace`.
         """
         return self._found.write(os.fspath(path), format, replace)
+
+    def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw how the values of a column are distributed, or how large its groups are.
+
+        The column is by default the first with values, or with components or communities. Returns
+        the axes of matplotlib that it drew on.
+        """
+        return _plots.of_result(self, column, ax)
+
+    def _repr_html_(self) -> str:
+        return of_result(self.algorithm, len(self), self.summary, self.top())
 
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows" if len(self) != 1 else "1 row"

@@ -1,4 +1,4 @@
-"""Tables: rows in memory that other libraries take without a copy."""
+"""Tables that other libraries take without a copy: in memory, or a batch of rows at a time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _internal
+from ._options import Vertex, id_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,9 @@ class Table:
             raise IndexError(f"there is no row {number}; there are {count}")
         return self._table.rows(number % count, 1)[0]
 
-    def find(self, vertex: int | str) -> int | None:
+    def find(self, vertex: Vertex) -> int | None:
         """Return the number of the first row whose first cell is this id."""
-        return self._table.find(vertex)
+        return self._table.find(id_text("vertex", vertex))
 
     def to_numpy(self) -> dict[str, NDArray[Any]]:
         """Return an array for each column.
@@ -124,6 +125,53 @@ class Table:
             "b": pd.arrays.BooleanArray,
         }
         return arrays[numbers.dtype.kind](numbers, _nulls(column))
+
+
+class Batches:
+    """An iterator of tables, for one that may be larger than memory.
+
+    It can be read once. It has the Arrow PyCapsule interface too, so `pyarrow`, polars and DuckDB
+    read it as a stream. Meanwhile it takes some of the memory of its graph. `close`, the end of a
+    `with` block and the last table give that back.
+    """
+
+    __slots__ = ("_batches",)
+
+    def __init__(self, batches: _internal.Batches) -> None:
+        self._batches = batches
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self._batches.column_names
+
+    def __iter__(self) -> Iterator[Table]:
+        return self
+
+    def __next__(self) -> Table:
+        table = self._batches.next()
+        if table is None:
+            raise StopIteration
+        return Table(table)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._batches.__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self._batches.__arrow_c_schema__()
+
+    def close(self) -> None:
+        """Read no further."""
+        self._batches.close()
+
+    def __enter__(self) -> Batches:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tegula.Batches of {', '.join(self.column_names)}>"
 
 
 def _numbers(column: _internal.Column) -> NDArray[Any]:

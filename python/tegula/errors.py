@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 __all__ = [
     "AlreadyExists",
     "BadInput",
@@ -111,13 +114,26 @@ class OutputTaken(Error):
     kind = "output_taken"
 
 
-class InputOutputError(Error, OSError):
+class _OfSystem(Error, OSError):
+    """The operating system is the reason. `errno` is its number, where it gave one."""
+
+    def __init__(self, message: str, hint: str | None = None, errno: int | None = None) -> None:
+        super().__init__(message, hint)
+        # OSError takes the first two of its arguments for these.
+        self.errno = errno
+        self.strerror = message if errno is None else os.strerror(errno)
+
+    def __reduce__(self) -> tuple[type[Error], tuple[Any, ...]]:
+        return type(self), (self.message, self.hint, self.errno)
+
+
+class InputOutputError(_OfSystem):
     """The operating system refused an operation on a file."""
 
     kind = "io"
 
 
-class RowsNotAdded(Error, OSError):
+class RowsNotAdded(_OfSystem):
     """Rows must be built, but the folder takes no more files."""
 
     kind = "rows_not_added"
@@ -180,7 +196,8 @@ class Panicked(Error):
 def _all_below(base: type[Error]) -> dict[str, type[Error]]:
     classes = {}
     for below in base.__subclasses__():
-        classes[below.kind] = below
+        if "kind" in vars(below):
+            classes[below.kind] = below
         classes |= _all_below(below)
     return classes
 
@@ -188,6 +205,7 @@ def _all_below(base: type[Error]) -> dict[str, type[Error]]:
 _OF_KIND = _all_below(Error)
 
 
-def of_kind(kind: str, message: str, hint: str | None) -> Error:
+def of_kind(kind: str, message: str, hint: str | None, errno: int | None) -> Error:
     """Return the error of a kind."""
-    return _OF_KIND.get(kind, Error)(message, hint)
+    below = _OF_KIND.get(kind, Error)
+    return below(message, hint, errno) if issubclass(below, _OfSystem) else below(message, hint)

@@ -1,8 +1,12 @@
-"""Results have the bits of the command line."""
+"""The command comes with the package, and results have its bits."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +69,44 @@ def test_an_import_makes_the_directory_that_the_command_makes(
     assert len(names) > 2
     for name in names:
         assert (ours / name).read_bytes() == (theirs / name).read_bytes(), name
+
+
+@pytest.fixture
+def script() -> Path:
+    """The command of the package."""
+    return Path(sys.executable).with_name("tegula")
+
+
+def test_the_package_brings_the_command(made: tg.Graph, script: Path, folder: Path) -> None:
+    told = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert told.stdout == f"tegula {tg.__version__}\n"
+    output = folder / "ranks.npy"
+    line = [script, "run", "pagerank", made.path, "-o", output, "--json"]
+    ran = json.loads(subprocess.run(line, capture_output=True, check=True).stdout)
+    assert ran["schema"] == "tegula.run.v1"
+    assert output.exists()
+
+
+def test_the_exit_codes_are_those_of_the_command(script: Path, folder: Path) -> None:
+    line = [script, "info", folder / "missing.tegula", "--json"]
+    failed = subprocess.run(line, capture_output=True, text=True)
+    assert failed.returncode == 3
+    assert json.loads(failed.stdout)["kind"] == "not_a_graph"
+    assert "Traceback" not in failed.stderr
+    assert subprocess.run([script, "fly"], capture_output=True).returncode == 2
+
+
+def test_an_interrupt_ends_the_command_without_a_trace(
+    made: tg.Graph, script: Path, folder: Path
+) -> None:
+    output = folder / "ranks.csv"
+    line = [script, "run", "pagerank", made.path, "--iterations", "1000000", "-o", output, "-v"]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        # Its log begins when it listens for interrupts.
+        assert running.stderr.readline() != ""
+        os.kill(running.pid, signal.SIGINT)
+        told = running.stderr.read()
+    assert running.returncode == 130
+    assert "Traceback" not in told
+    assert list(folder.iterdir()) == []

@@ -1,8 +1,10 @@
-"""The code in the documentation runs."""
+"""The code in the documentation runs, and its types are right."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,29 @@ import pytest
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "python").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_the_code_of_a_page_runs(page: Path) -> None:
+def code_of(page: Path) -> list[str]:
+    """Return the blocks of code of a page."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
+    return blocks
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for block in blocks:
+    for block in code_of(page):
         exec(compile(block, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_types_of_all_pages_are_right(checker: str, tmp_path: Path) -> None:
+    for page in PAGES:
+        (tmp_path / f"{page.stem.lower()}.py").write_text("\n".join(code_of(page)))
+    options = {
+        "mypy": ["--cache-dir", str(PAGES[0].parents[2] / ".mypy_cache")],
+        "pyright": ["--pythonpath", sys.executable],
+    }
+    line = [sys.executable, "-m", checker, *options[checker], str(tmp_path)]
+    checked = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

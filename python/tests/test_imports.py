@@ -84,18 +84,42 @@ def test_columns_are_chosen_by_name_or_position() -> None:
         assert [row["vertex"] for row in graph.neighbours([2, 3])] == [2, 3]
 
 
-def test_a_stream_is_read_a_table_at_a_time() -> None:
-    held = 0
+def test_one_table_of_a_stream_is_in_memory_at_a_time() -> None:
+    pool = pa.default_memory_pool()
+    before, rows = pool.bytes_allocated(), 10_000
+    held: list[int] = []
 
     def batches() -> Iterator[pa.RecordBatch]:
-        nonlocal held
-        for start in range(0, 100, 10):
-            held += 1
-            ids = list(range(start, start + 10))
-            yield pa.record_batch({"source": ids, "target": [id + 1 for id in ids]})
+        for start in range(0, 50 * rows, rows):
+            ids = pa.array(range(start, start + rows), pa.uint64())
+            yield pa.record_batch({"source": ids, "target": ids})
+            held.append(pool.bytes_allocated() - before)
 
     with tg.from_edges(batches()) as graph:
-        assert (held, graph.info().edges) == (10, 100)
+        assert graph.info().edges == 50 * rows
+    assert len(held) == 50
+    # One table is in the hands of this generator, and one may be on its way out.
+    assert max(held) < 3 * rows * 8
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_an_output_that_cannot_be_made_is_refused_before_a_stream_is_read(
+    folder: Path, force: bool
+) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        raise AssertionError("the stream was read")
+        yield
+
+    kept = folder / "g.tegula"
+    kept.mkdir()
+    (kept / "letter.txt").write_text("no graph")
+    with pytest.raises(tg.NotReplaced):
+        tg.from_edges(batches(), path=kept, force=force)
+    (kept / "letter.txt").unlink()
+    tg.from_edges(EDGES, path=kept, force=True).close()
+    if not force:
+        with pytest.raises(tg.AlreadyExists, match="force=True to replace it"):
+            tg.from_edges(batches(), path=kept)
 
 
 @pytest.mark.parametrize(

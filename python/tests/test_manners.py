@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import multiprocessing
 import os
 import pickle
@@ -11,12 +13,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import tegula as tg
 
-from .conftest import random_edges
+from .conftest import EDGES, random_edges
 
 # Longer than any test waits.
 ITERATIONS = 1_000_000
@@ -98,8 +101,6 @@ def test_many_threads_may_use_one_graph(graph: tg.Graph) -> None:
         (lambda path: tg.open(path, threads=10**30), "threads"),
         (lambda path: tg.open(path).wcc(progress=5), "progress=5"),
         (lambda path: tg.open(path).pagerank(personalize=5), "personalize"),
-        (lambda path: tg.open(path).neighbours(1.5), "vertex: 1.5"),
-        (lambda path: tg.open(path).neighbours(None), "vertex: None"),
     ],
 )
 def test_wrong_arguments_are_refused_by_name(graph: tg.Graph, call, message: str) -> None:
@@ -133,6 +134,11 @@ def test_every_error_has_its_kind_and_hint(graph: tg.Graph, tmp_path: Path) -> N
     with pytest.raises(tg.InputOutputError, match=r"missing\.csv") as error:
         tg.read(tmp_path / "missing.csv")
     assert isinstance(error.value, OSError)
+    assert (error.value.errno, error.value.strerror) == (errno.ENOENT, os.strerror(errno.ENOENT))
+    again = pickle.loads(pickle.dumps(error.value))
+    assert (type(again), str(again)) == (tg.InputOutputError, str(error.value))
+    assert again.errno == errno.ENOENT
+    assert tg.InputOutputError("no number").errno is None
     with tg.open(graph.path, memory="1MiB") as small, pytest.raises(tg.OverBudget) as error:
         small.pagerank()
     assert "raise memory=" in str(error.value)
@@ -174,11 +180,96 @@ def test_a_graph_pickles_as_its_path(graph: tg.Graph) -> None:
     assert (error.message, error.hint, error.kind) == ("no", "yes", "bad_input")
 
 
+def test_graphs_of_one_directory_share_one_open_copy(folder: Path) -> None:
+    def files() -> int:
+        names = [os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.exists()]
+        return sum(name.startswith(str(folder)) for name in names)
+
+    path = folder / "g.tegula"
+    with tg.from_edges(EDGES, path=path, memory="256MiB", threads=2) as first:
+        opened = files()
+        assert opened > 0
+        (folder / "link").symlink_to(path)
+        second = tg.open(folder / "link", memory="256MiB", threads=2)
+        assert files() == opened
+        # Runs with another budget have memory of their own.
+        with tg.open(path, memory="128MiB", threads=2) as other:
+            assert files() > opened
+            assert other.memory == 128 << 20
+        assert files() == opened
+    assert first.closed
+    assert not second.closed
+    assert len(second.wcc()) == 6
+    # What replaces the directory is another graph.
+    with tg.from_edges([(1, 2)], path=path, force=True, memory="256MiB", threads=2) as new:
+        assert (new.info().vertices, second.info().vertices) == (2, 6)
+    second.close()
+    assert files() == 0
+
+
 def _count(graph: tg.Graph, found) -> None:
     try:
         found.put(len(graph.pagerank(iterations=1)))
     except tg.Error as error:
         found.put(str(error))
+
+
+class Terminal(io.StringIO):
+    """A terminal that remembers what it was shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(graph: tg.Graph, capsys, monkeypatch) -> None:
+    graph.pagerank(iterations=5)
+    graph.verify(progress=False)
+    assert capsys.readouterr().err == ""
+    graph.verify(progress=True)
+    assert "verifying" in capsys.readouterr().err
+    tg.from_edges(EDGES, progress=True).close()
+    assert "edges" in capsys.readouterr().err
+    monkeypatch.setattr("tegula._progress._has_tqdm", lambda: False)
+    with pytest.raises(tg.UsageError, match="progress=True needs tqdm"):
+        graph.wcc(progress=True)
+    graph.wcc()
+
+
+def test_a_bar_is_shown_on_a_terminal_if_a_run_takes_long(large: tg.Graph, monkeypatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    large.pagerank(iterations=1)
+    assert terminal.getvalue() == ""
+    monkeypatch.setattr("tegula._progress._PATIENCE", 0.0)
+    large.pagerank(iterations=5)
+    assert "iterating: " in terminal.getvalue()
+    shown = len(terminal.getvalue())
+    large.pagerank(iterations=5, progress=False)
+    assert len(terminal.getvalue()) == shown
+
+
+def test_a_notebook_is_one_with_a_kernel(monkeypatch) -> None:
+    shell = SimpleNamespace(kernel=None)
+    assert not tg._progress._is_notebook()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert tg._progress._is_notebook()
+    del shell.kernel
+    assert not tg._progress._is_notebook()
+
+
+def test_imports_and_runs_are_logged_with_their_figures(caplog) -> None:
+    caplog.set_level("DEBUG", logger="tegula")
+    with tg.from_edges(EDGES) as graph:
+        graph.pagerank(iterations=3)
+        path = graph.path
+    assert {record.name for record in caplog.records} == {"tegula"}
+    imported, asked, ran = caplog.messages
+    assert imported.startswith(f"import of {path}: 6 vertices, 5 edges, ")
+    assert asked.startswith(f"pagerank on {path} with")
+    assert "'iterations': 3" in asked
+    assert ran.startswith(f"pagerank on {path}: ")
+    assert " 3 iterations, " in ran
+    assert [record.levelname for record in caplog.records] == ["INFO", "DEBUG", "INFO"]
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -194,6 +285,18 @@ def test_a_new_process_opens_a_graph_and_a_fork_is_refused(graph: tg.Graph, meth
         assert told == 6
     else:
         assert "opened before this process forked" in told
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_leaves_the_temporary_graph_of_its_parent() -> None:
+    with tg.from_edges(EDGES) as graph:
+        child = os.fork()
+        if child == 0:
+            graph.close()
+            os._exit(0 if Path(graph.path).exists() else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert len(graph.wcc()) == 6
+    assert not Path(graph.path).exists()
 
 
 def test_importing_loads_no_other_library() -> None:

@@ -51,9 +51,12 @@ def test_a_vertex_is_looked_up_by_its_id(graph: tg.Graph, named: tg.Graph) -> No
     degrees = graph.degrees()
     assert degrees[3].to_dict() == {"in_degree": 1, "out_degree": 2}
     assert degrees[3].out_degree == 2
-    for missing in (7, "x", -1):
+    for missing in (7, "x", -1, "007", "+4", " 4", ""):
         with pytest.raises(tg.NoSuchVertex, match="no vertex"):
             distances[missing]
+    for wrong in (None, 1.5, True, b"4", (4,)):
+        with pytest.raises(tg.UsageError, match=r"^vertex: .* is no vertex"):
+            distances[wrong]
     assert named.bfs(source="b")["d"] == 3
     with pytest.raises(LookupError):
         named.wcc()["x"]
@@ -131,6 +134,9 @@ def test_neighbours_of_one_and_of_several(graph: tg.Graph) -> None:
     assert [row["neighbour"] for row in graph.neighbours(np.uint64(3))] == [1, 4]
     assert len(graph.neighbours([1, 2, 3])) == 4
     assert len(graph.neighbours([])) == 0
+    for wrong in (None, 1.5, True, b"12", [None], [1.5], [True], [[1]], np.array([1.0])):
+        with pytest.raises(tg.UsageError, match=r"^vertex: .* is no vertex"):
+            graph.neighbours(wrong)
     with pytest.raises(tg.NoSuchVertex, match="no vertex `9`"):
         graph.neighbours(9)
 

@@ -9,11 +9,9 @@ use std::sync::Mutex;
 use crate::errors::Failure;
 use crate::session;
 
-/// The system's allocator, which ends the process in good order where there is no memory.
+/// The system's allocator, which ends the process in good order where there is no memory. It is for
+/// the program `tegula` alone.
 pub struct OrEnd;
-
-#[global_allocator]
-static ALLOCATOR: OrEnd = OrEnd;
 
 // SAFETY: the system's allocator does all the work, and its results are passed on as they are. What
 // ends the process on a failure never unwinds into the caller.
@@ -82,7 +80,7 @@ pub fn give_back() {
 
 /// Bounds the freed memory that the allocator keeps. By default glibc has an arena for each thread,
 /// reserves 64 MiB of addresses for each, and keeps freed memory in it: 28 MiB in a run with
-/// reading threads that otherwise takes 46. Must be called before there are threads.
+/// reading threads that otherwise takes 46. Must be called before there are threads that allocate.
 pub fn keep_little() {
     #[cfg(target_env = "gnu")]
     for (parameter, value) in [
@@ -90,7 +88,7 @@ pub fn keep_little() {
         (libc::M_MMAP_THRESHOLD, MAPPED_FROM),
         (libc::M_TRIM_THRESHOLD, KEPT),
     ] {
-        // SAFETY: it sets a number of the allocator's; there is no other thread. A refusal does no
+        // SAFETY: it sets a number of the allocator's; no other thread allocates. A refusal does no
         // harm.
         let _ = unsafe { libc::mallopt(parameter, value) };
     }

@@ -54,8 +54,9 @@ pub use lanes::{
     run_open_lanes, take_apart,
 };
 pub use memory::{
-    ArraysOnDisk, ArraysPlan, Estimate, RUN_OVERHEAD, checkpoint_size, estimate, estimate_anywhere,
-    estimate_following, lease_with_overhead, overhead, room_for_result, rows_size,
+    ArraysOnDisk, ArraysPlan, Estimate, RESULT_OVERHEAD, RUN_OVERHEAD, checkpoint_size, estimate,
+    estimate_anywhere, estimate_following, lease_with_overhead, overhead, room_for_result,
+    rows_size,
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};

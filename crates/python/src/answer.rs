@@ -1,24 +1,26 @@
 //! What a run found.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use arrow_schema::DataType;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 use serde::Serialize;
 use serde_json::json;
 use tegula_algorithms::algorithm::{self, Request, Weights};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::side_table::TableRead;
-use tegula_engine::{Graph, RunStatistics};
-use tegula_machine::threads::{Workers, lock};
+use tegula_engine::{Graph, RunStatistics, overhead};
+use tegula_machine::threads::Workers;
 use tegula_tables::{FileFormat, NewFile, ROWS_PER_PART, TableFormat, check_is_new, check_parent};
 
 use crate::failure::{Failure, Result};
 use crate::graph::{Shared, Use};
 use crate::hints;
-use crate::table::{Collected, Table};
+use crate::rows::Batches;
+use crate::table::{Collected, Table, schema_capsule};
 use crate::work::{Work, work};
 
 /// Seconds of the parts of a run.
@@ -44,7 +46,7 @@ pub struct Found {
     algorithm: &'static str,
     shared: Arc<Shared>,
     graph: Arc<Graph>,
-    answer: Mutex<Box<dyn Answer>>,
+    answer: Arc<dyn Answer>,
     /// The number of rows.
     rows: u64,
     statistics: RunStatistics,
@@ -85,7 +87,7 @@ impl Found {
             rows: answer.row_count(&graph),
             shared,
             graph,
-            answer: Mutex::new(answer),
+            answer: Arc::from(answer),
             statistics,
             seconds: ran.seconds,
             jobs: ran.jobs,
@@ -93,29 +95,47 @@ impl Found {
         }
     }
 
-    fn collected(&self, work: &Work) -> Result<Table> {
+    /// Reads of the graph when it is its turn, and frees the memory for that.
+    fn on_turn<T>(&self, work: &Work, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _turn = self.shared.turn(Use::Result, &work.cancel)?;
-        let answer = lock(&self.answer);
-        let mut rows = Collected::new(answer.schema(&self.graph));
-        answer.write_rows(&self.graph, &mut rows, &work.cancel)?;
+        let outcome = read();
         self.graph.reader().pool().trim();
-        Ok(rows.into_table())
+        outcome
+    }
+
+    fn collected(&self, work: &Work) -> Result<Table> {
+        self.on_turn(work, || {
+            let mut rows = Collected::new(self.answer.schema(&self.graph));
+            self.answer.write_rows(&self.graph, &mut rows, &work.cancel)?;
+            Ok(rows.into_table())
+        })
+    }
+
+    /// Starts to read the rows. Runs have `1 / STREAM_SHARE` of their budget less meanwhile: what
+    /// rows take while ids are looked up. The result itself is no part of the budget.
+    fn streamed(&self, work: &Work) -> Result<Batches> {
+        const STREAM_SHARE: u64 = 8;
+        let (shared, answer) = (&self.shared, Arc::clone(&self.answer));
+        let _turn = shared.turn(Use::Run, &work.cancel)?;
+        let size = overhead(&self.graph) + shared.memory / STREAM_SHARE;
+        let reserved = shared.reserve("the rows of the result", size)?;
+        let graph = shared.open_again(self.graph.opened_directory())?;
+        Batches::start(answer.schema(&graph), graph, reserved, move |graph, out, cancel| {
+            Ok(answer.write_rows(graph, out, cancel)?)
+        })
     }
 
     fn summed_up(&self, top: usize, work: &Work) -> Result<String> {
-        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
-        let summary = lock(&self.answer).summary(&self.graph, top, &work.cancel)?;
-        self.graph.reader().pool().trim();
+        let summary = || Ok(self.answer.summary(&self.graph, top, &work.cancel)?);
+        let summary = self.on_turn(work, summary)?;
         Ok(serde_json::to_string(&*summary).unwrap_or_default())
     }
 
     /// Returns the list of a summary: the names of its columns, whether each holds text, and rows.
     fn listed(&self, count: usize, work: &Work) -> Result<Listed> {
-        let _turn = self.shared.turn(Use::Result, &work.cancel)?;
-        let answer = lock(&self.answer);
-        let schema = answer.schema(&self.graph);
-        let list = answer.summary(&self.graph, count, &work.cancel)?.list();
-        self.graph.reader().pool().trim();
+        let schema = self.answer.schema(&self.graph);
+        let summary = || Ok(self.answer.summary(&self.graph, count, &work.cancel)?);
+        let list = self.on_turn(work, summary)?.list();
         let holds_text = |name: &str| match schema.field_with_name(name) {
             Ok(field) => *field.data_type() == DataType::LargeUtf8,
             Err(_) => false,
@@ -134,7 +154,7 @@ impl Found {
         check_is_new(path, replace)?;
         check_parent(path)?;
         let _turn = self.shared.turn(Use::Result, &work.cancel)?;
-        let answer = lock(&self.answer);
+        let answer = &self.answer;
         let (schema, row_count) = (answer.schema(&self.graph), answer.row_count(&self.graph));
         file.check_schema(&schema)?;
         // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
@@ -170,6 +190,16 @@ impl Found {
     /// Reads the table into memory.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         work(py, None, |work| self.collected(work))
+    }
+
+    /// Reads the table a batch at a time.
+    fn batches(&self, py: Python<'_>) -> PyResult<Batches> {
+        work(py, None, |work| self.streamed(work))
+    }
+
+    /// The schema of the table, as the Arrow PyCapsule interface has it.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        schema_capsule(py, &self.answer.schema(&self.graph))
     }
 
     /// Sums up the result, as JSON; `top` has up to that many entries.

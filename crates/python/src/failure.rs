@@ -1,5 +1,7 @@
 //! Why something failed, and the exception for it.
 
+use std::fmt;
+
 use pyo3::prelude::*;
 use tegula_algorithms::jobs::Fault;
 use tegula_machine::Error as MachineError;
@@ -21,6 +23,8 @@ pub enum Failure {
         message: String,
         /// What to do instead, where that is known.
         hint: Option<String>,
+        /// The number of the error of the system, if it is one.
+        errno: Option<i32>,
     },
     /// Code of the user raised an exception.
     Raised(PyErr),
@@ -28,7 +32,8 @@ pub enum Failure {
 
 impl Failure {
     fn told(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Failure {
-        Failure::Told { kind, message: message.into(), hint: hint.map(str::to_owned) }
+        let (message, hint) = (message.into(), hint.map(str::to_owned));
+        Failure::Told { kind, message, hint, errno: None }
     }
 
     /// Makes a failure for wrong use.
@@ -65,8 +70,8 @@ impl Failure {
     /// Returns the failure `count` times, for jobs that failed together.
     pub fn copies(self, count: usize) -> impl Iterator<Item = Failure> {
         let copy = move || match &self {
-            Failure::Told { kind, message, hint } => {
-                Failure::Told { kind, message: message.clone(), hint: hint.clone() }
+            &Failure::Told { kind, ref message, ref hint, errno } => {
+                Failure::Told { kind, message: message.clone(), hint: hint.clone(), errno }
             }
             Failure::Raised(error) => Failure::Raised(Python::attach(|py| error.clone_ref(py))),
         };
@@ -75,21 +80,35 @@ impl Failure {
 
     /// Returns the exception.
     pub fn exception(&self, py: Python<'_>) -> PyErr {
-        let (kind, message, hint) = match self {
-            Failure::Told { kind, message, hint } => (kind, message, hint),
+        let (kind, message, hint, errno) = match self {
+            Failure::Told { kind, message, hint, errno } => (kind, message, hint, errno),
             Failure::Raised(error) => return error.clone_ref(py),
         };
         let made = py
             .import("tegula.errors")
-            .and_then(|errors| errors.getattr("of_kind")?.call1((kind, message, hint)));
+            .and_then(|errors| errors.getattr("of_kind")?.call1((kind, message, hint, errno)));
         made.map_or_else(|error| error, PyErr::from_value)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Told { message, hint: None, .. } => f.write_str(message),
+            Failure::Told { message, hint: Some(hint), .. } => write!(f, "{message}; {hint}"),
+            Failure::Raised(error) => error.fmt(f),
+        }
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let (kind, hint) = (error.kind(), hints::any_of(&error.hints()));
-        Failure::Told { kind, message: error.to_string(), hint }
+        let errno = match &error {
+            Error::Machine(MachineError::Io { source, .. }) => source.raw_os_error(),
+            _ => None,
+        };
+        Failure::Told { kind, message: error.to_string(), hint, errno }
     }
 }
 
@@ -124,7 +143,7 @@ impl From<tegula_algorithms::Error> for Failure {
             unfit if unfit.is_of_graph() => ("unfit_graph", message, hint),
             _ => ("usage", message, hint),
         };
-        Failure::Told { kind, message, hint }
+        Failure::Told { kind, message, hint, errno: None }
     }
 }
 

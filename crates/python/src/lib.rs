@@ -10,6 +10,7 @@
 //! | `jobs` | many runs at the same time |
 //! | `answer` | what a run found |
 //! | `table` | tables in memory, and their columns |
+//! | `rows` | tables that are read while they are made |
 //! | `stream` | tables of other libraries |
 //! | `import` | edge lists and tables that become graph directories |
 //! | `failure`, `hints` | errors, in Python's words |
@@ -23,9 +24,12 @@ mod graph;
 mod hints;
 mod import;
 mod jobs;
+mod rows;
 mod stream;
 mod table;
 mod work;
+
+use std::ffi::OsString;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -49,6 +53,13 @@ fn catalogue() -> String {
     entries.collect::<Value>().to_string()
 }
 
+/// Runs the command `tegula` with these words, of which the first is its name. Returns the exit
+/// code. It is all that the process does.
+#[pyfunction]
+fn run_command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| tegula_cli::run_command(&words))
+}
+
 /// The module.
 #[pymodule]
 fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -57,9 +68,11 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<jobs::Jobs>()?;
     module.add_class::<jobs::Job>()?;
     module.add_class::<answer::Found>()?;
+    module.add_class::<rows::Batches>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<table::Column>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(import::read, module)?)?;
     module.add_function(wrap_pyfunction!(import::from_tables, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_table, module)?)

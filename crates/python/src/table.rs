@@ -6,7 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt8Array};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, UInt8Array,
+};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -28,6 +30,11 @@ impl Table {
     fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
         let batches = batches.into_iter().filter(|batch| batch.num_rows() > 0).collect();
         Table { schema, batches, ascends: OnceLock::new() }
+    }
+
+    /// Makes a table of one batch.
+    pub fn of_batch(rows: RecordBatch) -> Table {
+        Table::new(rows.schema(), vec![rows])
     }
 
     /// The first column of each batch.
@@ -79,7 +86,7 @@ impl Table {
         let arrays = columns.iter().map(crate::stream::array).collect::<PyResult<Vec<_>>>()?;
         let fields = names.into_iter().zip(arrays);
         let rows = RecordBatch::try_from_iter(fields).map_err(refused)?;
-        Ok(Table::new(rows.schema(), vec![rows]))
+        Ok(Table::of_batch(rows))
     }
 
     /// The number of rows.
@@ -90,7 +97,7 @@ impl Table {
     /// The names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+        column_names(&self.schema)
     }
 
     /// Returns a column by its name, with all its cells in one place. Copies them if the table has
@@ -125,18 +132,15 @@ impl Table {
         Ok(rows)
     }
 
-    /// Returns the number of the first row whose first cell is `id`, an integer or a string; None
-    /// if there is no such row.
-    fn find(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-        let text: String = id.str()?.extract()?;
-        let id = Id { integer: text.parse().ok(), text };
-        Ok(py.detach(|| self.place_of(&id)))
+    /// Returns the number of the first row whose first cell is `id`; None if there is no such row.
+    fn find(&self, py: Python<'_>, id: String) -> Option<usize> {
+        let id = Id { integer: integer(&id), text: id };
+        py.detach(|| self.place_of(&id))
     }
 
     /// The schema, as the Arrow PyCapsule interface has it.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(refused)?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        schema_capsule(py, &self.schema)
     }
 
     /// The rows, as the Arrow PyCapsule interface has them. Nothing is copied, and the types are
@@ -150,9 +154,28 @@ impl Table {
         let _types_stay = requested_schema;
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, SchemaRef::clone(&self.schema));
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        stream_capsule(py, reader)
     }
+}
+
+/// Returns the names of the columns.
+pub fn column_names(schema: &SchemaRef) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// Returns a schema as the Arrow PyCapsule interface has it.
+pub fn schema_capsule<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(refused)?;
+    PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// Returns rows as the Arrow PyCapsule interface has them.
+pub fn stream_capsule(
+    py: Python<'_>,
+    rows: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'_, PyCapsule>> {
+    let stream = FFI_ArrowArrayStream::new(Box::new(rows));
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
 fn refused(error: ArrowError) -> PyErr {
@@ -163,6 +186,11 @@ fn refused(error: ArrowError) -> PyErr {
 struct Id {
     integer: Option<u64>,
     text: String,
+}
+
+/// Returns the integer that a text is, written as integers are: `007` is none.
+pub fn integer(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number: &u64| number.to_string() == text)
 }
 
 /// Whether the cell of a row is less than an id. Strings compare by their bytes.

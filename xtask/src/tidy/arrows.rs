@@ -58,6 +58,7 @@ const HOUSE: &[Floor] = &[
     Floor {
         name: "tegula-python",
         may_use: &[
+            "tegula-cli",
             "tegula-algorithms",
             "tegula-engine",
             "tegula-import",

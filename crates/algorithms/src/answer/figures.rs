@@ -7,7 +7,7 @@ use tegula_store::Diagnostic;
 use super::Facts;
 
 /// Figures about a whole answer; programs get them in serialized form.
-pub trait Figures: Serialize + Clone + Send + 'static {
+pub trait Figures: Serialize + Clone + Send + Sync + 'static {
     /// Returns the figures for people.
     fn facts(&self) -> Facts;
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 pub(crate) const CHUNK: usize = 1 << 20;
 
 /// What an algorithm found: a table, and a summary of all of it.
-pub trait Answer: Table + Send {
+pub trait Answer: Table + Send + Sync {
     /// Sums up the answer. The list has at most `top` entries.
     fn summary(&self, graph: &Graph, top: usize, cancel: &Cancel) -> Result<Box<dyn Summary>>;
 

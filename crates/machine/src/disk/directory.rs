@@ -72,6 +72,12 @@ impl Directory {
         self.path().join(name)
     }
 
+    /// Returns whether both are the same folder, whatever their paths.
+    pub fn is_same(&self, other: &Directory) -> bool {
+        let identities = [self, other].map(|directory| fstat(directory.fd()).map(identity));
+        identities[0].is_ok() && identities[0] == identities[1]
+    }
+
     /// Returns whether its path still leads to it: it was not replaced, moved or removed.
     pub fn is_in_place(&self) -> bool {
         let found = statat(CWD, self.path(), AtFlags::empty()).map(identity);

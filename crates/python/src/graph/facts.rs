@@ -1,11 +1,14 @@
 //! What is told of a graph, and of a run before it starts. Fields have the names that `--json`
 //! prints.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use tegula_algorithms::algorithm::{Needs, StreamedLayout};
 use tegula_engine::Graph;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::Cancel;
+use tegula_store::Checked;
 use tegula_store::graph::{IdType, OrderChoice};
 
 use super::shared::Shared;
@@ -40,25 +43,34 @@ struct Info<'a> {
 }
 
 /// The degrees of all vertices in one direction.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Degrees {
     min: u32,
     mean: f64,
     max: u32,
+    /// How many vertices have degree 0, how many 1, 2 to 3, 4 to 7 and so on.
+    histogram: Vec<u64>,
 }
 
 impl Degrees {
     /// Before the first degree.
-    const NONE: Degrees = Degrees { min: u32::MAX, mean: 0.0, max: 0 };
+    const NONE: Degrees = Degrees { min: u32::MAX, mean: 0.0, max: 0, histogram: Vec::new() };
 
     fn add(&mut self, degrees: &[u32]) {
         for &degree in degrees {
             (self.min, self.max) = (self.min.min(degree), self.max.max(degree));
+            self.count((u32::BITS - degree.leading_zeros()) as usize, 1);
         }
     }
 
+    fn count(&mut self, bar: usize, vertices: u64) {
+        self.histogram.resize(self.histogram.len().max(bar + 1), 0);
+        self.histogram[bar] += vertices;
+    }
+
     /// Returns the degrees of `vertices` vertices, of which `others` were not seen: they have none.
-    fn of(self, edges: u64, vertices: u64, others: u64) -> Degrees {
+    fn of(mut self, edges: u64, vertices: u64, others: u64) -> Degrees {
+        self.count(0, others);
         let min = if others > 0 || vertices == 0 { 0 } else { self.min };
         Degrees { min, mean: edges as f64 / vertices.max(1) as f64, ..self }
     }
@@ -102,6 +114,24 @@ pub fn info(graph: &Graph, cancel: &Cancel) -> Result<String> {
         isolated: isolated + others,
     };
     Ok(json(&info))
+}
+
+/// What was found sound.
+#[derive(Debug, Serialize)]
+pub struct CheckedFacts {
+    files: u64,
+    bytes: u64,
+    tiles: u64,
+    edges: u64,
+    seconds: f64,
+}
+
+impl CheckedFacts {
+    /// Joins what was checked with the time that it took.
+    pub fn of(checked: &Checked, time: Duration) -> CheckedFacts {
+        let Checked { files, bytes, tiles, edges } = *checked;
+        CheckedFacts { files, bytes, tiles, edges, seconds: time.as_secs_f64() }
+    }
 }
 
 /// What a run needs.

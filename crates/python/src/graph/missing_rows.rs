@@ -19,7 +19,7 @@ use crate::work::Work;
 /// # Errors
 /// [`Failure`] where the budget is too small for it, or no folder takes the rows.
 pub fn build(shared: &Shared, edges: Edges, files_size: u64, work: &Work) -> Result<Arc<Graph>> {
-    let directory = shared.graph()?.opened_directory().clone();
+    let directory = shared.graph().opened_directory().clone();
     let mut graph = shared.open_again(&directory)?;
     let missing: Vec<Direction> = edges.directions().missing(&graph).collect();
     for direction in missing {
@@ -28,7 +28,7 @@ pub fn build(shared: &Shared, edges: Edges, files_size: u64, work: &Work) -> Res
             // The run waits for the rows, and searching for rows to copy from takes several times
             // longer.
             encoding: RowEncoding::Gap,
-            memory: shared.memory.saturating_sub(RUN_OVERHEAD + files_size),
+            memory: shared.options(work).memory.saturating_sub(RUN_OVERHEAD + files_size),
             threads: shared.threads,
             cut: ChunkCut::STANDARD,
         };

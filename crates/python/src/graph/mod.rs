@@ -5,30 +5,36 @@ pub mod missing_rows;
 mod shared;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pyo3::prelude::*;
 use serde_json::Value;
 use tegula_algorithms::algorithm::{Entry, Needs, Request};
-use tegula_algorithms::answer::NeighbourTable;
+use tegula_algorithms::answer::{EdgeTable, NeighbourTable, Table as _};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, find, find_vertex};
 use tegula_engine::{RunOptions, overhead};
+use tegula_machine::disk::Backend;
+use tegula_machine::threads::lock;
 use tegula_store::Error;
 
 use crate::answer::{Found, Ran, RunSeconds};
 use crate::failure::{Failure, Result};
+use crate::rows::Batches;
 use crate::table::{Collected, Table};
 use crate::work::{Work, work};
 use facts::EstimateFacts;
-pub use shared::{Shared, Size, Use, memory_of, threads_of};
+pub use shared::{Reserved, Shared, Size, Use, memory_of, threads_of};
 
 /// An open graph directory. Its runs come one after the other.
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Graph {
-    /// It, for all that use it.
-    pub shared: Arc<Shared>,
+    path: PathBuf,
+    memory: u64,
+    threads: usize,
+    /// None once it is closed.
+    shared: Mutex<Option<Arc<Shared>>>,
 }
 
 #[pymethods]
@@ -43,47 +49,58 @@ impl Graph {
         memory: Option<Size>,
         threads: Option<i64>,
     ) -> PyResult<Graph> {
-        let shared = work(py, None, |_| Shared::open(path, memory, threads).map(Arc::new))?;
-        Ok(Graph { shared })
+        let shared = work(py, None, |_| Shared::open(&path, memory, threads))?;
+        let (memory, threads) = (shared.memory, shared.threads);
+        Ok(Graph { path, memory, threads, shared: Mutex::new(Some(shared)) })
     }
 
     /// Closes it. Results stay.
     fn close(&self) {
-        self.shared.close();
+        lock(&self.shared).take();
     }
 
     /// Whether it is closed.
     #[getter]
     fn closed(&self) -> bool {
-        self.shared.is_closed()
+        lock(&self.shared).is_none()
     }
 
     /// The graph directory.
     #[getter]
     fn path(&self) -> PathBuf {
-        self.shared.path.clone()
+        self.path.clone()
     }
 
     /// Bytes that runs may take.
     #[getter]
     fn memory(&self) -> u64 {
-        self.shared.memory
+        self.memory
     }
 
     /// The threads of a run.
     #[getter]
     fn threads(&self) -> usize {
-        self.shared.threads
+        self.threads
     }
 
     /// Returns what the graph holds, as JSON.
     fn info(&self, py: Python<'_>) -> PyResult<String> {
-        let shared = &self.shared;
         work(py, None, |work| {
+            let shared = self.shared()?;
             let _turn = shared.turn(Use::Run, &work.cancel)?;
-            let graph = shared.graph()?;
-            facts::info(&graph, &work.cancel)
+            facts::info(&shared.graph(), &work.cancel)
         })
+    }
+
+    /// Reads every byte and checks it. Returns figures of what was checked, as JSON.
+    #[pyo3(signature = (progress=None))]
+    fn verify(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<String> {
+        work(py, progress, |work| verify(&*self.shared()?, work))
+    }
+
+    /// Returns the edges, in the order in which they are stored.
+    fn edges(&self, py: Python<'_>) -> PyResult<Batches> {
+        work(py, None, |work| edges(&self.shared()?, work))
     }
 
     /// Runs an algorithm, with its options as a JSON object.
@@ -95,17 +112,30 @@ impl Graph {
         options: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Found> {
-        work(py, progress, |work| run(&self.shared, &request(algorithm, options)?, work))
+        work(py, progress, |work| run(&self.shared()?, &request(algorithm, options)?, work))
     }
 
     /// Estimates what such a run needs, as JSON.
     fn estimate(&self, py: Python<'_>, algorithm: &str, options: &str) -> PyResult<String> {
-        work(py, None, |work| estimate(&self.shared, &request(algorithm, options)?, work))
+        work(py, None, |work| estimate(&*self.shared()?, &request(algorithm, options)?, work))
     }
 
     /// Returns a table with a row for each edge that leaves one of these vertices.
     fn neighbours(&self, py: Python<'_>, vertices: Vec<String>) -> PyResult<Table> {
-        work(py, None, |work| neighbours(&self.shared, &vertices, work))
+        work(py, None, |work| neighbours(&*self.shared()?, &vertices, work))
+    }
+}
+
+impl Graph {
+    /// Returns the open graph.
+    ///
+    /// # Errors
+    /// [`Failure`] if it is closed.
+    pub fn shared(&self) -> Result<Arc<Shared>> {
+        lock(&self.shared).clone().ok_or_else(|| {
+            let message = format!("{} is closed", self.path.display());
+            Failure::usage_with(message, "open it again with tegula.open()")
+        })
     }
 }
 
@@ -138,11 +168,11 @@ fn checked(entry: &Entry, options: Value) -> Result<Request> {
 fn run(shared: &Arc<Shared>, request: &Request, work: &Work) -> Result<Found> {
     let _turn = shared.turn(Use::Run, &work.cancel)?;
     let opened = Instant::now();
-    let mut graph = shared.graph()?;
+    let mut graph = shared.graph();
     let options = shared.options(work);
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
     let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
-    needs.check("the run", options.memory)?;
+    needs.check("the run", options.memory).map_err(|error| of_whole(error, shared.memory))?;
     if needs.build_bytes.is_some() {
         request.check_input(&graph)?;
         graph = missing_rows::build(shared, request.edges, prepared.files_size(), work)?;
@@ -157,7 +187,7 @@ fn run(shared: &Arc<Shared>, request: &Request, work: &Work) -> Result<Found> {
     Ok(Found::new(Arc::clone(shared), graph, ran))
 }
 
-/// Returns why a run failed, with the figures of the whole budget.
+/// Gives an error the figures of the whole budget, of which streams take some.
 pub fn of_whole(error: tegula_algorithms::Error, memory: u64) -> Failure {
     match error {
         tegula_algorithms::Error::Run(error) => error.of_whole(memory).into(),
@@ -168,7 +198,7 @@ pub fn of_whole(error: tegula_algorithms::Error, memory: u64) -> Failure {
 /// Estimates what a run needs, as JSON.
 fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
     let _turn = shared.turn(Use::Run, &work.cancel)?;
-    let graph = shared.graph()?;
+    let graph = shared.graph();
     let memory = shared.memory;
     // More memory than the budget, so that it can tell what a run needs beyond it.
     let options = RunOptions {
@@ -187,7 +217,7 @@ fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
 /// Reads the neighbours of vertices.
 fn neighbours(shared: &Shared, vertices: &[String], work: &Work) -> Result<Table> {
     let _turn = shared.turn(Use::Run, &work.cancel)?;
-    let graph = shared.graph()?;
+    let graph = shared.graph();
     let options = shared.options(work);
     let needed = overhead(&graph) + NeighbourTable::size_min(&graph, options.threads)?;
     if needed > options.memory {
@@ -200,4 +230,31 @@ fn neighbours(shared: &Shared, vertices: &[String], work: &Work) -> Result<Table
     table.write_rows(&graph, &options, &mut rows)?;
     graph.reader().pool().trim();
     Ok(rows.into_table())
+}
+
+/// Reads every byte of a graph and checks it. Returns figures of what was checked, as JSON.
+fn verify(shared: &Shared, work: &Work) -> Result<String> {
+    let _turn = shared.turn(Use::Run, &work.cancel)?;
+    let graph = shared.graph();
+    let (needed, memory) = (overhead(&graph) + graph.verify_size(), shared.options(work).memory);
+    if needed > memory {
+        return Err(Error::over_budget("the check", needed, memory).into());
+    }
+    let started = Instant::now();
+    let checked = graph.verify(&work.progress, &work.cancel)?;
+    Ok(facts::json(&facts::CheckedFacts::of(&checked, started.elapsed())))
+}
+
+/// Starts to read the edges.
+fn edges(shared: &Arc<Shared>, work: &Work) -> Result<Batches> {
+    let _turn = shared.turn(Use::Run, &work.cancel)?;
+    let graph = shared.graph();
+    let memory = shared.memory;
+    let size = overhead(&graph) + EdgeTable::size(&graph, memory)?;
+    let reserved = shared.reserve("the edges", size)?;
+    let graph = tegula_engine::open_graph_in(graph.opened_directory(), size, Backend::Auto)?;
+    let table = EdgeTable::new(&graph, memory, &work.cancel)?;
+    Batches::start(table.schema(&graph), graph, reserved, move |graph, out, cancel| {
+        Ok(table.write_rows(graph, out, cancel)?)
+    })
 }

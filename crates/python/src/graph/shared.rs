@@ -1,15 +1,17 @@
-//! An open graph that Python objects share.
+//! Open graphs that Python objects share.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tegula_engine::{Graph, RUN_OVERHEAD, RunOptions, open_graph, open_graph_in};
+use tegula_engine::{Graph, RESULT_OVERHEAD, RUN_OVERHEAD, RunOptions, open_graph_in};
 use tegula_machine::Bytes;
-use tegula_machine::disk::{Backend, Directory, Speed, speed_of};
+use tegula_machine::disk::{Backend, Directory, Lease, Speed, speed_of};
 use tegula_machine::memory::{MemoryLimit, default_memory, memory_limit, parse_size};
 use tegula_machine::threads::{Cancel, lock, workers_within_limit};
+use tegula_store::Error;
 
 use crate::failure::{Failure, Result};
 use crate::work::Work;
@@ -59,9 +61,13 @@ pub fn threads_of(threads: Option<i64>) -> Result<usize> {
     }
 }
 
-/// An open graph and its resources.
+/// The open graphs of this process.
+static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// An open graph and its resources. All that is opened of one directory with the same resources is
+/// one such graph.
 pub struct Shared {
-    /// The graph directory, as it was named.
+    /// The graph directory, as it was named first.
     pub path: PathBuf,
     /// Bytes that a run may use.
     pub memory: u64,
@@ -71,8 +77,9 @@ pub struct Shared {
     speed: Speed,
     /// The process that opened it. A fork of it has none of its threads.
     process: u32,
-    /// None once it is closed.
-    graph: Mutex<Option<Arc<Graph>>>,
+    graph: Mutex<Arc<Graph>>,
+    /// Bytes of the budget that streams of rows take.
+    reserved: AtomicU64,
     /// Whose turn it is to use its memory.
     taken: Mutex<Taken>,
     is_free: Condvar,
@@ -130,59 +137,97 @@ impl Drop for Turn<'_> {
     }
 }
 
+/// Bytes of the budget of a graph that runs may not take while this lives.
+pub struct Reserved {
+    shared: Arc<Shared>,
+    bytes: u64,
+    /// The same bytes of the pool of the graph.
+    _lease: Lease,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.shared.reserved.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
 impl Shared {
-    /// Opens a graph directory.
-    pub fn open(path: PathBuf, memory: Option<Size>, threads: Option<i64>) -> Result<Shared> {
+    /// Opens a graph directory, unless it is open.
+    pub fn open(path: &Path, memory: Option<Size>, threads: Option<i64>) -> Result<Arc<Shared>> {
         let (memory, threads) = (memory_of(memory)?, threads_of(threads)?);
-        // So that a run can tell what it needs where the budget is smaller than any run.
-        let graph = open_graph(&path, memory.max(RUN_OVERHEAD), Backend::Auto)?;
-        Ok(Shared {
+        let directory = Graph::open_directory(path)?;
+        if let Some(open) = Shared::find(&mut lock(&OPEN), &directory, memory, threads) {
+            return Ok(open);
+        }
+        let graph = opened(&directory, memory)?;
+        let shared = Arc::new(Shared {
             speed: speed_of(graph.directory()),
-            path,
+            path: path.to_owned(),
             memory,
             threads,
             process: std::process::id(),
-            graph: Mutex::new(Some(Arc::new(graph))),
+            graph: Mutex::new(Arc::new(graph)),
+            reserved: AtomicU64::new(0),
             taken: Mutex::default(),
             is_free: Condvar::new(),
+        });
+        let mut all = lock(&OPEN);
+        // Another thread may have opened it meanwhile.
+        if let Some(open) = Shared::find(&mut all, &directory, memory, threads) {
+            return Ok(open);
+        }
+        all.push(Arc::downgrade(&shared));
+        Ok(shared)
+    }
+
+    /// Returns the open graph of a directory, and forgets those that are closed. A fork opens its
+    /// own.
+    fn find(
+        all: &mut Vec<Weak<Shared>>,
+        directory: &Directory,
+        memory: u64,
+        threads: usize,
+    ) -> Option<Arc<Shared>> {
+        all.retain(|shared| shared.strong_count() > 0);
+        all.iter().filter_map(Weak::upgrade).find(|shared| {
+            (shared.memory, shared.threads, shared.process) == (memory, threads, std::process::id())
+                && shared.graph().opened_directory().is_same(directory)
         })
     }
 
-    /// Opens the same directory once more.
+    /// Opens the same directory once more, with a pool of the same size.
     pub fn open_again(&self, directory: &Directory) -> Result<Graph> {
-        Ok(open_graph_in(directory, self.memory.max(RUN_OVERHEAD), Backend::Auto)?)
+        opened(directory, self.memory)
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Arc<Graph>>> {
+    fn held(&self) -> MutexGuard<'_, Arc<Graph>> {
         lock(&self.graph)
     }
 
-    /// Closes it.
-    pub fn close(&self) {
-        self.held().take();
-    }
-
-    /// Whether it is closed.
-    pub fn is_closed(&self) -> bool {
-        self.held().is_none()
-    }
-
     /// Returns the open graph.
-    ///
-    /// # Errors
-    /// [`Failure`] if it is closed.
-    pub fn graph(&self) -> Result<Arc<Graph>> {
-        self.held().clone().ok_or_else(|| {
-            let message = format!("{} is closed", self.path.display());
-            Failure::usage_with(message, "open it again with tegula.open()")
-        })
+    pub fn graph(&self) -> Arc<Graph> {
+        Arc::clone(&self.held())
     }
 
     /// Puts a graph with more rows in the place of the open one.
     pub fn replace(&self, graph: Arc<Graph>) {
-        if let Some(held) = &mut *self.held() {
-            *held = graph;
+        *self.held() = graph;
+    }
+
+    /// Keeps the bytes of a stream from runs, which has its own share of the overhead of a run in
+    /// them: of that, code counts once. Only whose turn it is may call this.
+    ///
+    /// # Errors
+    /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`, if they are not left.
+    pub fn reserve(self: &Arc<Shared>, what: &str, bytes: u64) -> Result<Reserved> {
+        let bytes = bytes - (RUN_OVERHEAD - RESULT_OVERHEAD);
+        let taken = self.reserved.load(Relaxed);
+        if bytes + taken > self.memory {
+            return Err(Error::over_budget(what, bytes + taken, self.memory).into());
         }
+        let lease = self.graph().reader().pool().lease(what, bytes)?;
+        self.reserved.fetch_add(bytes, Relaxed);
+        Ok(Reserved { shared: Arc::clone(self), bytes, _lease: lease })
     }
 
     /// Refuses a fork of the process that opened it.
@@ -218,7 +263,7 @@ impl Shared {
     /// Returns the options of a run.
     pub fn options<'r>(&self, work: &'r Work) -> RunOptions<'r> {
         RunOptions {
-            memory: self.memory,
+            memory: self.memory - self.reserved.load(Relaxed),
             threads: self.threads,
             speed: self.speed.clone(),
             cancel: work.cancel.clone(),
@@ -226,4 +271,10 @@ impl Shared {
             ..RunOptions::default()
         }
     }
+}
+
+/// Opens a graph within a budget. It may be smaller than that of any run, so that a run can tell
+/// what it needs.
+fn opened(directory: &Directory, memory: u64) -> Result<Graph> {
+    Ok(open_graph_in(directory, memory.max(RUN_OVERHEAD), Backend::Auto)?)
 }

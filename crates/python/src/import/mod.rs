@@ -13,6 +13,7 @@ use pyo3::types::PyIterator;
 use serde_json::json;
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::disk::{Directory, Temporary};
+use tegula_store::commit::check_output;
 use tegula_tables::{check_is_in_no_graph, parent};
 
 use crate::failure::Result;
@@ -63,6 +64,8 @@ pub fn from_tables(
         let mut config =
             Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
         check_is_in_no_graph(parent(&output))?;
+        // Before a long stream is read, not after it.
+        check_output(&output, config.force)?;
         let name = "tegula-edges";
         let place = match &config.spill_directory {
             Some(folder) => folder.join(name),

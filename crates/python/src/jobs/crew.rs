@@ -41,7 +41,7 @@ impl Desk {
     /// What is wrong with all jobs.
     fn round(&self) -> Result<()> {
         let shared = &self.shared;
-        let mut graph = shared.graph()?;
+        let mut graph = shared.graph();
         let next = lock(&self.books).arrived.front().cloned();
         if let Some(task) = next.filter(|task| misses_rows(&task.request, &graph)) {
             match missing_rows::build(shared, task.request.edges, 0, &task.work) {
@@ -63,7 +63,7 @@ impl Desk {
             let grouping = Grouping {
                 graph: &graph,
                 threads: shared.threads,
-                budget: shared.memory,
+                budget: resources.memory,
                 may_fuse: self.fuse,
             };
             let jobs = Jobs::new(&crew, grouping, scheduler);

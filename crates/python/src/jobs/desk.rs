@@ -63,14 +63,13 @@ impl Desk {
     /// Takes a job, and starts a crew if there is none.
     ///
     /// # Errors
-    /// [`Failure`] after the desk or the graph was closed, and where the system starts no thread.
+    /// [`Failure`] after the desk was closed, and where the system starts no thread.
     pub fn submit(
         self: &Arc<Desk>,
         request: Request,
         progress: Option<Py<PyAny>>,
     ) -> Result<Arc<Task>> {
         self.shared.check_process()?;
-        self.shared.graph()?;
         let mut books = lock(&self.books);
         if books.is_closed {
             let hint = "submit jobs within the `with` block";

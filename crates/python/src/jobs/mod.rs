@@ -24,6 +24,7 @@ use task::Task;
 /// A place for jobs on a graph.
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Jobs {
+    graph: Py<Graph>,
     desk: Arc<Desk>,
 }
 
@@ -33,7 +34,12 @@ impl Jobs {
     /// algorithm may become one run if `fuse`.
     #[new]
     #[pyo3(signature = (graph, concurrent, fuse))]
-    fn new(py: Python<'_>, graph: &Graph, concurrent: Option<i64>, fuse: bool) -> PyResult<Jobs> {
+    fn new(
+        py: Python<'_>,
+        graph: Py<Graph>,
+        concurrent: Option<i64>,
+        fuse: bool,
+    ) -> PyResult<Jobs> {
         let concurrent = match concurrent.map(usize::try_from) {
             None => CONCURRENT_DEFAULT.get(),
             Some(Ok(count)) if count > 0 => count,
@@ -41,7 +47,8 @@ impl Jobs {
                 return Err(Failure::usage("concurrent must be at least 1").exception(py));
             }
         };
-        Ok(Jobs { desk: Arc::new(Desk::new(Arc::clone(&graph.shared), concurrent, fuse)) })
+        let shared = graph.get().shared().map_err(|failure| failure.exception(py))?;
+        Ok(Jobs { graph, desk: Arc::new(Desk::new(shared, concurrent, fuse)) })
     }
 
     /// Submits a job: an algorithm, with its options as a JSON object.
@@ -53,8 +60,11 @@ impl Jobs {
         options: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Job> {
-        let desk = &self.desk;
-        let submitted = py.detach(|| desk.submit(request(algorithm, options)?, progress));
+        let (graph, desk) = (self.graph.get(), &self.desk);
+        let submitted = py.detach(|| {
+            graph.shared()?;
+            desk.submit(request(algorithm, options)?, progress)
+        });
         match submitted {
             Ok(task) => Ok(Job { desk: Arc::clone(desk), task, outcome: PyOnceLock::new() }),
             Err(failure) => Err(failure.exception(py)),

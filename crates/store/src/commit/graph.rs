@@ -135,7 +135,11 @@ impl UnfinishedGraph {
     }
 }
 
-fn check_output(output: &Path, replace: bool) -> Result<()> {
+/// Checks before the work that a graph directory can be made at `output`.
+///
+/// # Errors
+/// The errors of [`UnfinishedGraph::create`] about what is there.
+pub fn check_output(output: &Path, replace: bool) -> Result<()> {
     match fs::symlink_metadata(output) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("read", output)(error)),

@@ -7,5 +7,5 @@
 mod graph;
 mod rows;
 
-pub use graph::UnfinishedGraph;
+pub use graph::{UnfinishedGraph, check_output};
 pub(crate) use rows::commit_rows;

@@ -1,0 +1,237 @@
+"""Pictures of graphs and results, with matplotlib."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _internal
+from ._options import Vertex, id_text
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._graph import Graph
+    from ._result import Result
+
+# More values than this have a histogram, fewer a bar each.
+_BARS = 60
+# From this ratio of the greatest to the least value on, bins are logarithmic.
+_WIDE = 100
+# The most vertices with a label, and the most edges with an arrow.
+_LABELS = 40
+_ARROWS = 300
+
+
+class Plots:
+    """Pictures of a graph. Each method returns the axes of matplotlib that it drew on."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def degrees(self, *, ax: Axes | None = None) -> Axes:
+        """Draw how many vertices have which degree, both on logarithmic scales."""
+        axes = _axes(ax)
+        columns = ["out_degree", "in_degree"]
+        counted: dict[str, Counter[int]] = {name: Counter() for name in columns}
+        for table in self._graph.degrees().batches():
+            for name, degrees in table.to_numpy().items():
+                if name in counted:
+                    counted[name].update(_counts(degrees))
+        if self._graph.info().undirected:
+            counted = {"degree": counted["out_degree"]}
+        for (name, counts), marker in zip(counted.items(), "ox", strict=False):
+            shown = sorted(degree for degree in counts if degree > 0)
+            label = name.replace("_", "-")
+            if counts[0] > 0:
+                label += f" ({counts[0]:,} vertices of degree 0 not shown)"
+            axes.scatter(
+                shown, [counts[degree] for degree in shown], 16, marker=marker, label=label
+            )
+        _log_log(axes)
+        axes.set(xlabel="degree (edges)", ylabel="vertices", title="Degrees")
+        axes.legend()
+        return axes
+
+    def neighbourhood(
+        self, vertex: Vertex, *, hops: int = 2, limit: int = 2000, ax: Axes | None = None
+    ) -> Axes:
+        """Draw the vertices within some hops of one, on a ring for each hop, and their edges.
+
+        More than `limit` vertices are refused. Hops follow the direction of edges.
+        """
+        for name, number in {"hops": hops, "limit": limit}.items():
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise UsageError(f"{name}={number!r} is no number of at least 1")
+        axes = _axes(ax)
+        rings, first = self._rings(vertex, hops, limit)
+        place = _on_rings(rings, first)
+        edges = self._graph.subgraph(vertices=list(place)).to_numpy()
+        ends = list(zip(edges["source"].tolist(), edges["target"].tolist(), strict=True))
+        _draw_edges(axes, ends, place, not self._graph.info().undirected)
+        for hop, ring in enumerate(rings):
+            points = np.array([place[vertex] for vertex in ring])
+            hops_away = "1 hop" if hop == 1 else f"{hop} hops"
+            label = f"{hops_away}: {len(ring):,}" if hop > 0 else f"{vertex}"
+            size = 90 if len(place) <= _LABELS else 20
+            axes.scatter(points[:, 0], points[:, 1], size, zorder=2, label=label)
+        if len(place) <= _LABELS:
+            for id, at in place.items():
+                axes.annotate(str(id), at, (6, 6), textcoords="offset points", zorder=3)
+        axes.set_title(f"Within {hops} hops of {vertex}: {len(place):,} vertices")
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        reach = len(rings) - 1 + 0.2
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        return axes
+
+    def _rings(
+        self, vertex: Vertex, hops: int, limit: int
+    ) -> tuple[list[list[Vertex]], dict[Vertex, Vertex]]:
+        """Return the vertices at each distance, and the vertex that led to each."""
+        text = id_text("vertex", vertex)
+        is_number = text.isdecimal() and self._graph.info().ids != "string"
+        start: Vertex = int(text) if is_number else text
+        rings: list[list[Vertex]] = [[start]]
+        led: dict[Vertex, Vertex] = {start: start}
+        for _ in range(hops):
+            ring: list[Vertex] = []
+            for row in self._graph.neighbours(rings[-1]):
+                if row["neighbour"] not in led:
+                    led[row["neighbour"]] = row["vertex"]
+                    ring.append(row["neighbour"])
+            if len(led) > limit:
+                message = f"more than limit={limit} vertices are within {hops} hops of {vertex}"
+                raise UsageError(message, "give fewer hops, or raise limit=")
+            if not ring:
+                break
+            rings.append(ring)
+        return rings, led
+
+
+def of_result(result: Result, column: str | None, ax: Axes | None) -> Axes:
+    """Draw how the values of a column are distributed, or how large its groups are."""
+    about = _columns(result.algorithm)
+    names = result.table.column_names
+    drawable = [name for name in names[1:] if about.get(name, {}).get("type") != "name"]
+    numbers = [name for name in drawable if about.get(name, {}).get("type") != "id"]
+    if column is None:
+        chosen = (drawable if names[0] == "vertex" else numbers)[:1]
+        if not chosen:
+            raise UsageError(f"{result.algorithm} has no column to draw: {', '.join(names)}")
+        column = chosen[0]
+    elif column not in names:
+        raise UsageError(f"column={column!r} is none of {', '.join(names)}")
+    values = result.to_numpy()[column]
+    axes = _axes(ax)
+    of = "vertices" if names[0] == "vertex" else "rows"
+    kind = about.get(column, {"type": "number", "about": ""})
+    if kind["type"] in ("id", "name"):
+        _draw_sizes(axes, values, column, of)
+    else:
+        label = kind["about"].split(";")[0]
+        axes.set_xlabel("\n".join(textwrap.wrap(f"{column}: {label}", 70)))
+        _draw_values(axes, values, of)
+    axes.set_title(f"{result.algorithm}: {column}")
+    return axes
+
+
+def _draw_sizes(axes: Axes, groups: NDArray[Any], name: str, of: str) -> None:
+    _, sizes = np.unique(np.asarray(groups), return_counts=True)
+    counts = _counts(sizes)
+    axes.scatter(list(counts), list(counts.values()), 24)
+    _log_log(axes)
+    axes.set(xlabel=f"{of} with the same {name}", ylabel="how many such groups")
+
+
+def _draw_values(axes: Axes, column: NDArray[Any], of: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    values = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
+    missing = len(column) - len(values)
+    axes.set_ylabel(f"{of} (without {missing:,} that have no value)" if missing else of)
+    counts = _counts(values) if len(values) else {}
+    if len(counts) <= _BARS and values.dtype.kind in "bui":
+        axes.bar([int(value) for value in counts], list(counts.values()))
+        if values.dtype.kind == "b":
+            axes.set_xticks([0, 1], ["False", "True"])
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    least, most = float(values.min()), float(values.max())
+    bins: Any = 50
+    if least > 0 and most / least >= _WIDE:
+        bins = np.geomspace(least, most, 50)
+        axes.set_xscale("log")
+    axes.hist(values, bins=bins)
+    axes.set_yscale("log")
+
+
+def _on_rings(
+    rings: list[list[Vertex]], led: dict[Vertex, Vertex]
+) -> dict[Vertex, tuple[float, float]]:
+    """Place vertices on circles, near the vertices that led to them."""
+    angle: dict[Vertex, float] = {rings[0][0]: 0.0}
+    place: dict[Vertex, tuple[float, float]] = {rings[0][0]: (0.0, 0.0)}
+    for radius, ring in enumerate(rings[1:], 1):
+        ring.sort(key=lambda vertex: angle[led[vertex]])
+        for number, vertex in enumerate(ring):
+            # Rings begin at different angles, so that few vertices do not stand in one line.
+            turn = angle[vertex] = 2 * np.pi * (number + radius / 4) / len(ring)
+            place[vertex] = (float(radius * np.cos(turn)), float(radius * np.sin(turn)))
+    return place
+
+
+def _draw_edges(
+    axes: Axes,
+    edges: list[tuple[Vertex, Vertex]],
+    place: dict[Vertex, tuple[float, float]],
+    is_directed: bool,
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    lines = [(place[source], place[target]) for source, target in edges]
+    alpha = min(1.0, max(0.03, 1000 / max(len(lines), 1)))
+    axes.add_collection(LineCollection(lines, colors="0.6", linewidths=0.6, alpha=alpha, zorder=1))
+    if is_directed and len(edges) <= _ARROWS:
+        style = {"arrowstyle": "-|>", "color": "0.5", "shrinkA": 5, "shrinkB": 5, "lw": 0.6}
+        for start, end in lines:
+            if start != end:
+                axes.annotate("", end, start, arrowprops=style, zorder=1)
+
+
+def _axes(ax: Axes | None) -> Axes:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        hint = "install it with pip install matplotlib"
+        raise UsageError("pictures need matplotlib", hint) from None
+    return pyplot.subplots()[1] if ax is None else ax
+
+
+def _log_log(axes: Axes) -> None:
+    axes.set(xscale="log", yscale="log")
+    axes.grid(True, alpha=0.3)
+
+
+def _counts(values: NDArray[Any]) -> dict[int, int]:
+    """Return how often each value occurs."""
+    found, counts = np.unique(np.asarray(values), return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+@cache
+def _columns(algorithm: str) -> dict[str, dict[str, Any]]:
+    """Return the type of each column of an algorithm, and what it is about."""
+    entries = {entry["name"]: entry for entry in json.loads(_internal.catalogue())}
+    columns: list[dict[str, Any]] = entries[algorithm]["schema"]["columns"]
+    return {column["name"]: column for column in columns}
