@@ -120,13 +120,24 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
-        check_resources(None, None, progress)
-        name = algorithm.replace("_", "-")
-        with with_tables(options, tables) as given:
-            result = Result(self._graph.run(name, to_json(given), progress))
+        result = self._run_quietly(algorithm, options, tables, progress)
         for warning in result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=3)
         return result
+
+    def _run_quietly(
+        self,
+        algorithm: str,
+        options: Mapping[str, Any],
+        tables: Iterable[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Run an algorithm without the warnings, which the result keeps."""
+        check_resources(None, None, progress)
+        name = algorithm.replace("_", "-")
+        names = _tables_of(algorithm) if tables is None else tables
+        with with_tables(options, names) as given:
+            return Result(self._graph.run(name, to_json(given), progress))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.path, self.memory, self.threads)

@@ -272,11 +272,11 @@ def _of_arrays(columns: list[np.ndarray[Any, Any]]) -> ArrowStream:
     names = ["source", "target", "weight"][: len(columns)]
     if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
         raise BadInput(f"the arrays of {', '.join(names)} are not of one length")
-    cells = [_cells(name, column) for name, column in zip(names, columns, strict=True)]
-    return _internal.Table(names, cells)
+    checked = [cells(name, column) for name, column in zip(names, columns, strict=True)]
+    return _internal.Table(names, checked)
 
 
-def _cells(name: str, column: np.ndarray[Any, Any]) -> Any:
+def cells(name: str, column: np.ndarray[Any, Any]) -> Any:
     """Return an array as the libraries take it: strings, integers of 64 bits, or floats."""
     if name == "weight":
         if column.dtype.kind not in "iufb":
