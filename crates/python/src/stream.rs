@@ -21,9 +21,7 @@ use crate::work::work;
 /// Makes a column of a list of strings, or copies the numbers of a buffer.
 pub fn array(column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let py = column.py();
-    if let Ok(strings) = column.extract::<Vec<String>>() {
-        return Ok(Arc::new(LargeStringArray::from(strings)));
-    }
+    // Buffers come first: one without cells could also be an empty list of strings.
     if let Ok(integers) = PyBuffer::<u64>::get(column) {
         return Ok(Arc::new(UInt64Array::from(integers.to_vec(py)?)));
     }
@@ -32,6 +30,9 @@ pub fn array(column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     }
     if let Ok(floats) = PyBuffer::<f64>::get(column) {
         return Ok(Arc::new(Float64Array::from(floats.to_vec(py)?)));
+    }
+    if let Ok(strings) = column.extract::<Vec<String>>() {
+        return Ok(Arc::new(LargeStringArray::from(strings)));
     }
     Err(PyTypeError::new_err("a column is a list of strings, or a buffer of u64, f32 or f64"))
 }

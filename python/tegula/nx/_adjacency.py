@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -97,6 +98,25 @@ class Adjacency:
             parent[heads] = level[owners[is_first]]
             levels.append(heads)
         return Search(np.concatenate(levels), distance, parent)
+
+
+def generations(adjacency: Adjacency) -> Iterator[Array]:
+    """Yield the vertices without arcs from others but earlier ones, in the order of NetworkX.
+
+    Vertices on a cycle, or behind one, never come.
+    """
+    vertices = adjacency.vertices
+    left = np.bincount(adjacency.targets, minlength=vertices)
+    last = np.empty(vertices, np.int64)
+    generation = np.flatnonzero(left == 0)
+    while len(generation) > 0:
+        yield generation
+        heads = adjacency.targets[adjacency.rows(generation).arcs]
+        np.subtract.at(left, heads, 1)
+        # A vertex follows when its last arc goes: of several writes, the last one stays.
+        places = np.arange(len(heads))
+        last[heads] = places
+        generation = heads[(left[heads] == 0) & (last[heads] == places)]
 
 
 def starts_of(counts: Array) -> Array:

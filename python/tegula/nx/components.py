@@ -8,16 +8,19 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ._adjacency import Array
+from ._adjacency import Adjacency, Array, generations
 from ._graph import Graph
 from ._registry import function, given
 
 
 def labels(G: Graph, algorithm: str = "wcc") -> Array:
-    """Return the component of each vertex: that of the first vertex is 0."""
+    """Return for each vertex the first one of its component."""
     if len(G) == 0:
         return np.zeros(0, np.int64)
-    return G.found_positions(G.column(G.run(algorithm), "component"))
+    component = G.found_positions(G.column(G.run(algorithm), "component"))
+    # In a graph directory, the smallest id need not be that of the first vertex.
+    _, first, inverse = np.unique(component, return_index=True, return_inverse=True)
+    return first[inverse]
 
 
 def count(found: Array) -> int:
@@ -78,8 +81,21 @@ def is_weakly_connected(G: Graph) -> bool:
 
 @function()
 def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
-    """The strong components, ordered by their first nodes."""
-    yield from G.groups(labels(G, "scc"))
+    """The strong components, each behind those that it leads to."""
+    found = labels(G, "scc")
+    components = G.groups(found)
+    for number in reversed(_topological_order(G, found)):
+        yield components[number]
+
+
+def _topological_order(G: Graph, found: Array) -> list[int]:
+    """Return the components, numbered by their first vertices, in the direction of edges."""
+    number = np.unique(found, return_inverse=True)[1]
+    sources, targets = number[G.adjacency.sources], number[G.adjacency.targets]
+    crosses = sources != targets
+    components = int(number.max(initial=-1)) + 1
+    adjacency, _ = Adjacency.of_pairs(sources[crosses], targets[crosses], components)
+    return [place for level in generations(adjacency) for place in level.tolist()]
 
 
 @function()
@@ -100,9 +116,8 @@ def attracting_components(G: Graph) -> Iterator[set[Any]]:
     found = labels(G, "scc")
     is_left = _is_left(G, found)
     components = G.groups(found)
-    first = np.sort(np.unique(found, return_index=True)[1])
-    for place, component in zip(first.tolist(), components, strict=True):
-        if not is_left[found[place]]:
+    for first, component in zip(np.unique(found).tolist(), components, strict=True):
+        if not is_left[first]:
             yield component
 
 

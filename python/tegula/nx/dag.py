@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
-import numpy as np
-
-from ._adjacency import Array
+from ._adjacency import Array, generations
 from ._graph import Graph
 from ._registry import function
 from .traversal import search_from
@@ -34,20 +32,10 @@ def _generations(G: Graph) -> Iterator[Array]:
     """
     if not G.is_directed():
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
-    adjacency = G.adjacency
-    open_edges = G.in_degrees.copy()
-    last = np.empty(len(G), np.int64)
-    generation = np.flatnonzero(open_edges == 0)
     left = len(G)
-    while len(generation) > 0:
+    for generation in generations(G.adjacency):
         left -= len(generation)
         yield generation
-        heads = adjacency.targets[adjacency.rows(generation).arcs]
-        np.subtract.at(open_edges, heads, 1)
-        # A vertex follows when its last edge goes: of several writes, the last one stays.
-        last[heads] = np.arange(len(heads))
-        is_last = (open_edges[heads] == 0) & (last[heads] == np.arange(len(heads)))
-        generation = heads[is_last]
     if left > 0:
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

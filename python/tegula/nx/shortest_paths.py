@@ -51,13 +51,15 @@ def single_target_shortest_path_length(
 @function()
 def single_source_shortest_path(G: Graph, source: Any, cutoff: float | None = None) -> Paths:
     """A path from a source to each node."""
-    return paths(G, by_hops(G, [_source(G, source)], cutoff))
+    place = require(G, source, f"Source {source} not in G")
+    return paths(G, by_hops(G, [place], cutoff))
 
 
 @function()
 def single_target_shortest_path(G: Graph, target: Any, cutoff: float | None = None) -> Paths:
     """A path from each node to a target."""
-    return paths(G, by_hops(G, [_target(G, target)], cutoff, reverse=True), reverse=True)
+    place = require(G, target, f"Target {target} not in G")
+    return paths(G, by_hops(G, [place], cutoff, reverse=True), reverse=True)
 
 
 @function()
@@ -121,9 +123,10 @@ def _from_sources(
     G: Graph, sources: Iterable[Any], target: Any, weight: str, cutoff: float | None
 ) -> tuple[Any, Any]:
     """Return the distances and paths from several sources, or those of one target."""
+    places = [require(G, node, f"Node {node} not found in graph") for node in sources]
     if target is not None and target in sources:
         return 0, [target]
-    found = _found(G, sources, weight, cutoff)
+    found = by_weight(G, places, weight, cutoff)
     if target is None:
         return lengths(G, found), paths(G, found)
     if target not in G or found.parent[G.position(target)] < 0:
