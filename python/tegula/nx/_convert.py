@@ -82,7 +82,7 @@ def to_networkx(result: Any, **_: Any) -> Any:
     if isinstance(result, StoredGraph):
         refuse_above_limit(result.number_of_edges(), "the graph directory")
         result = result.with_data()
-    made = _class_of(result)(**{})
+    made = _class_of(result)()
     made.graph.update(result.graph)
     attributes = result.node_data
     if attributes is None:

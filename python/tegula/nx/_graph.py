@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -134,7 +135,7 @@ class Graph:
     @cached_property
     def is_loop(self) -> Array:
         """Whether an arc joins a vertex to itself."""
-        return self.adjacency.sources == self.adjacency.targets
+        return np.equal(self.adjacency.sources, self.adjacency.targets)
 
     @cached_property
     def loops(self) -> Array:
@@ -302,14 +303,21 @@ class Graph:
         columns = [self.adjacency.sources[kept], self.adjacency.targets[kept]]
         if weight is not None:
             columns.append(narrow(self.weights(weight), weight)[kept])
+        with warnings.catch_warnings():
+            # A graph of NetworkX may well have no edges.
+            warnings.simplefilter("ignore", tg.TegulaWarning)
+            return self._stored_columns(columns, parallel)
+
+    def _stored_columns(self, columns: list[Array], parallel: Parallel) -> tg.Graph:
+        is_weighted = len(columns) == 3
         return tg.from_edges(
             tuple(columns),
-            weight=None if weight is None else 2,
+            weight=2 if is_weighted else None,
             vertices=len(self),
             ids="integer",
             undirected=not self._directed,
             drop_duplicates=parallel == "one",
-            combine="min" if parallel == "min" and weight is not None else None,
+            combine="min" if parallel == "min" and is_weighted else None,
             allow_empty=True,
             order="given",
         )

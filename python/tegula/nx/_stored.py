@@ -9,8 +9,8 @@ import numpy as np
 
 import tegula as tg
 
-from .._imports import File
 from .._imports import open as open_graph
+from .._options import File
 from ._adjacency import Adjacency, Array, Search
 from ._graph import Attributes, Graph, Node, Parallel
 from ._settings import refuse_above_limit
@@ -40,7 +40,9 @@ class StoredGraph(Graph):
     def __init__(self, source: tg.Graph) -> None:
         info = source.info()
         super().__init__(
-            [], Adjacency(np.zeros(1, np.int64), np.zeros(0, np.int64)), directed=not info.undirected
+            [],
+            Adjacency(np.zeros(1, np.int64), np.zeros(0, np.int64)),
+            directed=not info.undirected,
         )
         self._source = source
         self._info = info
@@ -55,7 +57,7 @@ class StoredGraph(Graph):
         return self._ids.dtype.kind == "u" and np.array_equal(self._ids, np.arange(len(self)))
 
     @cached_property
-    def nodes(self) -> list[Any]:  # type: ignore[override]
+    def nodes(self) -> list[Any]:
         """The ids of the vertices."""
         return list(self._ids.tolist())
 
@@ -79,7 +81,7 @@ class StoredGraph(Graph):
         return {"source": sources, "target": targets, "weight": weights}
 
     @cached_property
-    def adjacency(self) -> Adjacency:  # type: ignore[override]
+    def adjacency(self) -> Adjacency:
         """The arcs, read into memory."""
         edges = self._edges
         adjacency, order = Adjacency.of_pairs(edges["source"], edges["target"], len(self))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from networkx.utils import create_py_random_state
 
 from ..errors import UsageError
 from ._adjacency import Adjacency, Array
@@ -147,7 +147,7 @@ def betweenness_centrality(
     normalized: bool = True,
     weight: str | None = None,
     endpoints: bool = False,
-    seed: Random | None = None,
+    seed: Any = None,
 ) -> dict[Any, float]:
     """How many shortest paths lead through each node."""
     sampled = _sampled(G, None if k == len(G) else k, seed)
@@ -169,11 +169,10 @@ def betweenness_centrality(
     return G.by_node(counts * _scales(G, sampled, normalized))
 
 
-def _sampled(G: Graph, k: int | None, seed: Random | None) -> Array | None:
+def _sampled(G: Graph, k: int | None, seed: Any) -> Array | None:
     if k is None:
         return None
-    assert seed is not None
-    return G.places(seed.sample(G.nodes, k))
+    return G.places(create_py_random_state(seed).sample(G.nodes, k))
 
 
 def _scales(G: Graph, sampled: Array | None, normalized: bool) -> Any:
@@ -197,7 +196,7 @@ def edge_betweenness_centrality(
     k: int | None = None,
     normalized: bool = True,
     weight: Any = None,
-    seed: Random | None = None,
+    seed: Any = None,
 ) -> dict[Any, float]:
     """How many shortest paths lead along each edge."""
     sampled = _sampled(G, k, seed)

@@ -20,7 +20,8 @@ def _triangles(G: Graph) -> Array:
 def _wedges(G: Graph) -> Array:
     """Return for each vertex the ordered pairs of its neighbours."""
     counts = G.out_degrees - 2 * G.loops if G.has_loops() else G.out_degrees
-    return counts * (counts - 1)
+    wedges: Array = counts * (counts - 1)
+    return wedges
 
 
 def _of(G: Graph, values: dict[Any, Any], nodes: Any) -> Any:
@@ -59,7 +60,7 @@ def average_clustering(
     """The mean of the clustering coefficients."""
     values = list(_of(G, _coefficients(G), nodes).values())
     kept = values if count_zeros else [value for value in values if abs(value) > 0]
-    return sum(kept) / len(kept)
+    return float(sum(kept) / len(kept))
 
 
 @function(directed, multigraph)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from random import Random
 from typing import Any
 
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
+from networkx.utils import create_py_random_state
 
 from ._graph import Graph
 from ._registry import directed, function, given, other_than, weight_is_called, weighted
@@ -15,13 +15,12 @@ from ._registry import directed, function, given, other_than, weight_is_called, 
 _THRESHOLD = 1e-7
 
 
-def _seed(seed: Random | None) -> int:
-    assert seed is not None
-    return seed.getrandbits(32)
+def _seed(seed: Any) -> int:
+    return int(create_py_random_state(seed).randint(0, (1 << 31) - 1))
 
 
 def _of_high_modularity(
-    G: Graph, algorithm: str, weight: str | None, resolution: float, seed: Random | None
+    G: Graph, algorithm: str, weight: str | None, resolution: float, seed: Any
 ) -> list[set[Any]]:
     if G.number_of_edges() == 0:
         return [{node} for node in G]
@@ -39,7 +38,7 @@ def louvain_communities(
     resolution: float = 1,
     threshold: float = _THRESHOLD,
     max_level: int | None = None,
-    seed: Random | None = None,
+    seed: Any = None,
 ) -> list[set[Any]]:
     """Communities of high modularity, which are others than those of NetworkX."""
     return _of_high_modularity(G, "louvain", weight, resolution, seed)
@@ -51,7 +50,7 @@ def leiden_communities(
     weight: str | None = "weight",
     resolution: float = 1,
     max_level: int | None = None,
-    seed: Random | None = None,
+    seed: Any = None,
 ) -> list[set[Any]]:
     """Connected communities of high modularity."""
     return _of_high_modularity(G, "leiden", weight, resolution, seed)
@@ -72,7 +71,7 @@ def label_propagation_communities(G: Graph) -> Any:
 
 @function(directed, weighted)
 def asyn_lpa_communities(
-    G: Graph, weight: str | None = None, seed: Random | None = None
+    G: Graph, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
     """Communities in which each node has a most frequent label of its neighbours."""
     yield from _by_labels(G, _seed(seed))
@@ -80,7 +79,7 @@ def asyn_lpa_communities(
 
 @function(directed, weighted)
 def fast_label_propagation_communities(
-    G: Graph, *, weight: str | None = None, seed: Random | None = None
+    G: Graph, *, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
     """Communities in which each node has a most frequent label of its neighbours."""
     yield from _by_labels(G, _seed(seed))

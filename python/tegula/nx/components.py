@@ -171,11 +171,23 @@ def bridges(G: Graph, root: Any = None) -> Iterator[tuple[Any, Any]]:
 def _bridges(G: Graph) -> list[tuple[Any, Any]]:
     if len(G) == 0:
         return []
-    found = G.run("bridges").to_numpy()
+    found = G.run("bridges", parallel="one").to_numpy()
     u, v = G.found_positions(found["u"]), G.found_positions(found["v"])
     first, last = np.minimum(u, v), np.maximum(u, v)
+    if G.is_multigraph():
+        is_single = _is_single(G, first, last)
+        first, last = first[is_single], last[is_single]
     order = np.lexsort((last, first))
     return list(zip(G.named(first[order]), G.named(last[order]), strict=True))
+
+
+def _is_single(G: Graph, sources: Array, targets: Array) -> Array:
+    """Return whether one edge alone joins each of several pairs."""
+    joined, counts = np.unique(
+        G.adjacency.sources * len(G) + G.adjacency.targets, return_counts=True
+    )
+    places = np.searchsorted(joined, sources * len(G) + targets)
+    return np.equal(counts[places], 1)
 
 
 @function(given("root"))

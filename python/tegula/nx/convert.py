@@ -97,7 +97,7 @@ def from_scipy_sparse_array(
         raise nx.NetworkXError(f"Adjacency matrix not square: nx,ny={A.shape}")
     entries = A.tocoo()
     ends = (entries.row.astype(np.int64), entries.col.astype(np.int64))
-    data = [{edge_attribute: value} for value in entries.data.tolist()]
+    data: list[Any] = [{edge_attribute: value} for value in entries.data.tolist()]
     return _made(list(range(rows)), ends, data, create_using is nx.DiGraph)
 
 

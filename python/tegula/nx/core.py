@@ -34,31 +34,25 @@ def _cores(G: Graph, given: Mapping[Any, int] | None = None) -> Array:
 
 
 def _greatest(cores: Array) -> int:
-    return max(cores.tolist())
+    return int(cores.max())
 
 
 @function(directed)
-def k_core(
-    G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None
-) -> Graph:
+def k_core(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with a core number of at least k."""
     cores = _cores(G, core_number)
     return induced(G, cores >= (_greatest(cores) if k is None else k))
 
 
 @function(directed)
-def k_shell(
-    G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None
-) -> Graph:
+def k_shell(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with the core number k."""
     cores = _cores(G, core_number)
     return induced(G, cores == (_greatest(cores) if k is None else k))
 
 
 @function(directed)
-def k_crust(
-    G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None
-) -> Graph:
+def k_crust(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with a core number of at most k."""
     cores = _cores(G, core_number)
     return induced(G, cores <= (_greatest(cores) - 1 if k is None else k))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+
 from ._adjacency import Array, generations
 from ._graph import Graph
 from ._registry import function

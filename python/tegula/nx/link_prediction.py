@@ -87,7 +87,8 @@ def _jaccard(G: Graph, u: Array, v: Array) -> Array:
     shared = common + (joined & has_loop[u]) + (joined & has_loop[v] & (u != v))
     shared = np.where(u == v, adjacency.counts[u], shared)
     union = adjacency.counts[u] + adjacency.counts[v] - shared
-    return common / np.maximum(union, 1)
+    found: Array = common / np.maximum(union, 1)
+    return found
 
 
 def _preferential_attachment(G: Graph, u: Array, v: Array) -> Array:

@@ -121,9 +121,7 @@ def convert_node_labels_to_integers(
     node_data = G.node_data
     if label_attribute is not None:
         known = node_data or [{} for _ in names]
-        node_data = [
-            {**data, label_attribute: node} for data, node in zip(known, G, strict=True)
-        ]
+        node_data = [{**data, label_attribute: node} for data, node in zip(known, G, strict=True)]
     return _renamed(G, names, node_data)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import networkx as nx
-import numpy as np
 
 from ._adjacency import Search
 from ._graph import Graph
@@ -94,9 +93,7 @@ def has_path(G: Graph, source: Any, target: Any) -> bool:
 # By weights.
 
 
-def _found(
-    G: Graph, sources: Iterable[Any], weight: str, cutoff: float | None = None
-) -> Search:
+def _found(G: Graph, sources: Iterable[Any], weight: str, cutoff: float | None = None) -> Search:
     places = [require(G, node, f"Node {node} not found in graph") for node in sources]
     return by_weight(G, places, weight, cutoff)
 
@@ -284,9 +281,7 @@ def all_pairs_bellman_ford_path_length(
 
 
 @function(weight_is_called)
-def all_pairs_bellman_ford_path(
-    G: Graph, weight: str = "weight"
-) -> Iterator[tuple[Any, Paths]]:
+def all_pairs_bellman_ford_path(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, Paths]]:
     """The paths from each node."""
     yield from all_pairs_dijkstra_path(G, weight=weight)
 
