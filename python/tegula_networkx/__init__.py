@@ -140,7 +140,7 @@ def get_info() -> dict[str, object]:
         "short_summary": "Graph algorithms on graphs of any size, within a memory budget",
         "default_config": {
             # The fewest edges with which it pays to convert a graph.
-            "edges_min": 5_000,
+            "edges_min": 10_000,
             # The most edges of a graph directory that are taken into memory.
             "edges_max": 10_000_000,
         },

@@ -11,7 +11,11 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "python").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_the_code_of_a_page_runs(page: Path) -> None:
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+def test_the_code_of_a_page_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
     names: dict[str, object] = {}

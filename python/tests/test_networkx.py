@@ -323,3 +323,8 @@ def test_parameters_are_those_of_networkx() -> None:
         expected = [(of.name, of.default, of.kind) for of in signature.parameters.values()]
         found = [(of.name, of.default, of.kind) for of in function.signature.parameters.values()]
         assert found == expected, name
+
+
+def test_the_page_names_the_functions() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python" / "backend.md").read_text()
+    assert [name for name in FUNCTIONS if f"`{name}`" not in page] == []
