@@ -100,7 +100,9 @@ def modularity(
     # An undirected loop has one arc, but two ends.
     ends = weights * (1 if G.is_directed() else 1 + G.is_loop)
     is_within = label[sources] == label[targets]
-    total = ends.sum()
+    total = ends.sum().item()
+    if total == 0:
+        raise ZeroDivisionError("the weights of the graph add up to 0")
     leaving = np.bincount(label[sources], ends, len(parts))
     entering = np.bincount(label[targets], ends, len(parts))
     expected = resolution * (leaving * entering).sum() / total**2
