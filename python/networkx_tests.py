@@ -1,7 +1,7 @@
 """Run NetworkX's own tests with tegula as the backend, and tell which functions ran there.
 
-`python python/networkx_tests.py [ARGUMENT ..]` passes its arguments to pytest; without any, all tests
-of the installed NetworkX run. Where tegula cannot run a call, NetworkX does.
+`python python/networkx_tests.py [ARGUMENT ..]` passes its arguments to pytest; without any, all
+tests of the installed NetworkX run. Where tegula cannot run a call, NetworkX does.
 """
 
 from __future__ import annotations

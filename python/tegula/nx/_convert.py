@@ -19,9 +19,14 @@ def from_networkx(graph: Any, **_: Any) -> Graph:
 
     The attributes are not copied: they are read when a function asks for them. So a conversion that
     NetworkX keeps serves all functions, whatever attributes they need.
+
+    Raises:
+        NotImplementedError: The class of the graph has neighbours that it does not store.
     """
     if isinstance(graph, Graph):
         return graph
+    if type(graph).adjacency is not nx.Graph.adjacency:
+        raise NotImplementedError(f"a {type(graph).__name__} does not store its neighbours")
     return _kept(graph) or _converted(graph)
 
 
