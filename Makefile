@@ -4,7 +4,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint python bench bench-ablations bench-jobs clean
+.PHONY: help demo dist test test-long lint python python-networkx bench bench-ablations bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of i
 	$(IN_ENVIRONMENT)mypy
 	$(IN_ENVIRONMENT)pyright
 	$(IN_ENVIRONMENT)pytest
+
+python-networkx: $(PYTHON_ENVIRONMENT) ## Run NetworkX's own tests with tegula as their backend (long)
+	$(IN_ENVIRONMENT)python python/networkx_tests.py
 
 bench: ## Measure, and write the figures to bench/RESULTS.md
 	$(CARGO) build --locked --release --bin tegula

@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ._graph import Graph
 from ._imports import from_edges, open, read
 from ._internal import __version__
@@ -78,3 +81,10 @@ __all__ = [
     "open",
     "read",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # NetworkX is needed by this module alone, so it is imported when it is first asked for.
+    if name == "nx":
+        return importlib.import_module("tegula.nx")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

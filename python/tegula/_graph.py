@@ -160,13 +160,25 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
+        result = self._run_quietly(algorithm, options, tables, progress)
+        for warning in result.warnings:
+            warnings.warn(warning, TegulaWarning, stacklevel=3)
+        return result
+
+    def _run_quietly(
+        self,
+        algorithm: str,
+        options: Mapping[str, Any],
+        tables: Iterable[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Run an algorithm without the warnings, which the result keeps."""
         name = algorithm.replace("_", "-")
-        with shown(progress) as callback, with_tables(options, tables) as given:
+        names = _tables_of(algorithm) if tables is None else tables
+        with shown(progress) as callback, with_tables(options, names) as given:
             _log.debug("%s on %s with %s", name, self.path, given)
             result = Result(self._graph.run(name, to_json(given), callback))
         _log_run(self.path, result)
-        for warning in result.warnings:
-            warnings.warn(warning, TegulaWarning, stacklevel=3)
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -164,8 +164,10 @@ def from_edges(
     Args:
         data: Anything with the Arrow PyCapsule interface (a data frame of polars or pandas, a
             table of pyarrow, a result of DuckDB), an iterable of such tables, of which one is in
-            memory at a time, an array of two or three columns, a pair or triple of arrays, or a
-            list of pairs or triples.
+            memory at a time, an array of two or three columns, a pair or triple of arrays, a list
+            of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Nodes without
+            an edge are left out, unless `vertices` declares them; its edges have a direction in
+            the new graph if they have one in it.
         source: The column of sources: a name, or a position from 0. Without it, the column with a
             usual name, such as "source" or "src", or the first one.
         target: The column of targets, likewise.
@@ -176,7 +178,7 @@ def from_edges(
     """
     settings = {
         "ids": ids,
-        "undirected": undirected,
+        "undirected": undirected or _is_undirected(data),
         "weighted": weight is not None,
         "drop_duplicates": drop_duplicates,
         "combine": combine,
@@ -190,7 +192,7 @@ def from_edges(
         "force": force,
     }
     check_resources(memory, threads)
-    tables = _tables(data)
+    tables = _tables(data, weight)
     columns = (source, target, weight)
 
     def run(output: str, callback: Callback | None) -> str:
@@ -233,10 +235,14 @@ def _imported(
     return graph
 
 
-def _tables(data: Any) -> Iterator[ArrowStream]:
+def _tables(data: Any, weight: str | int | None = None) -> Iterator[ArrowStream]:
     """Return the tables of edges that `data` has."""
     if hasattr(data, "__arrow_c_stream__"):
         return iter([data])
+    if hasattr(data, "tocoo"):
+        return iter([_of_matrix(data)])
+    if hasattr(data, "is_directed"):
+        return iter([_of_networkx(data, weight)])
     if isinstance(data, np.ndarray):
         if data.ndim != 2 or data.shape[1] not in (2, 3):
             raise BadInput(f"an array of edges has 2 or 3 columns, not the shape {data.shape}")
@@ -250,6 +256,30 @@ def _tables(data: Any) -> Iterator[ArrowStream]:
             return iter(data)
         return iter([_of_rows(data)])
     return iter(data)
+
+
+def _of_matrix(matrix: Any) -> ArrowStream:
+    """Return the entries of a sparse matrix of SciPy: rows are sources, columns are targets."""
+    entries = matrix.tocoo()
+    return _of_arrays([entries.row, entries.col, entries.data])
+
+
+def _of_networkx(graph: Any, weight: str | int | None) -> ArrowStream:
+    """Return the edges of a graph of NetworkX, with an attribute as their weights."""
+    if weight is None:
+        return _of_rows(list(graph.edges()))
+    rows = list(graph.edges(data=weight, default=1))
+    table = [np.asarray([row[2] for row in rows], np.float64)]
+    names = ["source", "target", str(weight)]
+    has_text = any(isinstance(end, str) for row in rows for end in row[:2])
+    ends = [_ids_of([row[at] for row in rows], has_text) for at in (0, 1)]
+    cells_of = [*(cells(name, end) for name, end in zip(names, ends, strict=False)), table[0]]
+    return _internal.Table(names, cells_of)
+
+
+def _is_undirected(data: Any) -> bool:
+    """Whether it is a graph of NetworkX without directions."""
+    return hasattr(data, "is_directed") and not data.is_directed()
 
 
 def _are_columns(data: tuple[Any, ...]) -> bool:
@@ -285,11 +315,11 @@ def _of_arrays(columns: list[np.ndarray[Any, Any]]) -> ArrowStream:
     names = ["source", "target", "weight"][: len(columns)]
     if any(column.ndim != 1 or len(column) != len(columns[0]) for column in columns):
         raise BadInput(f"the arrays of {', '.join(names)} are not of one length")
-    cells = [_cells(name, column) for name, column in zip(names, columns, strict=True)]
-    return _internal.Table(names, cells)
+    checked = [cells(name, column) for name, column in zip(names, columns, strict=True)]
+    return _internal.Table(names, checked)
 
 
-def _cells(name: str, column: np.ndarray[Any, Any]) -> Any:
+def cells(name: str, column: np.ndarray[Any, Any]) -> Any:
     """Return an array as the libraries take it: strings, integers of 64 bits, or floats."""
     if name == "weight":
         if column.dtype.kind not in "iufb":

@@ -20,6 +20,7 @@ def code_of(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -249,3 +249,28 @@ def test_remarks_about_the_input_are_warnings(folder: Path) -> None:
     (folder / "a.txt").write_text("1 2\n2 1\n3 4\n4 3\n")
     with pytest.warns(tg.TegulaWarning, match="drop_duplicates=True to keep one edge"):
         tg.read(folder / "a.txt", undirected=True).close()
+
+
+def test_graphs_of_networkx_and_matrices_become_graphs() -> None:
+    nx = pytest.importorskip("networkx")
+    sparse = pytest.importorskip("scipy.sparse")
+    named = nx.Graph([("a", "b", {"w": 2.5}), ("b", "c")])
+    with tg.from_edges(named, weight="w") as graph:
+        assert graph.info().undirected
+        assert graph.sssp(source="a")["c"] == 3.5
+    with tg.from_edges(nx.DiGraph([(1, 2), (2, 3)])) as graph:
+        assert not graph.info().undirected
+        assert graph.bfs(source=1)["3"] == 2
+    matrix = sparse.coo_array(([1.5, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    with tg.from_edges(matrix, weight=2) as graph:
+        assert graph.sssp(source=0)["2"] == 3.5
+    with pytest.raises(tg.BadInput):
+        tg.from_edges(nx.Graph([((1, 2), 3)]))
+
+
+def test_no_edges_with_declared_vertices_make_a_graph() -> None:
+    none = np.empty(0, np.uint64)
+    with pytest.warns(tg.TegulaWarning, match="no edges"):
+        graph = tg.from_edges((none, none), vertices=3, allow_empty=True)
+    assert graph.info().vertices == 3
+    graph.close()

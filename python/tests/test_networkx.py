@@ -1,0 +1,330 @@
+"""NetworkX with tegula as its backend, against NetworkX itself."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from networkx.utils.backends import _registered_algorithms
+
+import tegula as tg
+import tegula_networkx
+from tegula.nx._known_failures import KNOWN_FAILURES
+from tegula.nx._registry import FUNCTIONS
+
+pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+
+
+def random_graph(kind: Any, seed: int = 1, nodes: int = 60, edges: int = 150) -> Any:
+    """Return a graph with named nodes and weights; some nodes have no edge."""
+    random = np.random.default_rng(seed)
+    graph = kind()
+    graph.add_nodes_from(f"n{node}" for node in range(nodes))
+    for u, v in random.integers(0, nodes - 5, (edges, 2)).tolist():
+        if u != v:
+            graph.add_edge(f"n{u}", f"n{v}", weight=int(random.integers(1, 9)))
+    return graph
+
+
+UNDIRECTED = random_graph(nx.Graph)
+DIRECTED = random_graph(nx.DiGraph)
+CONNECTED = nx.connected_watts_strogatz_graph(50, 4, 0.3, seed=1)
+ACYCLIC = nx.DiGraph(
+    (u, v) for u, v in nx.gnp_random_graph(40, 0.1, seed=2, directed=True).edges if u < v
+)
+
+
+def of(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """Return a call of a function of NetworkX by the name by which it is dispatched."""
+
+    def call(graph: Any, backend: str) -> Any:
+        return _registered_algorithms[name](graph, *args, backend=backend, **kwargs)
+
+    return call
+
+
+EQUAL = {
+    "connected_components": (of("connected_components"), UNDIRECTED),
+    "weakly_connected_components": (of("weakly_connected_components"), DIRECTED),
+    "is_connected": (of("is_connected"), UNDIRECTED),
+    "number_strongly_connected_components": (of("number_strongly_connected_components"), DIRECTED),
+    "is_biconnected": (of("is_biconnected"), CONNECTED),
+    "core_number": (of("core_number"), UNDIRECTED),
+    "triangles": (of("triangles"), UNDIRECTED),
+    "bfs_edges": (of("bfs_edges", "n1"), UNDIRECTED),
+    "bfs_edges, directed": (of("bfs_edges", "n1"), DIRECTED),
+    "bfs_layers": (of("bfs_layers", "n1"), DIRECTED),
+    "bfs_successors": (of("bfs_successors", "n1"), UNDIRECTED),
+    "descendants": (of("descendants", "n1"), DIRECTED),
+    "ancestors": (of("ancestors", "n1"), DIRECTED),
+    "topological_generations": (of("topological_generations"), ACYCLIC),
+    "topological_sort": (of("topological_sort"), ACYCLIC),
+    "single_source_shortest_path": (of("single_source_shortest_path", "n1"), UNDIRECTED),
+    "single_target_shortest_path_length": (
+        of("single_target_shortest_path_length", "n1"),
+        DIRECTED,
+    ),
+    "single_source_dijkstra_path_length": (
+        of("single_source_dijkstra_path_length", "n1"),
+        DIRECTED,
+    ),
+    "shortest_path_length to a target": (
+        of("shortest_path_length", target="n1", weight="weight"),
+        DIRECTED,
+    ),
+    "all_pairs_dijkstra_path_length": (of("all_pairs_dijkstra_path_length", cutoff=9), UNDIRECTED),
+    "diameter": (of("diameter"), CONNECTED),
+    "center": (of("center"), CONNECTED),
+    "wiener_index": (of("wiener_index"), CONNECTED),
+    "average_shortest_path_length": (of("average_shortest_path_length"), CONNECTED),
+    "minimum_spanning_edges": (of("minimum_spanning_edges"), UNDIRECTED),
+    "maximum_spanning_edges": (of("maximum_spanning_edges", data=False), UNDIRECTED),
+    "is_forest": (of("is_forest"), DIRECTED),
+    "isolates": (of("isolates"), UNDIRECTED),
+    "cut_size": (of("cut_size", ["n1", "n2", "n3"], weight="weight"), UNDIRECTED),
+    "node_boundary": (of("node_boundary", ["n1", "n2"]), DIRECTED),
+    "multigraph": (
+        of("single_source_dijkstra_path_length", "n1"),
+        random_graph(nx.MultiGraph, edges=300),
+    ),
+}
+
+
+def listed(value: Any) -> Any:
+    """Return an iterator as a list, and what is in dictionaries as well."""
+    is_plain = isinstance(value, dict | set | list | str | int | float | bool | tuple)
+    return value if is_plain else list(value)
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_a_result_equals_that_of_networkx(name: str) -> None:
+    call, graph = EQUAL[name]
+    found, expected = listed(call(graph, "tegula")), listed(call(graph, "networkx"))
+    assert found == expected
+    # The order counts as well where the result has one by hops.
+    if isinstance(found, dict) and "dijkstra" not in name and "multi" not in name:
+        assert list(found.values()) == list(expected.values()) or "shortest" not in name
+
+
+def _sampled_betweenness(graph: Any, backend: str) -> Any:
+    return nx.betweenness_centrality(graph, k=20, seed=3, backend=backend)
+
+
+NEAR = {
+    "pagerank": (of("pagerank", tol=1e-9), DIRECTED),
+    "pagerank, personalized": (of("pagerank", personalization={"n1": 2, "n2": 1}), DIRECTED),
+    "hits": (lambda graph, backend: nx.hits(graph, backend=backend)[0], CONNECTED),
+    "eigenvector_centrality": (of("eigenvector_centrality", 500, 1e-8), CONNECTED),
+    "katz_centrality": (of("katz_centrality", 0.05), DIRECTED),
+    "closeness_centrality": (of("closeness_centrality"), DIRECTED),
+    "closeness_centrality, plain": (of("closeness_centrality", wf_improved=False), UNDIRECTED),
+    "harmonic_centrality": (of("harmonic_centrality"), DIRECTED),
+    "betweenness_centrality": (of("betweenness_centrality"), DIRECTED),
+    "betweenness_centrality, sampled": (_sampled_betweenness, UNDIRECTED),
+    "betweenness_centrality, weighted": (
+        of("betweenness_centrality", weight="weight", normalized=False),
+        UNDIRECTED,
+    ),
+    "edge_betweenness_centrality": (of("edge_betweenness_centrality"), UNDIRECTED),
+    "edge_betweenness_centrality, directed": (
+        of("edge_betweenness_centrality", normalized=False),
+        DIRECTED,
+    ),
+    "degree_centrality": (of("degree_centrality"), UNDIRECTED),
+    "clustering": (of("clustering"), UNDIRECTED),
+    "global_efficiency": (lambda graph, backend: {0: _efficiency(graph, backend)}, UNDIRECTED),
+}
+
+
+def _efficiency(graph: Any, backend: str) -> float:
+    return float(nx.global_efficiency(graph, backend=backend))
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_numbers_are_near_those_of_networkx(name: str) -> None:
+    call, graph = NEAR[name]
+    found, expected = call(graph, "tegula"), call(graph, "networkx")
+    assert list(found) == list(expected) or set(found) == set(expected)
+    values = [found[key] for key in expected]
+    assert values == pytest.approx(list(expected.values()), rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["jaccard_coefficient", "adamic_adar_index", "resource_allocation_index"],
+)
+def test_scores_of_pairs_equal_those_of_networkx(name: str) -> None:
+    graph = UNDIRECTED.copy()
+    graph.add_edge("n3", "n3")
+    pairs = [("n1", "n2"), ("n3", "n4"), ("n5", "n9"), ("n3", "n7"), *list(graph.edges)[:20]]
+    call = of(name, pairs)
+    found, expected = list(call(graph, "tegula")), list(call(graph, "networkx"))
+    assert [row[:2] for row in found] == [row[:2] for row in expected]
+    assert [row[2] for row in found] == pytest.approx([row[2] for row in expected])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        of("k_core", 3),
+        of("minimum_spanning_tree"),
+        of("ego_graph", "n1", 2),
+        of("relabel_nodes", lambda name: name[1:]),
+        of("convert_node_labels_to_integers", label_attribute="name"),
+    ],
+)
+def test_graphs_keep_their_attributes(call: Callable[..., Any]) -> None:
+    graph = UNDIRECTED.copy()
+    graph.graph["name"] = "random"
+    graph.nodes["n1"]["colour"] = "red"
+    found, expected = call(graph, "tegula"), call(graph, "networkx")
+    backend = nx.utils.backends._load_backend("tegula")
+    converted = backend.convert_to_nx(found)
+    assert converted.graph == expected.graph
+    assert converted._node == expected._node
+    assert converted._adj == expected._adj
+
+
+def test_communities_are_a_partition_of_high_modularity() -> None:
+    graph = nx.planted_partition_graph(4, 25, 0.5, 0.02, seed=1)
+    for name in ("louvain_communities", "leiden_communities"):
+        found = getattr(nx.community, name)(graph, seed=1, backend="tegula")
+        assert sorted(map(sorted, found)) == [list(range(at, at + 25)) for at in (0, 25, 50, 75)]
+        expected = nx.community.modularity(graph, found)
+        assert nx.community.modularity(graph, found, backend="tegula") == pytest.approx(expected)
+
+
+def test_errors_are_those_of_networkx() -> None:
+    with pytest.raises(nx.NodeNotFound):
+        nx.shortest_path(UNDIRECTED, "n1", "nowhere", backend="tegula")
+    with pytest.raises(nx.NetworkXNoPath):
+        nx.dijkstra_path(UNDIRECTED, "n1", "n59", backend="tegula")
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        nx.pagerank(DIRECTED, max_iter=1, backend="tegula")
+    with pytest.raises(nx.NetworkXUnfeasible):
+        list(nx.topological_sort(nx.cycle_graph(3, nx.DiGraph), backend="tegula"))
+    with pytest.raises(nx.NetworkXPointlessConcept):
+        nx.is_connected(nx.Graph(), backend="tegula")
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("pagerank", {"nstart": {"n1": 1}}),
+        ("dijkstra_path_length", {"source": "n1", "target": "n2", "weight": lambda u, v, d: 1}),
+        ("betweenness_centrality", {"endpoints": True}),
+    ],
+)
+def test_what_tegula_cannot_run_is_refused_with_a_reason(name: str, kwargs: Any) -> None:
+    backend = nx.utils.backends._load_backend("tegula")
+    assert isinstance(backend.can_run(name, (UNDIRECTED,), kwargs), str)
+    with pytest.raises(NotImplementedError):
+        _registered_algorithms[name](UNDIRECTED, backend="tegula", **kwargs)
+
+
+@pytest.mark.parametrize("weight", [-1, float("nan"), "1", 10**30, 1e200])
+def test_weights_that_do_not_fit_are_left_to_networkx(weight: Any) -> None:
+    graph = nx.Graph()
+    graph.add_edge(0, 1, weight=weight)
+    with pytest.raises(NotImplementedError):
+        nx.single_source_dijkstra_path_length(graph, 0, backend="tegula")
+
+
+def test_small_graphs_are_left_to_networkx() -> None:
+    backend = nx.utils.backends._load_backend("tegula")
+    small, large = nx.path_graph(10), nx.gnm_random_graph(100, 1000, seed=1)
+    assert "fewer than" in backend.should_run("connected_components", (small,), {})
+    with nx.config.backends.tegula(edges_min=500):
+        assert backend.should_run("connected_components", (large,), {}) is True
+        assert isinstance(backend.should_run("degree_centrality", (large,), {}), str)
+    list(nx.connected_components(small, backend="tegula"))
+    assert backend.should_run("degree_centrality", (small,), {}) is True
+
+
+def test_a_graph_is_converted_once_for_all_attributes() -> None:
+    graph = UNDIRECTED.copy()
+    nx.pagerank(graph, backend="tegula")
+    list(nx.connected_components(graph, backend="tegula"))
+    nx.minimum_spanning_tree(graph, backend="tegula")
+    kept = graph.__networkx_cache__["backends"]["tegula"].values()
+    assert len(set(map(id, kept))) == 1
+    graph.add_edge("n1", "new")
+    assert nx.has_path(graph, "n1", "new", backend="tegula")
+
+
+def test_the_log_says_what_ran(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="tegula.nx"):
+        nx.is_connected(CONNECTED, backend="tegula")
+    assert "tegula runs `is_connected`" in caplog.text
+
+
+def test_a_graph_directory_is_a_graph(tmp_path: Path) -> None:
+    edges = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("e", "f")]
+    tg.from_edges(edges, path=tmp_path / "g.tegula", undirected=True).close()
+    graph = tg.nx.open(tmp_path / "g.tegula", memory="256MiB")
+    expected = nx.Graph(edges)
+    assert sorted(map(sorted, nx.connected_components(graph))) == [list("abcd"), list("ef")]
+    assert nx.shortest_path(graph, "a", "d") == ["a", "c", "d"]
+    assert nx.triangles(graph) == nx.triangles(expected)
+    assert nx.pagerank(graph) == pytest.approx(nx.pagerank(expected), rel=1e-4)
+    assert nx.core_number(graph) == nx.core_number(expected)
+    assert dict(nx.single_source_shortest_path_length(graph, "d"))["b"] == 2
+    backend = nx.utils.backends._load_backend("tegula")
+    assert nx.utils.graphs_equal(backend.convert_to_nx(graph), expected)
+    with nx.config.backends.tegula(edges_max=3), pytest.raises(tg.OverBudget, match="at most 3"):
+        backend.convert_to_nx(graph)
+
+
+def test_matrices_and_data_frames_become_graphs() -> None:
+    pd = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    frame = pd.DataFrame({"source": ["a", "b", "a"], "target": ["b", "c", "b"], "w": [1, 2, 3]})
+    backend = nx.utils.backends._load_backend("tegula")
+    found = nx.from_pandas_edgelist(frame, edge_attr="w", backend="tegula")
+    expected = nx.from_pandas_edgelist(frame, edge_attr="w", backend="networkx")
+    assert backend.convert_to_nx(found)._adj == expected._adj
+    matrix = nx.adjacency_matrix(UNDIRECTED, backend="tegula")
+    assert (matrix != nx.adjacency_matrix(UNDIRECTED, backend="networkx")).nnz == 0
+    directed = nx.from_scipy_sparse_array(
+        sparse.csr_array(matrix), create_using=nx.DiGraph, backend="tegula"
+    )
+    assert backend.convert_to_nx(directed).number_of_edges() == matrix.nnz
+
+
+def test_the_description_names_the_functions() -> None:
+    assert set(tegula_networkx.FUNCTIONS) == set(FUNCTIONS)
+    assert len(FUNCTIONS) >= 70
+    assert len(KNOWN_FAILURES) <= 25
+
+
+def test_the_description_imports_nothing() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import tegula_networkx;"
+        "tegula_networkx.get_info(); print(set(sys.modules) - before - {'tegula_networkx'})"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "set()"
+
+
+def test_parameters_are_those_of_networkx() -> None:
+    import inspect
+
+    for name, function in FUNCTIONS.items():
+        signature = inspect.signature(_registered_algorithms[name].orig_func)
+        expected = [(of.name, of.default, of.kind) for of in signature.parameters.values()]
+        found = [(of.name, of.default, of.kind) for of in function.signature.parameters.values()]
+        assert found == expected, name
+
+
+def test_the_page_names_the_functions() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "python" / "backend.md").read_text()
+    assert [name for name in FUNCTIONS if f"`{name}`" not in page] == []
