@@ -16,7 +16,15 @@ import numpy as np
 from . import _internal
 from ._algorithms import Algorithms
 from ._html import of_graph
-from ._options import Vertex, check_resources, id_text, to_json, with_tables
+from ._options import (
+    Vertex,
+    check_resources,
+    id_text,
+    name_text,
+    path_text,
+    to_json,
+    with_tables,
+)
 from ._plots import Plots
 from ._progress import Progress, shown
 from ._records import Record
@@ -43,7 +51,7 @@ class Graph(Algorithms):
         threads: int | None = None,
     ) -> None:
         check_resources(memory, threads)
-        self._graph = _internal.Graph(os.fspath(path), memory, threads)
+        self._graph = _internal.Graph(path_text("path", path), memory, threads)
         self._removal: weakref.finalize[Any, Graph] | None = None
         self._import: Record | None = None
 
@@ -95,12 +103,13 @@ class Graph(Algorithms):
 
     def run(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Result:
         """Run an algorithm by its name; each has a method too."""
-        return self._run(algorithm, options, _tables_of(algorithm), progress)
+        name = _name_of(algorithm)
+        return self._run(name, options, self._TABLES.get(name, ()), progress)
 
     def estimate(self, algorithm: str, **options: Any) -> Record:
         """Return what a run needs of memory and time, without the run."""
-        name = algorithm.replace("_", "-")
-        with with_tables(options, _tables_of(algorithm)) as given:
+        name = _name_of(algorithm)
+        with with_tables(options, self._TABLES.get(name, ())) as given:
             return Record.of_json(self._graph.estimate(name, to_json(given)))
 
     def neighbours(self, vertex: Vertex | Iterable[Vertex]) -> Table:
@@ -150,10 +159,9 @@ class Graph(Algorithms):
         tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
-        name = algorithm.replace("_", "-")
         with shown(progress) as callback, with_tables(options, tables) as given:
-            _log.debug("%s on %s with %s", name, self.path, given)
-            result = Result(self._graph.run(name, to_json(given), callback))
+            _log.debug("%s on %s with %s", algorithm, self.path, given)
+            result = Result(self._graph.run(algorithm, to_json(given), callback))
         _log_run(self.path, result)
         for warning in result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=3)
@@ -186,8 +194,8 @@ def _log_run(path: str, result: Result) -> None:
         )
 
 
-def _tables_of(algorithm: str) -> Iterable[str]:
-    return Algorithms._TABLES.get(algorithm.replace("_", "-"), ())
+def _name_of(algorithm: str) -> str:
+    return name_text("algorithm", algorithm).replace("_", "-")
 
 
 def _remove(folder: str, process: int) -> None:
