@@ -9,13 +9,12 @@ import warnings
 import weakref
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._html import of_graph
 from ._options import (
     Vertex,
     check_resources,
@@ -25,12 +24,14 @@ from ._options import (
     to_json,
     with_tables,
 )
-from ._plots import Plots
 from ._progress import Progress, shown
 from ._records import Record
 from ._result import Result
 from ._table import Batches, Table
 from .errors import TegulaWarning
+
+if TYPE_CHECKING:
+    from ._plots import Plots
 
 _log = logging.getLogger(__package__)
 
@@ -142,6 +143,8 @@ class Graph(Algorithms):
     @property
     def plot(self) -> Plots:
         """Pictures, which need matplotlib."""
+        from ._plots import Plots
+
         return Plots(self)
 
     def degrees(self) -> Result:
@@ -171,6 +174,8 @@ class Graph(Algorithms):
         return _opened, (self.path, self.memory, self.threads)
 
     def _repr_html_(self) -> str | None:
+        from ._html import of_graph
+
         # Without it, a notebook shows the line below.
         return None if self.closed else of_graph(self.path, self.info())
 

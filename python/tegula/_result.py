@@ -6,8 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _internal, _plots
-from ._html import of_result
+from . import _internal
 from ._options import Vertex, name_text, path_text
 from ._records import Record
 from ._table import Batches, Table
@@ -140,9 +139,13 @@ class Result:
         The column is by default the first with values, or with components or communities. Returns
         the axes of matplotlib that it drew on.
         """
-        return _plots.of_result(self, column, ax)
+        from ._plots import of_result
+
+        return of_result(self, column, ax)
 
     def _repr_html_(self) -> str:
+        from ._html import of_result
+
         return of_result(self.algorithm, len(self), self.summary, self.top())
 
     def __repr__(self) -> str:
