@@ -9,21 +9,30 @@ import warnings
 import weakref
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._html import of_graph
 from ._jobs import Jobs
-from ._options import Vertex, check_resources, id_text, to_json, with_tables
-from ._plots import Plots
+from ._options import (
+    Vertex,
+    algorithm_name,
+    check_resources,
+    id_text,
+    path_text,
+    to_json,
+    with_tables,
+)
 from ._progress import Progress, shown
 from ._records import Record
 from ._result import Result
 from ._table import Batches, Table
 from .errors import TegulaWarning
+
+if TYPE_CHECKING:
+    from ._plots import Plots
 
 _log = logging.getLogger(__package__)
 
@@ -44,7 +53,7 @@ class Graph(Algorithms):
         threads: int | None = None,
     ) -> None:
         check_resources(memory, threads)
-        self._graph = _internal.Graph(os.fspath(path), memory, threads)
+        self._graph = _internal.Graph(path_text("path", path), memory, threads)
         self._removal: weakref.finalize[Any, Graph] | None = None
         self._import: Record | None = None
 
@@ -96,12 +105,13 @@ class Graph(Algorithms):
 
     def run(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Result:
         """Run an algorithm by its name; each has a method too."""
-        return self._run(algorithm, options, _tables_of(algorithm), progress)
+        name = algorithm_name(algorithm)
+        return self._run(name, options, self._TABLES.get(name, ()), progress)
 
     def estimate(self, algorithm: str, **options: Any) -> Record:
         """Return what a run needs of memory and time, without the run."""
-        name = algorithm.replace("_", "-")
-        with with_tables(options, _tables_of(algorithm)) as given:
+        name = algorithm_name(algorithm)
+        with with_tables(options, self._TABLES.get(name, ())) as given:
             return Record.of_json(self._graph.estimate(name, to_json(given)))
 
     def jobs(self, *, concurrent: int | None = None, fuse: bool = True) -> Jobs:
@@ -143,6 +153,8 @@ class Graph(Algorithms):
     @property
     def plot(self) -> Plots:
         """Pictures, which need matplotlib."""
+        from ._plots import Plots
+
         return Plots(self)
 
     def degrees(self) -> Result:
@@ -173,11 +185,10 @@ class Graph(Algorithms):
         progress: Progress | None = None,
     ) -> Result:
         """Run an algorithm without the warnings, which the result keeps."""
-        name = algorithm.replace("_", "-")
-        names = _tables_of(algorithm) if tables is None else tables
+        names = self._TABLES.get(algorithm, ()) if tables is None else tables
         with shown(progress) as callback, with_tables(options, names) as given:
-            _log.debug("%s on %s with %s", name, self.path, given)
-            result = Result(self._graph.run(name, to_json(given), callback))
+            _log.debug("%s on %s with %s", algorithm, self.path, given)
+            result = Result(self._graph.run(algorithm, to_json(given), callback))
         _log_run(self.path, result)
         return result
 
@@ -185,6 +196,8 @@ class Graph(Algorithms):
         return _opened, (self.path, self.memory, self.threads)
 
     def _repr_html_(self) -> str | None:
+        from ._html import of_graph
+
         # Without it, a notebook shows the line below.
         return None if self.closed else of_graph(self.path, self.info())
 
@@ -206,10 +219,6 @@ def _log_run(path: str, result: Result) -> None:
             figures.bytes_read,
             figures.bytes_written,
         )
-
-
-def _tables_of(algorithm: str) -> Iterable[str]:
-    return Algorithms._TABLES.get(algorithm.replace("_", "-"), ())
 
 
 def _remove(folder: str, process: int) -> None:

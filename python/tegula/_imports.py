@@ -15,10 +15,10 @@ import numpy as np
 
 from . import _internal
 from ._graph import Graph
-from ._options import ArrowStream, File, Vertex, check_resources, to_json
+from ._options import ArrowStream, File, Vertex, check_resources, path_text, to_json
 from ._progress import Callback, Progress, shown
 from ._records import Record
-from .errors import BadInput, TegulaWarning
+from .errors import BadInput, TegulaWarning, UsageError
 
 Ids = Literal["auto", "integer", "string"]
 Order = Literal["auto", "given", "degree", "dfs"]
@@ -105,8 +105,8 @@ def read(
             unit.
     """
     check_resources(memory, threads)
-    files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    names = [os.fspath(file) for file in files]
+    files = [paths] if isinstance(paths, str | os.PathLike) else _listed("paths", paths)
+    names = [path_text("paths", file) for file in files]
     settings = {
         "format": format,
         "ids": ids,
@@ -124,7 +124,7 @@ def read(
         "skip_bad_rows": skip_bad_rows,
         "vertices": vertices,
         "order": order,
-        "layouts": list(layouts),
+        "layouts": _listed("layouts", layouts),
         "row_encoding": row_encoding,
         "spill_directory": spill_directory,
         "force": force,
@@ -186,14 +186,14 @@ def from_edges(
         "allow_empty": allow_empty,
         "vertices": vertices,
         "order": order,
-        "layouts": list(layouts),
+        "layouts": _listed("layouts", layouts),
         "row_encoding": row_encoding,
         "spill_directory": spill_directory,
         "force": force,
     }
     check_resources(memory, threads)
     tables = _tables(data, weight)
-    columns = (source, target, weight)
+    columns = (_column("source", source), _column("target", target), _column("weight", weight))
 
     def run(output: str, callback: Callback | None) -> str:
         return _internal.from_tables(
@@ -215,11 +215,12 @@ def _imported(
     if path is None:
         folder = tempfile.mkdtemp(prefix="tegula-")
         path = os.path.join(folder, "graph.tegula")
+    output = path_text("path", path)
     started = time.monotonic()
     try:
         with shown(progress) as callback:
-            report = Record.of_json(run(os.fspath(path), callback))
-        graph = Graph(path, memory=memory, threads=threads)
+            report = Record.of_json(run(output, callback))
+        graph = Graph(output, memory=memory, threads=threads)
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -233,6 +234,21 @@ def _imported(
     for warning in report.warnings:
         warnings.warn(warning, TegulaWarning, stacklevel=3)
     return graph
+
+
+def _listed(argument: str, values: object) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise UsageError(f"{argument}: {values!r} is no list")
+    return list(values)
+
+
+def _column(argument: str, column: object) -> str | int | None:
+    """Return a column, which is named, or counted from 0."""
+    if isinstance(column, str | None):
+        return column
+    if isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < 1 << 32:
+        raise UsageError(f"{argument}: {column!r} is neither the name nor the number of a column")
+    return column
 
 
 def _tables(data: Any, weight: str | int | None = None) -> Iterator[ArrowStream]:

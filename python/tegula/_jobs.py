@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from . import _internal
 from ._algorithms import Algorithms
-from ._options import to_json, with_tables
+from ._options import algorithm_name, to_json, with_tables
 from ._progress import Callback
 from ._records import Record
 from ._result import Result
@@ -45,7 +45,7 @@ class Jobs:
         """
         if progress is not None and not callable(progress):
             raise UsageError(f"progress={progress!r} is no function")
-        name = algorithm.replace("_", "-")
+        name = algorithm_name(algorithm)
         with ExitStack() as stack:
             tables = Algorithms._TABLES.get(name, ())
             given = stack.enter_context(with_tables(options, tables))

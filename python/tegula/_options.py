@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from . import _internal
-from .errors import UsageError
+from .errors import BadInput, UsageError
 
 
 class ArrowStream(Protocol):
@@ -55,6 +55,15 @@ def to_json(options: Mapping[str, Any]) -> str:
     return json.dumps(given, default=_plain)
 
 
+def algorithm_name(algorithm: object) -> str:
+    """Return the name of an algorithm, which may be written as its method is.
+
+    Raises:
+        UsageError: It is no string.
+    """
+    return name_text("algorithm", algorithm).replace("_", "-")
+
+
 def id_text(argument: str, vertex: object) -> str:
     """Return the id of a vertex as text.
 
@@ -66,6 +75,29 @@ def id_text(argument: str, vertex: object) -> str:
     if isinstance(vertex, bool) or not isinstance(vertex, int | str):
         raise UsageError(f"{argument}: {vertex!r} is no vertex; ids are integers or strings")
     return str(vertex)
+
+
+def path_text(argument: str, path: object) -> str:
+    """Return a path as text.
+
+    Raises:
+        UsageError: It is no path. The error names the argument.
+    """
+    text = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
+    if text == "" or "\0" in text:
+        raise UsageError(f"{argument}: {path!r} is no path")
+    return text
+
+
+def name_text(argument: str, name: object) -> str:
+    """Return the name of something.
+
+    Raises:
+        UsageError: It is no text. The error names the argument.
+    """
+    if not isinstance(name, str):
+        raise UsageError(f"{argument}: {name!r} is no name")
+    return name
 
 
 def _plain(value: object) -> Any:
@@ -96,15 +128,20 @@ def check_resources(memory: object, threads: object) -> None:
 def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield options in which tables are files: other tables are written to a temporary folder."""
     given = dict(options)
-    is_file = (str, os.PathLike, type(None))
-    in_memory = [name for name in tables if not isinstance(given.get(name), is_file)]
+    named = [name for name in tables if given.get(name) is not None]
+    in_memory = [name for name in named if not isinstance(given[name], str | os.PathLike)]
+    for name in set(named).difference(in_memory):
+        given[name] = path_text(name, given[name])
     if not in_memory:
         yield given
         return
     with tempfile.TemporaryDirectory(prefix="tegula-tables-") as folder:
         for name in in_memory:
             path = Path(folder, f"{name}.parquet")
-            _internal.write_table(_table(name, given[name]), os.fspath(path))
+            try:
+                _internal.write_table(_table(name, given[name]), os.fspath(path))
+            except BadInput as error:
+                raise BadInput(f"{name}: {error.message}", error.hint) from None
             given[name] = os.fspath(path)
         yield given
 
@@ -122,7 +159,7 @@ def _table(name: str, value: Any) -> ArrowStream:
     if any(len(row) != width for row in rows):
         raise UsageError(f"{name}: not all rows have as many cells as the first one")
     names = ["vertex", *_VALUE_NAMES.get(name, [])]
-    if width > len(names):
+    if not 0 < width <= len(names):
         raise UsageError(f"{name}: a row has at most {len(names)} cells: {', '.join(names)}")
     columns = [[_text(name, row[at]) for row in rows] for at in range(width)]
     return _internal.Table(names[:width], columns)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _internal
-from ._options import Vertex, id_text
+from ._options import Vertex, id_text, name_text
 from .errors import UsageError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def of_result(result: Result, column: str | None, ax: Axes | None) -> Axes:
         if not chosen:
             raise UsageError(f"{result.algorithm} has no column to draw: {', '.join(names)}")
         column = chosen[0]
-    elif column not in names:
+    elif name_text("column", column) not in names:
         raise UsageError(f"column={column!r} is none of {', '.join(names)}")
     values = result.to_numpy()[column]
     axes = _axes(ax)

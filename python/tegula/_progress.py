@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,7 +82,10 @@ class _Bars:
 
 
 def _has_tqdm() -> bool:
-    return importlib.util.find_spec("tqdm") is not None
+    # It is not imported with the package: that takes time.
+    from importlib.util import find_spec
+
+    return find_spec("tqdm") is not None
 
 
 def _is_notebook() -> bool:

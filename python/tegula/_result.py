@@ -6,9 +6,8 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from . import _internal, _plots
-from ._html import of_result
-from ._options import Vertex
+from . import _internal
+from ._options import Vertex, name_text, path_text
 from ._records import Record
 from ._table import Batches, Table
 from .errors import NoSuchVertex, UsageError
@@ -66,6 +65,8 @@ class Result:
         """Return the greatest, largest or first entries, at most `count`."""
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise UsageError(f"count={count!r} is no number of at least 0")
+        # A larger number is no number to the libraries.
+        count = min(count, 1 << 32)
         summary = Record.of_json(self._found.summary(count))
         if "top" in summary:
             return list(summary["top"])
@@ -128,7 +129,9 @@ class Result:
         .zst. `format` overrides it: "parquet", "csv", "tsv", "npy" or "arrow". A file that exists
         is refused unless `replace`.
         """
-        return self._found.write(os.fspath(path), format, replace)
+        if format is not None:
+            format = name_text("format", format)
+        return self._found.write(path_text("path", path), format, bool(replace))
 
     def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw how the values of a column are distributed, or how large its groups are.
@@ -136,9 +139,13 @@ class Result:
         The column is by default the first with values, or with components or communities. Returns
         the axes of matplotlib that it drew on.
         """
-        return _plots.of_result(self, column, ax)
+        from ._plots import of_result
+
+        return of_result(self, column, ax)
 
     def _repr_html_(self) -> str:
+        from ._html import of_result
+
         return of_result(self.algorithm, len(self), self.summary, self.top())
 
     def __repr__(self) -> str:
