@@ -49,7 +49,7 @@ python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of i
 	$(IN_ENVIRONMENT)ruff check python
 	$(IN_ENVIRONMENT)ruff format --check python
 	$(IN_ENVIRONMENT)mypy
-	$(IN_ENVIRONMENT)pyright --pythonpath $(PYTHON_ENVIRONMENT)/bin/python
+	$(IN_ENVIRONMENT)basedpyright --pythonpath $(PYTHON_ENVIRONMENT)/bin/python
 	$(IN_ENVIRONMENT)pytest
 
 python-networkx: $(PYTHON_ENVIRONMENT) ## Run NetworkX's own tests with tegula as their backend (long)

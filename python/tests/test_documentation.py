@@ -28,7 +28,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> Non
         exec(compile(block, page.name, "exec"), names)
 
 
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
 def test_the_types_of_all_pages_are_right(checker: str, tmp_path: Path) -> None:
     for page in PAGES:
         (tmp_path / f"{page.stem.lower()}.py").write_text("\n".join(code_of(page)))
@@ -38,7 +38,7 @@ def test_the_types_of_all_pages_are_right(checker: str, tmp_path: Path) -> None:
             "--disable-error-code=import-untyped",
             f"--cache-dir={PAGES[0].parents[2] / '.mypy_cache'}",
         ],
-        "pyright": ["--pythonpath", sys.executable],
+        "basedpyright": ["--pythonpath", sys.executable],
     }
     line = [sys.executable, "-m", checker, *options[checker], str(tmp_path)]
     checked = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
