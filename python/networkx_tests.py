@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(networkx.__file__).parent
     os.chdir(folder)
     # The settings of tegula's own tests do not hold here.
-    settings = ["-c", os.devnull, f"--rootdir={folder}", "-p", "no:cacheprovider", "-W", "ignore"]
+    settings = ["-c", os.devnull, f"--rootdir={folder}", "-p", "no:cacheprovider"]
     result = pytest.main([*settings, "-k", TOO_LONG, *(arguments or [str(folder)])])
     print(f"{sum(calls.counts.values()):,} calls of {len(calls.counts)} functions ran in tegula:")
     print(", ".join(f"{name} {count}" for name, count in sorted(calls.counts.items())))
