@@ -10,20 +10,20 @@
 //!                  +-- joins a run that goes on --+
 //! ```
 //!
-//! A [`Face`] says which jobs come, and takes their results. [`Jobs`] does the rest.
+//! A [`Face`] says which jobs come, and takes their results. [`JobRunner`] does the rest.
 
-mod crew;
 mod face;
 mod group;
 mod open_run;
 mod queue;
+mod runner;
 
 use std::num::NonZeroUsize;
 
-pub use crew::Jobs;
 pub use face::{Ended, Face, Fault, Job, JobProgress, Wanted};
 pub use group::{Fit, Group, Grouping, Member};
 pub use queue::{Queue, Waiting};
+pub use runner::JobRunner;
 
 /// The most jobs at a time, unless the user says otherwise.
 pub const CONCURRENT_DEFAULT: NonZeroUsize = NonZeroUsize::new(16).unwrap();

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use tegula_engine::RunOptions;
 use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers, unlocked};
 
-use super::crew::Jobs;
 use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
 use super::group::{Group, Grouping, Member};
 use super::queue::Queue;
+use super::runner::JobRunner;
 use crate::algorithm::{Entrance, Left, Needs, Prepared};
 use crate::side_table::TableRead;
 
@@ -111,7 +111,7 @@ fn rounds(needs: &Needs) -> f64 {
     needs.work().rounds
 }
 
-impl<'b, F: Face<'b>> Jobs<'b, F> {
+impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Lets a job join a run that goes on, and delivers its result. Returns the job if it must run by
     /// itself.
     pub(super) fn join<'q>(

@@ -1,10 +1,10 @@
 //! Many runs on one graph at the same time.
 //!
-//! [`tegula_algorithms::jobs`] runs them, on threads that live while there is a job (`crew`). The
-//! desk knows all jobs that have not ended. A job is a task of the desk, and an object in Python.
+//! [`tegula_algorithms::jobs`] runs them, on threads that live while there is a job (`rounds`). A
+//! `JobList` has all jobs that have not ended. A job is a task of the list, and an object in Python.
 
-mod crew;
-mod desk;
+mod job_list;
+mod rounds;
 mod task;
 
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::answer::Found;
 use crate::failure::Failure;
 use crate::graph::{Graph, request};
 use crate::work::TICK;
-use desk::Desk;
+use job_list::JobList;
 use task::Task;
 
 /// A place for jobs on a graph.
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Jobs {
     graph: Py<Graph>,
-    desk: Arc<Desk>,
+    list: Arc<JobList>,
 }
 
 #[pymethods]
@@ -48,7 +48,7 @@ impl Jobs {
             }
         };
         let shared = graph.get().shared().map_err(|failure| failure.exception(py))?;
-        Ok(Jobs { graph, desk: Arc::new(Desk::new(shared, concurrent, fuse)) })
+        Ok(Jobs { graph, list: Arc::new(JobList::new(shared, concurrent, fuse)) })
     }
 
     /// Submits a job: an algorithm, with its options as a JSON object.
@@ -60,33 +60,33 @@ impl Jobs {
         options: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Job> {
-        let (graph, desk) = (self.graph.get(), &self.desk);
+        let (graph, list) = (self.graph.get(), &self.list);
         let submitted = py.detach(|| {
             graph.shared()?;
-            desk.submit(request(algorithm, options)?, progress)
+            list.submit(request(algorithm, options)?, progress)
         });
         match submitted {
-            Ok(task) => Ok(Job { desk: Arc::clone(desk), task, outcome: PyOnceLock::new() }),
+            Ok(task) => Ok(Job { list: Arc::clone(list), task, outcome: PyOnceLock::new() }),
             Err(failure) => Err(failure.exception(py)),
         }
     }
 
     /// Cancels all jobs that have not ended.
     fn cancel(&self, py: Python<'_>) {
-        py.detach(|| self.desk.cancel_all());
+        py.detach(|| self.list.cancel_all());
     }
 
     /// Takes no further jobs, and waits until all have ended.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let desk = &self.desk;
-        desk.shared.check_process().map_err(|failure| failure.exception(py))?;
-        desk.close();
+        let list = &self.list;
+        list.shared.check_process().map_err(|failure| failure.exception(py))?;
+        list.close();
         let mut raised = None;
-        while !py.detach(|| desk.wait_for_idle(TICK)) {
+        while !py.detach(|| list.wait_for_idle(TICK)) {
             if raised.is_none()
                 && let Err(error) = py.check_signals()
             {
-                py.detach(|| desk.cancel_all());
+                py.detach(|| list.cancel_all());
                 raised = Some(error);
             }
         }
@@ -95,21 +95,21 @@ impl Jobs {
 
     /// What all jobs did so far, as JSON.
     fn statistics(&self) -> String {
-        self.desk.statistics()
+        self.list.statistics()
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        self.desk.close();
-        self.desk.cancel_all();
+        self.list.close();
+        self.list.cancel_all();
     }
 }
 
 /// A job.
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Job {
-    desk: Arc<Desk>,
+    list: Arc<JobList>,
     task: Arc<Task>,
     /// The result or the exception, once it was asked for.
     outcome: PyOnceLock<std::result::Result<Py<Found>, PyErr>>,
@@ -131,13 +131,13 @@ impl Job {
 
     /// Cancels it. Returns whether it had not ended.
     fn cancel(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.desk.cancel(&self.task))
+        py.detach(|| self.list.cancel(&self.task))
     }
 
     /// Waits until it has ended, up to `timeout` seconds. Returns whether it has.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
-        self.desk.shared.check_process().map_err(|failure| failure.exception(py))?;
+        self.list.shared.check_process().map_err(|failure| failure.exception(py))?;
         let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{Found, Request};
 use tegula_algorithms::answer::Answer;
-use tegula_algorithms::jobs::{Ended, Face, Fault, Job, JobProgress, Jobs};
+use tegula_algorithms::jobs::{Ended, Face, Fault, Job, JobProgress, JobRunner};
 use tegula_engine::{Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_workers};
 use tegula_store::Error;
@@ -160,7 +160,7 @@ fn run_all(
             turns: Turns::default(),
             totals: Mutex::default(),
         };
-        let jobs = Jobs::new(&batch, args.grouping(graph, resources.memory), scheduler);
+        let jobs = JobRunner::new(&batch, args.grouping(graph, resources.memory), scheduler);
         jobs.run_all(args.jobs_max.get().min(planned.len()));
         drop(jobs);
         batch.totals.into_inner().unwrap_or_else(|lock| lock.into_inner())

@@ -18,7 +18,7 @@ use crate::error::Result;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the jobs of a face on a scheduler. See the [module](super).
-pub struct Jobs<'b, F: Face<'b>> {
+pub struct JobRunner<'b, F: Face<'b>> {
     pub(super) face: &'b F,
     pub(super) grouping: Grouping<'b>,
     pub(super) scheduler: &'b Scheduler<'b>,
@@ -30,10 +30,10 @@ pub struct Jobs<'b, F: Face<'b>> {
     pub(super) open_runs: Mutex<Vec<Arc<OpenRun<'b, F::Job>>>>,
 }
 
-impl<'b, F: Face<'b>> Jobs<'b, F> {
+impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Makes the runner of jobs that arrive from now on.
     pub fn new(face: &'b F, grouping: Grouping<'b>, scheduler: &'b Scheduler<'b>) -> Self {
-        Jobs {
+        JobRunner {
             face,
             grouping,
             scheduler,

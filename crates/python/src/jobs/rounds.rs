@@ -10,11 +10,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use tegula_algorithms::algorithm::{self, Request};
-use tegula_algorithms::jobs::{Ended, Face, Fault, Grouping, JobProgress, Jobs, Wanted};
+use tegula_algorithms::jobs::{Ended, Face, Fault, Grouping, JobProgress, JobRunner, Wanted};
 use tegula_engine::{Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Cancel, Progress, Unit, guarded, lock, start_in};
 
-use super::desk::Desk;
+use super::job_list::JobList;
 use super::task::{self, Task};
 use crate::answer::{Found, Ran, RunSeconds};
 use crate::failure::{Failure, Result};
@@ -24,7 +24,7 @@ use crate::work::{TICK, Watch, Work};
 /// The jobs of a round, where they stay until its end.
 type Tasks = boxcar::Vec<Arc<Task>>;
 
-impl Desk {
+impl JobList {
     /// Works until no job is left.
     pub fn work_off(&self) {
         while let Some(idle) = self.next_round() {
@@ -42,12 +42,12 @@ impl Desk {
     fn round(&self) -> Result<()> {
         let shared = &self.shared;
         let mut graph = shared.graph();
-        let next = lock(&self.books).arrived.front().cloned();
+        let next = lock(&self.entries).arrived.front().cloned();
         if let Some(task) = next.filter(|task| misses_rows(&task.request, &graph)) {
             match missing_rows::build(shared, task.request.edges, 0, &task.work) {
                 Ok(built) => graph = built,
                 Err(failure) => {
-                    lock(&self.books).arrived.pop_front();
+                    lock(&self.entries).arrived.pop_front();
                     self.end(&task, Err(failure));
                     return Ok(());
                 }
@@ -59,14 +59,14 @@ impl Desk {
         let resources = shared.options(&work).resources();
         Scheduler::scope(&graph, &resources, |scheduler| {
             let is_over = AtomicBool::new(false);
-            let crew = Crew { desk: self, graph: &graph, tasks: &tasks, is_over };
+            let round = Round { list: self, graph: &graph, tasks: &tasks, is_over };
             let grouping = Grouping {
                 graph: &graph,
                 threads: shared.threads,
                 budget: resources.memory,
                 may_fuse: self.fuse,
             };
-            let jobs = Jobs::new(&crew, grouping, scheduler);
+            let jobs = JobRunner::new(&round, grouping, scheduler);
             self.telling(|| jobs.run_all(self.concurrent));
         });
         self.count(graph.reader().statistics().bytes_read - read_before, 0);
@@ -91,7 +91,7 @@ impl Desk {
 
     /// Reports the progress of all jobs.
     fn report(&self) {
-        let live: Vec<Arc<Task>> = lock(&self.books).live.values().cloned().collect();
+        let live: Vec<Arc<Task>> = lock(&self.entries).live.values().cloned().collect();
         for task in live {
             if let Err(failure) = task.report() {
                 self.stop(&task, failure);
@@ -103,11 +103,11 @@ impl Desk {
     /// that it has lost one.
     fn end_forgotten(&self, failure: Option<Failure>) {
         let forgotten: Vec<Arc<Task>> = {
-            let books = lock(&self.books);
+            let entries = lock(&self.entries);
             let has_arrived = |task: &Arc<Task>| {
-                failure.is_none() && books.arrived.iter().any(|other| Arc::ptr_eq(other, task))
+                failure.is_none() && entries.arrived.iter().any(|other| Arc::ptr_eq(other, task))
             };
-            books.live.values().filter(|task| !has_arrived(task)).cloned().collect()
+            entries.live.values().filter(|task| !has_arrived(task)).cloned().collect()
         };
         if forgotten.is_empty() {
             return;
@@ -116,7 +116,7 @@ impl Desk {
         failure.copies(forgotten.len()).zip(&forgotten).for_each(|(failure, task)| {
             self.end(task, Err(failure));
         });
-        lock(&self.books).arrived.retain(|task| !task.state().is_end());
+        lock(&self.entries).arrived.retain(|task| !task.state().is_end());
     }
 }
 
@@ -125,28 +125,28 @@ fn misses_rows(request: &Request, graph: &Graph) -> bool {
     request.needs_rows(graph) && request.edges.directions().missing(graph).next().is_some()
 }
 
-/// The jobs of a round, and the desk that they come from.
-struct Crew<'b> {
-    desk: &'b Desk,
+/// The jobs of a round, and the list that they come from.
+struct Round<'b> {
+    list: &'b JobList,
     graph: &'b Arc<Graph>,
     tasks: &'b Tasks,
     /// Whether the round takes no further jobs.
     is_over: AtomicBool,
 }
 
-impl<'b> Face<'b> for Crew<'b> {
+impl<'b> Face<'b> for Round<'b> {
     type Job = Task;
 
     fn come(&self) -> Vec<&'b Task> {
         let mut come: Vec<&'b Task> = Vec::new();
-        let arrived = &mut lock(&self.desk.books).arrived;
+        let arrived = &mut lock(&self.list.entries).arrived;
         while !self.is_over.load(Ordering::Relaxed)
             && let Some(task) = arrived.pop_front()
         {
             if misses_rows(&task.request, self.graph) {
                 arrived.push_front(task);
                 self.is_over.store(true, Ordering::Relaxed);
-                self.desk.changed.notify_all();
+                self.list.changed.notify_all();
                 break;
             }
             come.push(&self.tasks[self.tasks.push(task)]);
@@ -155,14 +155,14 @@ impl<'b> Face<'b> for Crew<'b> {
     }
 
     fn may_come(&self) -> bool {
-        !self.is_over.load(Ordering::Relaxed) && !lock(&self.desk.books).live.is_empty()
+        !self.is_over.load(Ordering::Relaxed) && !lock(&self.list.entries).live.is_empty()
     }
 
     fn wait(&self, most: Duration) {
-        let books = lock(&self.desk.books);
-        let waits = books.arrived.is_empty() && !books.live.is_empty();
+        let entries = lock(&self.list.entries);
+        let waits = entries.arrived.is_empty() && !entries.live.is_empty();
         if waits && !self.is_over.load(Ordering::Relaxed) {
-            drop(self.desk.changed.wait_timeout(books, most));
+            drop(self.list.changed.wait_timeout(entries, most));
         }
     }
 
@@ -176,7 +176,7 @@ impl<'b> Face<'b> for Crew<'b> {
     }
 
     fn options<'f>(&'f self, task: &'f Task, progress: &'f dyn Progress) -> RunOptions<'f> {
-        RunOptions { progress, ..self.desk.shared.options(&task.work) }
+        RunOptions { progress, ..self.list.shared.options(&task.work) }
     }
 
     fn begin(&self, tasks: &[&'b Task]) -> Cancel {
@@ -187,24 +187,24 @@ impl<'b> Face<'b> for Crew<'b> {
         for (ended, found) in ended {
             let task = ended.job;
             let made = found
-                .map_err(|error| of_whole(error, self.desk.shared.memory))
+                .map_err(|error| of_whole(error, self.list.shared.memory))
                 .and_then(|found| guarded(|| Ok(self.made(ended, found))));
-            self.desk.end(task, made);
+            self.list.end(task, made);
         }
     }
 
     fn fail(&self, tasks: &[&'b Task], fault: Fault) {
         let failure = Failure::from(fault);
         for (failure, task) in failure.copies(tasks.len()).zip(tasks) {
-            self.desk.end(task, Err(failure));
+            self.list.end(task, Err(failure));
         }
     }
 }
 
-impl Crew<'_> {
+impl Round<'_> {
     /// Makes the result of a job.
     fn made(&self, ended: Ended<'_, Task>, found: algorithm::Found) -> Found {
-        self.desk.count(0, found.statistics.bytes_shared);
+        self.list.count(0, found.statistics.bytes_shared);
         let ran = Ran {
             request: &ended.job.request,
             found,
@@ -212,7 +212,7 @@ impl Crew<'_> {
             seconds: RunSeconds::of(Duration::ZERO, ended.ran),
             jobs: 1 + ended.fused_with.len(),
         };
-        Found::new(Arc::clone(&self.desk.shared), Arc::clone(self.graph), ran)
+        Found::new(Arc::clone(&self.list.shared), Arc::clone(self.graph), ran)
     }
 }
 

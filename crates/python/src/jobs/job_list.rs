@@ -16,29 +16,29 @@ use crate::failure::{Failure, Result};
 use crate::graph::Shared;
 
 /// Where jobs are submitted.
-pub struct Desk {
+pub struct JobList {
     /// Their graph.
     pub shared: Arc<Shared>,
     /// The most jobs at a time.
     pub concurrent: usize,
     /// Whether jobs may become one run.
     pub fuse: bool,
-    pub(super) books: Mutex<Books>,
-    /// Notified when a job arrives or ends, and when the crew goes.
+    pub(super) entries: Mutex<Entries>,
+    /// Notified when a job arrives or ends, and when the threads go.
     pub(super) changed: Condvar,
 }
 
-/// What a desk knows.
+/// What a list knows of its jobs.
 #[derive(Default)]
-pub(super) struct Books {
-    /// The jobs that the crew has not taken.
+pub(super) struct Entries {
+    /// The jobs that no round has taken.
     pub arrived: VecDeque<Arc<Task>>,
     /// The jobs that have not ended, by number.
     pub live: BTreeMap<u64, Arc<Task>>,
     /// Whether no further jobs are taken.
     is_closed: bool,
     /// Whether threads work on the jobs.
-    has_crew: bool,
+    has_threads: bool,
     /// Set when no job is left.
     idle: Cancel,
     totals: Totals,
@@ -54,44 +54,44 @@ struct Totals {
     bytes_saved: u64,
 }
 
-impl Desk {
-    /// Makes a desk without jobs.
-    pub fn new(shared: Arc<Shared>, concurrent: usize, fuse: bool) -> Desk {
-        Desk { shared, concurrent, fuse, books: Mutex::default(), changed: Condvar::new() }
+impl JobList {
+    /// Makes a list without jobs.
+    pub fn new(shared: Arc<Shared>, concurrent: usize, fuse: bool) -> JobList {
+        JobList { shared, concurrent, fuse, entries: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Takes a job, and starts a crew if there is none.
+    /// Takes a job, and starts threads if there are none.
     ///
     /// # Errors
-    /// [`Failure`] after the desk was closed, and where the system starts no thread.
+    /// [`Failure`] after the list was closed, and where the system starts no thread.
     pub fn submit(
-        self: &Arc<Desk>,
+        self: &Arc<JobList>,
         request: Request,
         progress: Option<Py<PyAny>>,
     ) -> Result<Arc<Task>> {
         self.shared.check_process()?;
-        let mut books = lock(&self.books);
-        if books.is_closed {
+        let mut entries = lock(&self.entries);
+        if entries.is_closed {
             let hint = "submit jobs within the `with` block";
             return Err(Failure::usage_with("these jobs are over", hint));
         }
-        if !books.has_crew {
-            let desk = Arc::clone(self);
-            let started = start("tegula-jobs", move || desk.work_off());
+        if !entries.has_threads {
+            let list = Arc::clone(self);
+            let started = start("tegula-jobs", move || list.work_off());
             started.map_err(|error| MachineError::WorkerFailed { detail: error.to_string() })?;
-            books.has_crew = true;
+            entries.has_threads = true;
         }
-        let task = Arc::new(Task::new(books.totals.jobs, request, progress));
-        books.totals.jobs += 1;
-        books.arrived.push_back(Arc::clone(&task));
-        books.live.insert(task.number, Arc::clone(&task));
+        let task = Arc::new(Task::new(entries.totals.jobs, request, progress));
+        entries.totals.jobs += 1;
+        entries.arrived.push_back(Arc::clone(&task));
+        entries.live.insert(task.number, Arc::clone(&task));
         self.changed.notify_all();
         Ok(task)
     }
 
     /// Takes no further jobs.
     pub fn close(&self) {
-        lock(&self.books).is_closed = true;
+        lock(&self.entries).is_closed = true;
     }
 
     /// Cancels a job. Returns whether it had not ended.
@@ -103,7 +103,7 @@ impl Desk {
 
     /// Cancels all jobs that have not ended.
     pub fn cancel_all(&self) {
-        let live: Vec<Arc<Task>> = lock(&self.books).live.values().cloned().collect();
+        let live: Vec<Arc<Task>> = lock(&self.entries).live.values().cloned().collect();
         for task in live {
             self.cancel(&task);
         }
@@ -127,32 +127,32 @@ impl Desk {
 
     /// Counts a job that has ended.
     fn forget(&self, task: &Task) {
-        let mut books = lock(&self.books);
-        if books.live.remove(&task.number).is_none() {
+        let mut entries = lock(&self.entries);
+        if entries.live.remove(&task.number).is_none() {
             return;
         }
         match task.state() {
-            State::Failed => books.totals.failed += 1,
-            State::Cancelled => books.totals.cancelled += 1,
+            State::Failed => entries.totals.failed += 1,
+            State::Cancelled => entries.totals.cancelled += 1,
             State::Waiting | State::Running | State::Done => {}
         }
-        if books.live.is_empty() {
-            books.idle.cancel();
+        if entries.live.is_empty() {
+            entries.idle.cancel();
         }
         self.changed.notify_all();
     }
 
     /// Counts bytes that were read, and bytes that jobs shared.
     pub fn count(&self, bytes_read: u64, bytes_saved: u64) {
-        let totals = &mut lock(&self.books).totals;
+        let totals = &mut lock(&self.entries).totals;
         totals.bytes_read += bytes_read;
         totals.bytes_saved += bytes_saved;
     }
 
     /// Returns what all jobs did so far, as JSON.
     pub fn statistics(&self) -> String {
-        let books = lock(&self.books);
-        let Totals { jobs, failed, cancelled, bytes_read, bytes_saved } = books.totals;
+        let entries = lock(&self.entries);
+        let Totals { jobs, failed, cancelled, bytes_read, bytes_saved } = entries.totals;
         json!({
             "jobs": jobs,
             "failed": failed,
@@ -165,21 +165,21 @@ impl Desk {
 
     /// Waits up to `most` until no thread works on jobs. Returns whether that is so.
     pub fn wait_for_idle(&self, most: Duration) -> bool {
-        let books = lock(&self.books);
-        let waited = self.changed.wait_timeout_while(books, most, |books| books.has_crew);
-        !waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.has_crew
+        let entries = lock(&self.entries);
+        let waited = self.changed.wait_timeout_while(entries, most, |entries| entries.has_threads);
+        !waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0.has_threads
     }
 
-    /// Returns a switch that is set when no job is left; `None` if that is so now, and the crew goes.
+    /// Returns a switch that is set when no job is left; `None` if that is so now, and the threads go.
     pub(super) fn next_round(&self) -> Option<Cancel> {
-        let mut books = lock(&self.books);
-        if books.live.is_empty() {
-            books.arrived.clear();
-            books.has_crew = false;
+        let mut entries = lock(&self.entries);
+        if entries.live.is_empty() {
+            entries.arrived.clear();
+            entries.has_threads = false;
             self.changed.notify_all();
             return None;
         }
-        books.idle = Cancel::default();
-        Some(books.idle.clone())
+        entries.idle = Cancel::default();
+        Some(entries.idle.clone())
     }
 }
