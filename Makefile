@@ -4,7 +4,8 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint python python-networkx bench bench-ablations bench-jobs clean
+.PHONY: help demo dist test test-long lint python python-networkx wheels bench bench-ablations \
+    bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +55,27 @@ python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of i
 
 python-networkx: $(PYTHON_ENVIRONMENT) ## Run NetworkX's own tests with tegula as their backend (long)
 	$(IN_ENVIRONMENT)python python/networkx_tests.py
+
+# Zig links against the glibc of 2014, however new the one of this machine is. It is 450 MB, so it
+# has an environment of its own.
+WHEEL_ENVIRONMENT = .venv-wheels
+WHEEL_PROFILE ?= dist
+WHEELS = $(CURDIR)/target/wheels
+IN_WHEELS = PATH=$(CURDIR)/$(WHEEL_ENVIRONMENT)/bin:$$PATH $(WHEEL_ENVIRONMENT)/bin/
+
+$(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet --upgrade 'pip>=25.1'
+	$@/bin/pip install --quiet --constraint python/constraints.txt --group wheels
+	@touch $@
+
+wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install one
+	rm -rf $(WHEELS)
+	$(IN_WHEELS)maturin build --locked --profile $(WHEEL_PROFILE) --zig --compatibility manylinux2014 \
+	    --out $(WHEELS)
+	$(IN_WHEELS)abi3audit --strict $(WHEELS)/*abi3*.whl
+	$(IN_WHEELS)twine check --strict $(WHEELS)/*.whl
+	TEGULA_WHEELS=$(WHEELS) $(IN_WHEELS)pytest python/wheels
 
 bench: ## Measure, and write the figures to bench/RESULTS.md
 	$(CARGO) build --locked --release --bin tegula
