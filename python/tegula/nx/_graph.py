@@ -66,12 +66,12 @@ class Graph:
         self._weights: dict[str, Array] = {}
         self._stored: dict[tuple[str | None, Parallel], tg.Graph] = {}
 
-    @property
+    @cached_property
     def nodes(self) -> list[Any]:
         """The names of the vertices, by position."""
         return self._nodes
 
-    @property
+    @cached_property
     def adjacency(self) -> Adjacency:
         """The arcs in memory."""
         return self._adjacency

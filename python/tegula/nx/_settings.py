@@ -11,7 +11,7 @@ from ..errors import OverBudget
 
 def settings() -> Any:
     """Return the settings, which NetworkX keeps."""
-    return nx.config.backends.tegula
+    return nx.config.backends["tegula"]
 
 
 def refuse_above_limit(edges: int, name: str) -> None:

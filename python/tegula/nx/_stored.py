@@ -67,10 +67,15 @@ class StoredGraph(Graph):
     @cached_property
     def _edges(self) -> dict[str, Array]:
         refuse_above_limit(self.number_of_edges(), self._source.path)
-        found = self._source.subgraph(vertices=table(vertex=self._ids)).to_numpy()
-        sources = self.found_positions(found["source"])
-        targets = self.found_positions(found["target"])
-        weights = found.get("weight", np.ones(len(sources)))
+        batches = [batch.to_numpy() for batch in self._source.edges()]
+
+        def column(name: str) -> Array:
+            # Without edges there are no batches.
+            return np.concatenate([batch[name] for batch in batches] or [self._ids[:0]])
+
+        sources = self.found_positions(column("source"))
+        targets = self.found_positions(column("target"))
+        weights = column("weight") if self._info.weighted else np.ones(len(sources))
         if not self._directed:
             back = sources != targets
             sources, targets = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from networkx.algorithms.community.quality import NotAPartition
@@ -95,7 +95,7 @@ def modularity(
     for number, part in enumerate(parts):
         label[[G.positions[node] for node in part if node in G]] = number
     if sum(map(len, parts)) != len(G) or (label < 0).any():
-        raise NotAPartition(G, parts)
+        raise NotAPartition(cast(Any, G), parts)
     weights, sources, targets = G.weights(weight), G.adjacency.sources, G.adjacency.targets
     # An undirected loop has one arc, but two ends.
     ends = weights * (1 if G.is_directed() else 1 + G.is_loop)
