@@ -271,7 +271,7 @@ class Algorithms:
             vertex: the vertex.
             centrality: the closeness; 0 for a vertex that no other reaches.
 
-        Memory: 44 bytes a vertex, and rows.
+        Memory: 37 bytes a vertex.
         Source: Wasserman, Faust, Social Network Analysis, 1994; Eppstein, Wang, Journal of Graph
         Algorithms and Applications 8, 2004
         """
@@ -301,7 +301,7 @@ class Algorithms:
             vertex: the vertex.
             centrality: the sum of the inverse distances.
 
-        Memory: 40 bytes a vertex, and rows.
+        Memory: 33 bytes a vertex.
         Source: Marchiori, Latora, Harmony in the Small-World, Physica A 285, 2000
         """
         options: dict[str, Any] = {
