@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,14 @@ import tegula as tg
 
 EDGES = [(1, 2), (2, 3), (3, 1), (3, 4), (5, 6)]
 NAMED = [("b", "a"), ("a", "c"), ("c", "b"), ("c", "d"), ("é", "f")]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts() -> None:
+    """Let interrupts raise KeyboardInterrupt, also where a shell that works in the background has
+    made its processes ignore them.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
