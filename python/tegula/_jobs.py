@@ -44,7 +44,7 @@ class Jobs:
         thread.
         """
         if progress is not None and not callable(progress):
-            raise UsageError(f"progress={progress!r} is no function")
+            raise UsageError(f"progress={progress!r} cannot be called")
         name = algorithm_name(algorithm)
         with ExitStack() as stack:
             tables = Algorithms._TABLES.get(name, ())

@@ -32,14 +32,16 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> Non
 def test_the_types_of_all_pages_are_right(checker: str, tmp_path: Path) -> None:
     for page in PAGES:
         (tmp_path / f"{page.stem.lower()}.py").write_text("\n".join(code_of(page)))
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
     options = {
         # Not all libraries have types.
         "mypy": [
             "--disable-error-code=import-untyped",
             f"--cache-dir={PAGES[0].parents[2] / '.mypy_cache'}",
         ],
-        "basedpyright": ["--pythonpath", sys.executable],
+        "basedpyright": ["--level=error", "--pythonpath", sys.executable],
     }
-    line = [sys.executable, "-m", checker, *options[checker], str(tmp_path)]
+    files = [str(tmp_path)] if checker == "mypy" else []
+    line = [sys.executable, "-m", checker, *options[checker], *files]
     checked = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
