@@ -106,11 +106,11 @@ fn closeness_and_harmonic_match_a_search_from_each_vertex() {
 fn closeness_and_harmonic_have_the_same_bits_from_tiles_and_along_rows() {
     let oracles: [(_, fn(&EdgeList) -> Table<f64>); 2] =
         [("closeness", distances::closeness), ("harmonic", distances::harmonic)];
-    let scratch = Scratch::new();
+    let (scratch, scratch_of_rows) = (Scratch::new(), Scratch::new());
     for (seed, (name, edges)) in small_graphs(2).into_iter().enumerate() {
         let without_rows = import(&scratch, name, &edges, seed);
         let config = with_rows(VertexOrder::Degree, false);
-        let with_rows = open(&import_with(config, &scratch.path().join("rows"), name, &edges));
+        let with_rows = open(&import_with(config, scratch_of_rows.path(), name, &edges));
         for (algorithm, oracle) in oracles {
             let expected = numbers(&without_rows, algorithm, json!({}), &threads(1));
             epsilon(&oracle(&edges), &expected, 1e-12).expect(name);
