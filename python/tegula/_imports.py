@@ -271,11 +271,23 @@ def _tables(data: Any, weight: str | int | None = None) -> Iterator[ArrowStream]
         if len(data) > 0 and hasattr(data[0], "__arrow_c_stream__"):
             return iter(data)
         return iter([_of_rows(data)])
-    return iter(data)
+    return _tables_of(iter(data))
+
+
+def _tables_of(data: Iterator[Any]) -> Iterator[ArrowStream]:
+    """Yield the tables of an iterator, or one table of the pairs that it yields."""
+    for first in data:
+        if hasattr(first, "__arrow_c_stream__") or not isinstance(first, tuple | list):
+            yield first
+            yield from data
+        else:
+            yield _of_rows([first, *data])
 
 
 def _of_matrix(matrix: Any) -> ArrowStream:
     """Return the entries of a sparse matrix of SciPy: rows are sources, columns are targets."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise BadInput(f"a matrix of edges is square, and does not have the shape {matrix.shape}")
     entries = matrix.tocoo()
     return _of_arrays([entries.row, entries.col, entries.data])
 
@@ -284,6 +296,8 @@ def _of_networkx(graph: Any, weight: str | int | None) -> ArrowStream:
     """Return the edges of a graph of NetworkX, with an attribute as their weights."""
     if weight is None:
         return _of_rows(list(graph.edges()))
+    if graph.size() > 0 and all(weight not in data for *_, data in graph.edges(data=True)):
+        raise BadInput(f"weight={weight!r}: no edge of the graph has this attribute")
     rows = list(graph.edges(data=weight, default=1))
     table = [np.asarray([row[2] for row in rows], np.float64)]
     names = ["source", "target", str(weight)]
@@ -319,6 +333,9 @@ def _of_rows(rows: Sequence[Sequence[Any]]) -> ArrowStream:
 
 def _ids_of(column: list[Vertex], has_text: bool) -> np.ndarray[Any, Any]:
     if not has_text:
+        for number, cell in enumerate(column):
+            if not isinstance(cell, int | np.integer):
+                raise BadInput(f"row {number}: the id {cell!r} is neither an integer nor a string")
         return np.asarray(column) if column else np.empty(0, np.uint64)
     for number, cell in enumerate(column):
         if not isinstance(cell, str):

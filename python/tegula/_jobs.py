@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import warnings
+import weakref
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
@@ -19,6 +21,10 @@ from .errors import TegulaWarning, UsageError
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 """How far a job is."""
+
+
+# Those that somebody holds.
+_open: weakref.WeakSet[Jobs] = weakref.WeakSet()
 
 
 class Jobs:
@@ -35,6 +41,7 @@ class Jobs:
         if not isinstance(fuse, bool):
             raise UsageError(f"fuse={fuse!r} is neither True nor False")
         self._jobs = _internal.Jobs(graph, concurrent, fuse)
+        _open.add(self)
 
     def submit(self, algorithm: str, *, progress: Callback | None = None, **options: Any) -> Job:
         """Submit a job, which begins as soon as there is memory for it.
@@ -52,7 +59,7 @@ class Jobs:
             job = self._jobs.submit(name, to_json(given), progress)
             # The job reads the tables when it begins.
             job.when_ended(stack.pop_all().close)
-        return Job(job)
+        return Job(job, self)
 
     def map(self, algorithm: str, **options: Any) -> list[Job]:
         """Submit a job for each value of the one option that is a list.
@@ -117,11 +124,23 @@ class Jobs:
         return f"<tegula.Jobs: {statistics.jobs}, {statistics.failed} of them failed>"
 
 
+@atexit.register
+def _end_all() -> None:
+    """End all jobs: threads cannot call Python any more when the interpreter is gone."""
+    for jobs in list(_open):
+        # In a fork there are none of them.
+        with suppress(UsageError):
+            jobs.cancel()
+            jobs.close()
+
+
 class Job:
     """A run that was submitted. `result` waits for it, and so does `await`."""
 
-    def __init__(self, job: _internal.Job) -> None:
+    def __init__(self, job: _internal.Job, jobs: Jobs) -> None:
         self._job = job
+        # Jobs that nobody holds are cancelled.
+        self._jobs = jobs
         self._lock = threading.Lock()
         self._result: Result | None = None
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _internal
 from ._options import Vertex, name_text, path_text
@@ -100,6 +103,16 @@ class Result:
         del row["vertex"]
         return next(iter(row.values())) if len(row) == 1 else Record(row)
 
+    def __contains__(self, vertex: object) -> bool:
+        """Return whether there is a row for a vertex."""
+        if isinstance(vertex, bool) or not isinstance(vertex, int | str | np.integer):
+            return False
+        return self.table.column_names[0] == "vertex" and self.table.find(vertex) is not None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the rows, each a dictionary."""
+        return iter(self.table)
+
     def to_numpy(self) -> dict[str, NDArray[Any]]:
         """Return an array for each column."""
         return self.table.to_numpy()
@@ -121,17 +134,17 @@ class Result:
         return self._found.__arrow_c_schema__()
 
     def write(
-        self, path: str | os.PathLike[str], *, format: str | None = None, replace: bool = False
+        self, path: str | os.PathLike[str], *, format: str | None = None, force: bool = False
     ) -> int:
         """Write the table to a file, and return its bytes.
 
         The ending tells the format: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or
         .zst. `format` overrides it: "parquet", "csv", "tsv", "npy" or "arrow". A file that exists
-        is refused unless `replace`.
+        is refused unless `force`.
         """
         if format is not None:
             format = name_text("format", format)
-        return self._found.write(path_text("path", path), format, bool(replace))
+        return self._found.write(path_text("path", path), format, bool(force))
 
     def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw how the values of a column are distributed, or how large its groups are.

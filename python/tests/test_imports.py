@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 
 import tegula as tg
 
@@ -274,3 +276,26 @@ def test_no_edges_with_declared_vertices_make_a_graph() -> None:
         graph = tg.from_edges((none, none), vertices=3, allow_empty=True)
     assert graph.info().vertices == 3
     graph.close()
+
+
+def test_pairs_come_from_iterators_too() -> None:
+    with tg.from_edges(zip([1, 2], [2, 3], strict=True)) as graph:
+        assert graph.info().edges == 2
+
+
+def test_a_column_of_weights_that_is_not_read_is_told() -> None:
+    frame = pd.DataFrame({"source": [1], "target": [2], "weight": [5.0]})
+    with pytest.warns(tg.TegulaWarning, match="column `weight` was not read"):
+        tg.from_edges(frame).close()
+
+
+def test_a_matrix_of_edges_is_square() -> None:
+    with pytest.raises(tg.BadInput, match="square"):
+        tg.from_edges(scipy.sparse.coo_array((2, 3)))
+
+
+def test_nodes_that_are_no_ids_are_named() -> None:
+    with pytest.raises(tg.BadInput, match="neither an integer nor a string"):
+        tg.from_edges(nx.grid_2d_graph(2, 2))
+    with pytest.raises(tg.BadInput, match="no edge of the graph has this attribute"):
+        tg.from_edges(nx.karate_club_graph(), weight="wieght")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -388,3 +390,54 @@ def test_jobs_that_are_forgotten_are_cancelled(large: tg.Graph) -> None:
     del jobs
     with pytest.raises(tg.Cancelled):
         job.result(timeout=10)
+
+
+def test_the_progress_function_of_a_job_cannot_use_a_graph(graph: tg.Graph) -> None:
+    def ask(*_: object) -> None:
+        graph.info()
+
+    with graph.jobs() as jobs:
+        job = jobs.submit("pagerank", iterations=50, progress=ask)
+        with pytest.raises(tg.UsageError, match="cannot use a graph"):
+            job.result()
+
+
+def test_a_job_keeps_its_jobs(graph: tg.Graph) -> None:
+    assert len(graph.jobs().submit("degree").result()) == 6
+
+
+def test_a_cancelled_job_says_so(large: tg.Graph) -> None:
+    with large.jobs() as jobs:
+        job = endless(jobs)
+        job.cancel()
+        with pytest.raises(tg.Cancelled, match="the job was cancelled"):
+            job.result()
+
+
+def test_the_end_of_the_interpreter_ends_jobs() -> None:
+    code = """
+import time, tegula as tg
+g = tg.from_edges([(i, i + 1) for i in range(2000)])
+jobs = g.jobs()
+jobs.submit("pagerank", iterations=10**9, progress=lambda *a: time.sleep(0.03))
+time.sleep(0.3)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_fork_leaves_the_jobs_of_its_parent(graph: tg.Graph) -> None:
+    code = """
+import os, sys, tegula as tg
+g = tg.from_edges([(1, 2), (2, 3)])
+with g.jobs(concurrent=1) as jobs:
+    first = jobs.submit("pagerank", iterations=10000)
+    second = jobs.submit("pagerank", personalize={1: 1.0})
+    child = os.fork()
+    if child == 0:
+        sys.exit()
+    os.waitpid(child, 0)
+    second.result()
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr

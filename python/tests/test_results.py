@@ -113,7 +113,7 @@ def test_results_are_written_in_every_format(graph: tg.Graph, folder: Path) -> N
     assert (folder / "b").read_bytes() == (folder / "a.csv").read_bytes()
     with pytest.raises(tg.AlreadyExists):
         ranks.write(folder / "a.csv")
-    ranks.write(folder / "a.csv", replace=True)
+    ranks.write(folder / "a.csv", force=True)
     with pytest.raises(tg.UsageError, match="format="):
         ranks.write(folder / "a.docx")
     with pytest.raises(tg.UsageError, match="not one of"):
@@ -147,3 +147,11 @@ def test_a_graph_tells_what_it_holds(graph: tg.Graph) -> None:
     assert (info.out_degree.min, info.out_degree.max, info.isolated) == (0, 2, 0)
     assert info["ids"] == "integer"
     assert set(info) >= {"bytes", "order", "layouts"}
+
+
+def test_a_result_is_a_container_of_rows_by_vertex(named: tg.Graph) -> None:
+    ranks = named.pagerank()
+    assert "a" in ranks
+    assert "zoe" not in ranks
+    assert None not in ranks
+    assert [row["vertex"] for row in ranks] == ranks.to_numpy()["vertex"].tolist()

@@ -117,7 +117,7 @@ def test_a_wrong_name_is_named(small: tg.Graph, folder: Path, value) -> None:
     ranks = small.degrees()
     answered(lambda: small.run(value, progress=False), ["algorithm"])
     answered(lambda: small.estimate(value), ["algorithm"])
-    answered(lambda: ranks.write(folder / "a.csv", format=value, replace=True), ["format"])
+    answered(lambda: ranks.write(folder / "a.csv", format=value, force=True), ["format"])
     answered(lambda: ranks.plot(value), ["column"])
     if not isinstance(value, str | bytes):
         answered(lambda: ranks.write(value), ["path"])

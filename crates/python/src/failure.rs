@@ -61,6 +61,11 @@ impl Failure {
         Failure::told("over_limit", message, Some("raise the limit, or give less as memory"))
     }
 
+    /// Makes a failure for a job that was cancelled.
+    pub fn cancelled_job() -> Failure {
+        Failure::told("cancelled", "the job was cancelled", None)
+    }
+
     /// Makes a failure for a fault of tegula itself.
     pub fn panic(message: &str) -> Failure {
         let message = format!("internal error in tegula: {message}");

@@ -1,6 +1,7 @@
 //! Work on a thread of its own. Meanwhile the calling thread looks for signals and reports
 //! progress, and other Python threads run.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,6 +15,30 @@ use crate::failure::{Failure, Result};
 
 /// Time between two looks for a signal, and between two reports of progress.
 pub const TICK: Duration = Duration::from_millis(20);
+
+thread_local! {
+    /// Whether this thread is in the progress function of a job.
+    static IS_IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the progress function of a job.
+pub fn in_callback<T>(call: impl FnOnce() -> T) -> T {
+    IS_IN_CALLBACK.set(true);
+    let told = call();
+    IS_IN_CALLBACK.set(false);
+    told
+}
+
+/// Refuses work in the progress function of a job: it would wait for jobs, which wait for the
+/// function.
+pub fn check_is_in_no_callback(py: Python<'_>) -> PyResult<()> {
+    if IS_IN_CALLBACK.get() {
+        let hint = "use the graph after the job, or on another thread";
+        let message = "the progress function of a job cannot use a graph, nor wait for jobs";
+        return Err(Failure::usage_with(message, hint).exception(py));
+    }
+    Ok(())
+}
 
 /// What work is given: a switch that ends it, and a receiver of its progress.
 #[derive(Default)]
@@ -87,6 +112,7 @@ pub fn work<T: Send>(
     callback: Option<Py<PyAny>>,
     body: impl FnOnce(&Work) -> Result<T> + Send,
 ) -> PyResult<T> {
+    check_is_in_no_callback(py)?;
     let work = Work::default();
     let (outcome, raised) = py.detach(|| on_thread(&work, callback.as_ref(), body));
     match raised {

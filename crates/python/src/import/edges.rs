@@ -40,7 +40,7 @@ struct Places {
 }
 
 /// Writes the edges of all tables to a file in `folder`. Sets the format in `config`, and whether
-/// there are weights. Returns the path of the file.
+/// there are weights. Returns the path of the file, and what should be told of the tables.
 ///
 /// # Errors
 /// [`Failure`] for a missing column, for one with the wrong type, and for a row without an id.
@@ -50,7 +50,7 @@ pub fn write(
     folder: &Path,
     config: &mut ImportConfig,
     work: &Work,
-) -> Result<PathBuf> {
+) -> Result<(PathBuf, Option<String>)> {
     let Some(schema) = tables.schema()? else {
         return Err(Failure::bad_input("there is no table of edges"));
     };
@@ -75,7 +75,7 @@ pub fn write(
         row += rows.num_rows() as u64;
     }
     out.finish()?;
-    Ok(path)
+    Ok((path, places.unread_weights()))
 }
 
 impl Places {
@@ -105,6 +105,18 @@ impl Places {
         let places = Places { columns, has_strings, schema: SchemaRef::clone(&schema) };
         places.check_types(&schema, ids != IdKind::Integer)?;
         Ok(places)
+    }
+
+    /// Returns a remark on a column that seems to hold weights and is not read.
+    fn unread_weights(&self) -> Option<String> {
+        let is_usual = |field: &&Arc<Field>| {
+            InputOptions::WEIGHT_NAMES.contains(&field.name().to_lowercase().as_str())
+        };
+        let found = self.schema.fields().iter().find(is_usual).filter(|_| self.columns.len() == 2);
+        found.map(|field| {
+            let name = field.name();
+            format!("column `{name}` was not read; use weight=\"{name}\" if it holds weights")
+        })
     }
 
     /// Refuses weights that are no numbers, and ids that are no integers nor, with `strings`,

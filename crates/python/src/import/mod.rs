@@ -39,7 +39,7 @@ pub fn read(
 ) -> PyResult<String> {
     work(py, progress, |work| {
         let config = Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
-        imported(&paths, &output, &config, work)
+        imported(&paths, &output, &config, None, work)
     })
 }
 
@@ -72,8 +72,8 @@ pub fn from_tables(
             None => output.with_file_name(name),
         };
         let folder = Temporary::private_folder(&place, remove)?;
-        let file = edges::write(&mut tables, columns, folder.path(), &mut config, work)?;
-        imported(&[file], &output, &config, work)
+        let (file, remark) = edges::write(&mut tables, columns, folder.path(), &mut config, work)?;
+        imported(&[file], &output, &config, remark, work)
     })
 }
 
@@ -82,20 +82,21 @@ fn remove(folder: &Directory, name: &OsStr) -> io::Result<()> {
     fs::remove_dir_all(folder.join(name))
 }
 
-/// Imports files. Returns the report as JSON.
+/// Imports files. Returns the report as JSON, with a further `remark` among its warnings.
 fn imported(
     paths: &[PathBuf],
     output: &Path,
     config: &ImportConfig,
+    remark: Option<String>,
     work: &Work,
 ) -> Result<String> {
     check_is_in_no_graph(parent(output))?;
     let report = import(paths, output, config, &work.progress, &work.cancel)?;
-    Ok(to_json(&report))
+    Ok(to_json(&report, remark))
 }
 
-fn to_json(report: &ImportReport) -> String {
-    let warnings: Vec<String> = report.warnings.iter().map(hints::told).collect();
+fn to_json(report: &ImportReport, remark: Option<String>) -> String {
+    let warnings: Vec<String> = report.warnings.iter().map(hints::told).chain(remark).collect();
     json!({
         "vertices": report.vertices,
         "edges": report.edges,

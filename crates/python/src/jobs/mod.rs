@@ -17,7 +17,7 @@ use tegula_algorithms::jobs::CONCURRENT_DEFAULT;
 use crate::answer::Found;
 use crate::failure::Failure;
 use crate::graph::{Graph, request};
-use crate::work::TICK;
+use crate::work::{TICK, check_is_in_no_callback};
 use job_list::JobList;
 use task::Task;
 
@@ -71,13 +71,16 @@ impl Jobs {
         }
     }
 
-    /// Cancels all jobs that have not ended.
+    /// Cancels all jobs that have not ended. A fork has none of them.
     fn cancel(&self, py: Python<'_>) {
-        py.detach(|| self.list.cancel_all());
+        if self.list.shared.check_process().is_ok() {
+            py.detach(|| self.list.cancel_all());
+        }
     }
 
     /// Takes no further jobs, and waits until all have ended.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        check_is_in_no_callback(py)?;
         let list = &self.list;
         list.shared.check_process().map_err(|failure| failure.exception(py))?;
         list.close();
@@ -101,8 +104,10 @@ impl Jobs {
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        self.list.close();
-        self.list.cancel_all();
+        if self.list.shared.check_process().is_ok() {
+            self.list.close();
+            self.list.cancel_all();
+        }
     }
 }
 
@@ -130,13 +135,15 @@ impl Job {
     }
 
     /// Cancels it. Returns whether it had not ended.
-    fn cancel(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.list.cancel(&self.task))
+    fn cancel(&self, py: Python<'_>) -> PyResult<bool> {
+        self.list.shared.check_process().map_err(|failure| failure.exception(py))?;
+        Ok(py.detach(|| self.list.cancel(&self.task)))
     }
 
     /// Waits until it has ended, up to `timeout` seconds. Returns whether it has.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        check_is_in_no_callback(py)?;
         self.list.shared.check_process().map_err(|failure| failure.exception(py))?;
         let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

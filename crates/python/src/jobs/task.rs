@@ -7,12 +7,11 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::jobs::Job;
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, lock};
 
 use crate::answer::Found;
 use crate::failure::{Failure, Result};
-use crate::work::Work;
+use crate::work::{Work, in_callback};
 
 /// A job.
 pub struct Task {
@@ -153,7 +152,7 @@ impl Task {
 
     /// Cancels it, unless it has ended. Returns whether it had not.
     pub fn cancel(&self) -> bool {
-        self.end_as(State::Cancelled, Err(MachineError::Cancelled.into()), true)
+        self.end_as(State::Cancelled, Err(Failure::cancelled_job()), true)
     }
 
     /// Ends it with a failure, and its run if no other job needs it.
@@ -226,7 +225,7 @@ impl Task {
         match &self.progress {
             Some(callback) if self.state() == State::Running => {
                 let report = |py: Python<'_>| self.work.progress.report(py, callback);
-                Ok(Python::try_attach(report).unwrap_or(Ok(()))?)
+                Ok(in_callback(|| Python::try_attach(report)).unwrap_or(Ok(()))?)
             }
             Some(_) | None => Ok(()),
         }
