@@ -187,7 +187,7 @@ class Algorithms:
 
         The table has the columns:
             vertex: the vertex.
-            centrality: the centrality, 1 for a vertex that no edge enters.
+            centrality: the centrality; the squares of all add up to 1.
 
         Memory: 12 bytes a vertex.
         Source: Katz, Psychometrika 18, 1953

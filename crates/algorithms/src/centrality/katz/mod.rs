@@ -66,7 +66,7 @@ impl Algorithm for KatzOptions {
         summary: "Katz centrality: walks that end at a vertex, of which longer ones count less",
         columns: &[
             Column::VERTEX,
-            Column::number("centrality", "the centrality, 1 for a vertex that no edge enters"),
+            Column::number("centrality", "the centrality; the squares of all add up to 1"),
         ],
         memory: "12 bytes a vertex",
         source: Some("Katz, Psychometrika 18, 1953"),
