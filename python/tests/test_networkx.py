@@ -328,3 +328,22 @@ def test_parameters_are_those_of_networkx() -> None:
 def test_the_page_names_the_functions() -> None:
     page = (Path(__file__).parents[2] / "docs" / "python" / "backend.md").read_text()
     assert [name for name in FUNCTIONS if f"`{name}`" not in page] == []
+
+
+def test_sums_of_weights_beyond_64_bits_are_left_to_networkx() -> None:
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([(i, i + 1, 1 << 62) for i in range(3)])
+    with pytest.raises(NotImplementedError):
+        nx.cut_size(graph, [0, 2], [1, 3], weight="weight", backend="tegula")
+    with nx.config(backend_priority=["tegula"]):
+        assert nx.cut_size(graph, [0, 2], [1, 3], weight="weight") == 3 << 62
+
+
+@pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
+def test_conversions_are_not_kept_where_networkx_keeps_none() -> None:
+    graph = nx.Graph()
+    graph.add_edge(0, 1, weight=1)
+    assert nx.dijkstra_path_length(graph, 0, 1, backend="tegula") == 1
+    graph[0][1]["weight"] = 9
+    with nx.config(cache_converted_graphs=False):
+        assert nx.dijkstra_path_length(graph, 0, 1, backend="tegula") == 9

@@ -32,6 +32,8 @@ def from_networkx(graph: Any, **_: Any) -> Graph:
 
 def _kept(graph: Any) -> Graph | None:
     """Return a conversion that NetworkX keeps with the graph."""
+    if not nx.config.cache_converted_graphs:
+        return None
     cache = getattr(graph, "__networkx_cache__", None) or {}
     found = cache.get("backends", {}).get("tegula", {}).values()
     return next((kept for kept in found if isinstance(kept, Graph)), None)

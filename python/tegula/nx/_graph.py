@@ -219,7 +219,7 @@ class Graph:
         """Return the weight of each arc: an attribute, or 1 where there is none.
 
         Raises:
-            NotImplementedError: A weight is no finite number.
+            NotImplementedError: A weight is no finite number, or sums may exceed 64 bits.
         """
         if name is None or self.edge_data is None:
             return np.ones(len(self.adjacency.targets), np.int64)
@@ -230,6 +230,10 @@ class Graph:
             values = values.astype(np.int64) if values.dtype.kind == "b" else values
             if not np.isfinite(values).all():
                 raise NotImplementedError(f"not all weights {name!r} are finite")
+            if values.dtype.kind in "iu":
+                greatest = max(abs(int(values.min())), abs(int(values.max())))
+                if greatest * len(values) >= 1 << 62:
+                    raise NotImplementedError(f"sums of weights {name!r} may exceed 64 bits")
             self._weights[name] = values[: len(self.edge_data)]
         return self._weights[name]
 
