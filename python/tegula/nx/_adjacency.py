@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -83,7 +84,8 @@ class Adjacency:
         first = np.empty(self.vertices, np.int64)
         distance[sources] = 0
         levels = [sources]
-        while len(levels[-1]) > 0 and (cutoff is None or len(levels) <= cutoff):
+        hops_max = most_hops(cutoff, self.vertices)
+        while len(levels[-1]) > 0 and len(levels) <= hops_max:
             level = levels[-1]
             owners, arcs = self.rows(level)
             heads = self.targets[arcs]
@@ -98,6 +100,17 @@ class Adjacency:
             parent[heads] = level[owners[is_first]]
             levels.append(heads)
         return Search(np.concatenate(levels), distance, parent)
+
+
+def most_hops(cutoff: float | None, vertices: int) -> int:
+    """Return the greatest distance that a search reaches.
+
+    NetworkX starts the next level while `cutoff` exceeds the distance, so it rounds fractions up.
+    """
+    if cutoff is None or cutoff >= vertices:
+        return vertices
+    # NaN exceeds nothing.
+    return math.ceil(cutoff) if cutoff > 0 else 0
 
 
 def generations(adjacency: Adjacency) -> Iterator[Array]:

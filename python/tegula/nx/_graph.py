@@ -259,8 +259,15 @@ class Graph:
             weight: The attribute of edges that is their weight.
             parallel: What becomes of parallel edges.
             options: The options of the algorithm; vertices and tables have positions.
+
+        Raises:
+            NotImplementedError: tegula does not take an option that NetworkX may take.
         """
-        return self.stored(weight, parallel)._run_quietly(algorithm, options)
+        stored = self.stored(weight, parallel)
+        try:
+            return stored._run_quietly(algorithm, options)
+        except tg.UsageError as error:
+            raise NotImplementedError(str(error)) from error
 
     def column(self, result: tg.Result, name: str) -> Array:
         """Return a column of a result with a row for each vertex, by position."""
@@ -276,7 +283,7 @@ class Graph:
         filled = np.ma.filled(distance, 0)
         places = np.flatnonzero(reached)
         order = places[np.argsort(filled[places], kind="stable")]
-        return Search(order, np.where(reached, filled, -1), parent)
+        return Search(order, filled, parent)
 
     def found_positions(self, ids: Array) -> Array:
         """Return the positions of the vertices in a column of a result."""

@@ -75,7 +75,15 @@ def _resource_allocation(G: Graph, u: Array, v: Array) -> Array:
 
 
 def _adamic_adar(G: Graph, u: Array, v: Array) -> Array:
-    return _sums(G, u, v, lambda degrees: 1 / np.log(degrees))
+    return _sums(G, u, v, _inverse_logarithms)
+
+
+def _inverse_logarithms(degrees: Array) -> Array:
+    # The only neighbour of a node is common where both nodes of a pair are that neighbour.
+    if (degrees == 1).any():
+        raise ZeroDivisionError("the logarithm of a degree of 1 is 0")
+    inverse: Array = 1 / np.log(degrees)
+    return inverse
 
 
 def _jaccard(G: Graph, u: Array, v: Array) -> Array:

@@ -94,7 +94,8 @@ def _spanning_edges(
     if keys and G.edge_keys is not None:
         columns.append([G.edge_keys[arc] for arc in arcs.tolist()])
     if data:
-        columns.append([G.edge_data[arc] if G.edge_data else {} for arc in arcs.tolist()])
+        edge_data = G.with_data().edge_data
+        columns.append([edge_data[arc] if edge_data else {} for arc in arcs.tolist()])
     return zip(*columns, strict=True)
 
 
