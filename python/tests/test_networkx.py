@@ -370,6 +370,32 @@ def test_the_only_neighbour_of_a_node_has_no_adamic_adar_index() -> None:
             list(nx.adamic_adar_index(nx.path_graph(3), [(1, 1)], backend=backend))
 
 
+@pytest.mark.parametrize("value", ["lots", -5, float("nan"), True, None])
+def test_a_setting_that_is_no_number_of_edges_is_refused(value: Any, tmp_path: Path) -> None:
+    settings, graph = nx.config.backends.tegula, stored(CONNECTED, tmp_path / "g.tegula")
+    with settings(edges_max=value), pytest.raises(tg.UsageError, match="edges_max is"):
+        nx.k_core(graph, 1)
+    with (
+        settings(edges_min=value),
+        nx.config(backend_priority=["tegula"]),
+        pytest.raises(tg.UsageError, match="edges_min is"),
+    ):
+        nx.is_connected(CONNECTED.copy())
+
+
+def test_a_graph_of_tegula_has_edges_and_degrees_and_becomes_one_of_networkx() -> None:
+    graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "c")])
+    found = nx.ego_graph(graph, "b", backend="tegula")
+    assert (found.edges, found.degree("c")) == ([("a", "b"), ("b", "c"), ("c", "c")], 3)
+    assert nx.utils.graphs_equal(tg.nx.to_networkx(found), graph)
+    with pytest.raises(AttributeError, match=r"no `neighbors`; .*tegula\.nx\.to_networkx"):
+        found.neighbors("b")
+    with pytest.raises(AttributeError, match=r"no `colour`$"):
+        _ = found.colour
+    with pytest.raises(TypeError, match=r"tegula\.nx\.to_networkx"):
+        found["b"]
+
+
 def test_matrices_and_data_frames_become_graphs() -> None:
     pd = pytest.importorskip("pandas")
     sparse = pytest.importorskip("scipy.sparse")

@@ -32,7 +32,7 @@ from ._convert import from_networkx, to_networkx
 from ._graph import Graph
 from ._known_failures import mark_known_failures
 from ._registry import FUNCTIONS, Function
-from ._settings import settings
+from ._settings import setting
 
 # Each of them registers its functions.
 FAMILIES = (
@@ -84,7 +84,7 @@ class Backend:
             return True
         if function.is_cheap:
             return "the conversion of the graph takes longer than NetworkX"
-        edges, least = graph.number_of_edges(), settings().edges_min
+        edges, least = graph.number_of_edges(), setting("edges_min")
         if edges < least:
             return f"NetworkX is quicker: the graph has {edges:,} edges, fewer than {least:,}"
         return True

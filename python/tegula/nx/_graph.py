@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -22,6 +22,8 @@ Parallel: TypeAlias = Literal["each", "one", "min"]
 
 # Weights are stored as 32-bit floats. Those that are nearer to 0 lose digits.
 _WEIGHT_MIN = 1e-30
+
+_CONVERT = "; convert it to a graph of NetworkX with `tegula.nx.to_networkx`"
 
 
 class Graph:
@@ -119,6 +121,24 @@ class Graph:
         return int(np.count_nonzero(self.is_edge))
 
     size = number_of_edges
+
+    @property
+    def edges(self) -> list[tuple[Any, Any]]:
+        """The ends of the edges, in the order of NetworkX."""
+        sources = self.named(self.adjacency.sources[self.is_edge])
+        targets = self.named(self.adjacency.targets[self.is_edge])
+        return list(zip(sources, targets, strict=True))
+
+    def degree(self, node: Node) -> int:
+        """Return how many edges a node has; a loop counts twice."""
+        return int(self.degrees[self.position(node)])
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hint = _CONVERT if hasattr(nx.Graph, name) else ""
+        raise AttributeError(f"a {type(self).__name__} of tegula has no `{name}`{hint}")
+
+    def __getitem__(self, node: Node) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} of tegula has no `[]`{_CONVERT}")
 
     def __repr__(self) -> str:
         kind = "directed" if self._directed else "undirected"

@@ -201,7 +201,6 @@ def edge_betweenness_centrality(
     adjacency, counts = G.adjacency, np.zeros(len(G.adjacency.targets))
     for place in places:
         _add_paths(adjacency, place, counts)
-    edges = np.flatnonzero(G.is_edge)
     sources, targets = adjacency.sources, adjacency.targets
     both_ways = 1 if G.is_directed() else 2
     if not G.is_directed():
@@ -209,8 +208,7 @@ def edge_betweenness_centrality(
     n, used = len(G), len(places)
     if n >= 2:
         counts *= 1 / (used * (n - 1)) if normalized else n / (used * both_ways)
-    pairs = zip(G.named(sources[edges]), G.named(targets[edges]), strict=True)
-    return dict(zip(pairs, counts[edges].tolist(), strict=True))
+    return dict(zip(G.edges, counts[G.is_edge].tolist(), strict=True))
 
 
 def _backward(adjacency: Adjacency) -> Array:
