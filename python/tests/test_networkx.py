@@ -396,6 +396,36 @@ def test_a_graph_of_tegula_has_edges_and_degrees_and_becomes_one_of_networkx() -
         found["b"]
 
 
+@pytest.mark.parametrize("name", ["eigenvector_centrality", "katz_centrality", "hits"])
+def test_parallel_edges_count_as_in_networkx(name: str) -> None:
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)])
+    call = _registered_algorithms[name]
+    found, expected = call(graph, backend="tegula"), call(graph, backend="networkx")
+    if name == "hits":
+        found, expected = found[0], expected[0]
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["clustering", "jaccard_coefficient", "k_core", "edge_betweenness_centrality", "bridges"],
+)
+def test_a_graph_directory_with_parallel_edges_is_a_multigraph(name: str, tmp_path: Path) -> None:
+    edges = [(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)]
+    tg.from_edges(edges, path=tmp_path / "g.tegula", undirected=True).close()
+    graph = tg.nx.open(tmp_path / "g.tegula")
+    with pytest.raises(NotImplementedError):
+        list(_registered_algorithms[name](graph))
+    assert nx.utils.graphs_equal(tg.nx.to_networkx(graph), nx.MultiGraph(edges))
+    assert nx.pagerank(graph) == pytest.approx(nx.pagerank(nx.MultiGraph(edges)), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["jaccard_coefficient", "preferential_attachment"])
+def test_scores_of_pairs_in_directed_graphs_are_left_to_networkx(name: str) -> None:
+    with pytest.raises(NotImplementedError):
+        _registered_algorithms[name](DIRECTED, backend="tegula")
+
+
 def test_matrices_and_data_frames_become_graphs() -> None:
     pd = pytest.importorskip("pandas")
     sparse = pytest.importorskip("scipy.sparse")

@@ -77,6 +77,17 @@ class Adjacency:
         arcs = np.arange(len(owners)) + (self.starts[vertices] - before)[owners]
         return Rows(owners, arcs)
 
+    def parallel_numbers(self) -> Array:
+        """Number the arcs with the same ends from 0, in their order."""
+        pairs = self.sources * self.vertices + self.targets
+        order = np.argsort(pairs, kind="stable")
+        places = np.arange(len(pairs))
+        is_first = np.diff(pairs[order], prepend=-1) != 0
+        first = np.maximum.accumulate(np.where(is_first, places, 0))
+        numbers = np.empty(len(pairs), np.int64)
+        numbers[order] = places - first
+        return numbers
+
     def search(self, sources: Array, cutoff: float | None = None) -> Search:
         """Search breadth first, a level at a time, in the order of a queue."""
         distance = np.full(self.vertices, -1)

@@ -86,7 +86,7 @@ class Backend:
             return "the conversion of the graph takes longer than NetworkX"
         edges, least = graph.number_of_edges(), setting("edges_min")
         if edges < least:
-            return f"NetworkX is quicker: the graph has {edges:,} edges, fewer than {least:,}"
+            return f"NetworkX is quicker: the graph has {edges:,} edges, fewer than {least:,.0f}"
         return True
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from ..errors import OverBudget, UsageError
 
@@ -15,11 +16,10 @@ def setting(name: str) -> float:
     Raises:
         UsageError: It is no number from 0.
     """
-    value: float = nx.config.backends["tegula"][name]
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not value >= 0:
-        raise UsageError(f"networkx.config.backends.tegula.{name} is {value!r}, no number from 0")
-    return value
+    value: Any = nx.config.backends["tegula"][name]
+    if isinstance(value, int | float | np.integer) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    raise UsageError(f"networkx.config.backends.tegula.{name} is {value!r}, no number from 0")
 
 
 def refuse_above_limit(edges: int, name: str) -> None:
@@ -31,6 +31,6 @@ def refuse_above_limit(edges: int, name: str) -> None:
     limit = setting("edges_max")
     if edges > limit:
         raise OverBudget(
-            f"{name} has {edges:,} edges; at most {limit:,} are taken into memory",
+            f"{name} has {edges:,} edges; at most {limit:,.0f} are taken into memory",
             "set networkx.config.backends.tegula.edges_max",
         )

@@ -61,6 +61,10 @@ class StoredGraph(Graph):
         """The ids of the vertices."""
         return list(self._ids.tolist())
 
+    def is_multigraph(self) -> bool:
+        """Whether there are several edges with the same ends."""
+        return int(self._info.duplicates) > 0
+
     def __len__(self) -> int:
         return int(self._info.vertices)
 
@@ -109,7 +113,8 @@ class StoredGraph(Graph):
         data: list[Attributes] | None = None
         if self._info.weighted:
             data = [{"weight": weight} for weight in self.weights("weight").tolist()]
-        return Graph(self.nodes, adjacency, directed=self._directed, edge_data=data)
+        keys = adjacency.parallel_numbers().tolist() if self.is_multigraph() else None
+        return Graph(self.nodes, adjacency, directed=self._directed, edge_keys=keys, edge_data=data)
 
     def number_of_edges(self) -> int:
         """Return how many edges there are."""
@@ -188,7 +193,7 @@ class StoredGraph(Graph):
 
     def stored(self, weight: str | None, parallel: Parallel) -> tg.Graph:
         """Return the graph directory."""
-        if parallel != "each" and self._info.duplicates > 0:
+        if parallel != "each" and self.is_multigraph():
             raise NotImplementedError("the graph directory has parallel edges")
         if weight not in (None, "weight"):
             raise NotImplementedError(f"edges of a graph directory have no attribute {weight!r}")

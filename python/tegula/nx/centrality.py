@@ -56,7 +56,8 @@ def eigenvector_centrality(
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
     require_convergence(tol, max_iter)
-    result = G.run("eigenvector", tolerance=_norm(len(G) * tol, G), max_iterations=max_iter)
+    tolerance = _norm(len(G) * tol, G)
+    result = G.run("eigenvector", parallel="one", tolerance=tolerance, max_iterations=max_iter)
     values = G.column(converged(result, max_iter), "centrality").astype(np.float64)
     return G.by_node(values)
 
@@ -85,7 +86,9 @@ def katz_centrality(
         raise NotImplementedError("tegula's values have the norm 1, and every node counts alike")
     require_convergence(tol, max_iter)
     # The sum of the values is at least their number times `beta`.
-    result = G.run("katz", alpha=alpha, tolerance=tol / beta, max_iterations=max_iter)
+    result = G.run(
+        "katz", parallel="one", alpha=alpha, tolerance=tol / beta, max_iterations=max_iter
+    )
     values = G.column(converged(result, max_iter), "centrality").astype(np.float64)
     return G.by_node(values / np.linalg.norm(values))
 

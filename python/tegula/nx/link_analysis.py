@@ -11,7 +11,7 @@ import numpy as np
 import tegula as tg
 
 from ._graph import Graph
-from ._registry import function, given, multigraph, weight_is_called
+from ._registry import function, given, weight_is_called
 from ._tables import table
 
 
@@ -76,7 +76,7 @@ def pagerank(
     return G.by_node(ranks / ranks.sum())
 
 
-@function(given("nstart"), multigraph)
+@function(given("nstart"))
 def hits(
     G: Graph,
     max_iter: int = 100,

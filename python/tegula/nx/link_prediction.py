@@ -11,7 +11,7 @@ import numpy as np
 
 from ._adjacency import Array
 from ._graph import Graph
-from ._registry import function
+from ._registry import directed, function, multigraph
 
 Scores: TypeAlias = Callable[[Graph, Array, Array], Array]
 
@@ -103,25 +103,25 @@ def _preferential_attachment(G: Graph, u: Array, v: Array) -> Array:
     return G.degrees[u] * G.degrees[v]
 
 
-@function()
+@function(directed)
 def resource_allocation_index(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The sum of the inverse degrees of common neighbours."""
     return _predictions(G, ebunch, _resource_allocation)
 
 
-@function()
+@function(directed, multigraph)
 def jaccard_coefficient(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The share of neighbours that are common."""
     return _predictions(G, ebunch, _jaccard)
 
 
-@function()
+@function(directed)
 def adamic_adar_index(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The sum of the inverse logarithms of the degrees of common neighbours."""
     return _predictions(G, ebunch, _adamic_adar)
 
 
-@function()
+@function(directed)
 def preferential_attachment(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, int]]:
     """The product of the degrees."""
     return _predictions(G, ebunch, _preferential_attachment)

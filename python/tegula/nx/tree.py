@@ -91,10 +91,11 @@ def _spanning_edges(
 ) -> Iterator[tuple[Any, ...]]:
     arcs = _spanning_arcs(G, weight, is_maximum)
     columns = [G.named(G.adjacency.sources[arcs]), G.named(G.adjacency.targets[arcs])]
-    if keys and G.edge_keys is not None:
-        columns.append([G.edge_keys[arc] for arc in arcs.tolist()])
+    whole = G.with_data()
+    edge_keys, edge_data = whole.edge_keys, whole.edge_data
+    if keys and edge_keys is not None:
+        columns.append([edge_keys[arc] for arc in arcs.tolist()])
     if data:
-        edge_data = G.with_data().edge_data
         columns.append([edge_data[arc] if edge_data else {} for arc in arcs.tolist()])
     return zip(*columns, strict=True)
 
