@@ -396,7 +396,7 @@ def test_a_graph_of_tegula_has_edges_and_degrees_and_becomes_one_of_networkx() -
         found["b"]
 
 
-@pytest.mark.parametrize("name", ["eigenvector_centrality", "katz_centrality", "hits"])
+@pytest.mark.parametrize("name", ["eigenvector_centrality", "katz_centrality", "hits", "triangles"])
 def test_parallel_edges_count_as_in_networkx(name: str) -> None:
     graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)])
     call = _registered_algorithms[name]
