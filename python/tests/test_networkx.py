@@ -282,6 +282,150 @@ def test_a_graph_directory_is_a_graph(tmp_path: Path) -> None:
         backend.convert_to_nx(graph)
 
 
+def stored(graph: Any, path: Path) -> tg.nx.StoredGraph:
+    """Return a graph of NetworkX as a graph directory, with its weights if it has any."""
+    weight = "weight" if nx.is_weighted(graph) else None
+    tg.from_edges(graph, path=path, weight=weight).close()
+    return tg.nx.open(path)
+
+
+def test_paths_of_a_directed_graph_directory_keep_its_direction(tmp_path: Path) -> None:
+    graph = stored(nx.DiGraph([(0, 1), (2, 1)]), tmp_path / "g.tegula")
+    found = [(u, v) for u in range(3) for v in range(3) if nx.has_path(graph, u, v)]
+    assert found == [(0, 0), (0, 1), (1, 1), (2, 1), (2, 2)]
+
+
+def test_spanning_edges_of_a_graph_directory_have_their_weights(tmp_path: Path) -> None:
+    weights = nx.Graph()
+    weights.add_weighted_edges_from([(0, 1, 5), (1, 2, 2), (2, 0, 7)])
+    graph = stored(weights, tmp_path / "g.tegula")
+    for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
+        found = list(_registered_algorithms[name](graph))
+        assert found == list(_registered_algorithms[name](weights, backend="networkx"))
+
+
+def test_degrees_of_a_weighted_graph_directory_give_no_warning(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    graph = stored(UNDIRECTED.edge_subgraph(UNDIRECTED.edges), tmp_path / "g.tegula")
+    found = nx.degree_centrality(graph)
+    assert len(found) == len(graph)
+    assert [warning for warning in recwarn if issubclass(warning.category, tg.TegulaWarning)] == []
+
+
+@pytest.mark.parametrize("cutoff", [1.5, 0, -1, 2, 0.1, float("inf"), float("nan"), 1e30])
+def test_a_cutoff_reaches_as_far_as_in_networkx(cutoff: float, tmp_path: Path) -> None:
+    path = nx.path_graph(6)
+    graph = stored(path, tmp_path / "g.tegula")
+    for name in ("single_source_shortest_path_length", "single_source_shortest_path"):
+        call = of(name, 0, cutoff=cutoff)
+        expected = call(path, "networkx")
+        assert call(path, "tegula") == expected
+        assert call(graph, "tegula") == expected
+    call = of("single_source_dijkstra_path_length", 0, cutoff=cutoff)
+    assert call(path, "tegula") == call(path, "networkx")
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"),
+    [
+        ("louvain_communities", {"resolution": -1, "seed": 1}),
+        ("pagerank", {"tol": float("inf")}),
+        ("pagerank", {"max_iter": 10**20}),
+        ("eigenvector_centrality", {"max_iter": 10**20}),
+        ("katz_centrality", {"tol": float("inf")}),
+    ],
+)
+def test_options_that_tegula_refuses_are_left_to_networkx(name: str, kwargs: Any) -> None:
+    graph, call = CONNECTED.copy(), _registered_algorithms[name]
+    with pytest.raises(NotImplementedError):
+        call(graph, backend="tegula", **kwargs)
+    with nx.config.backends.tegula(edges_min=0), nx.config(backend_priority=["tegula"]):
+        found = call(graph, **kwargs)
+    assert found == call(graph, backend="networkx", **kwargs)
+
+
+def test_iterators_leave_to_networkx_what_tegula_cannot_run() -> None:
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, -1), (1, 2, 4)])
+    with nx.config.backends.tegula(edges_min=0), nx.config(backend_priority=["tegula"]):
+        found = dict(nx.all_pairs_bellman_ford_path_length(graph))
+    assert found[0] == {0: 0, 1: -1, 2: 3}
+    edges = nx.bfs_edges(graph, "nowhere", backend="tegula")
+    with pytest.raises(nx.NetworkXError, match="nowhere"):
+        next(edges)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "eigenvector_centrality", "katz_centrality"])
+@pytest.mark.parametrize("tolerance", [0, -1, float("nan")])
+def test_nothing_converges_to_a_tolerance_of_0(name: str, tolerance: float) -> None:
+    for backend in ("tegula", "networkx"):
+        with pytest.raises(nx.PowerIterationFailedConvergence):
+            _registered_algorithms[name](CONNECTED, tol=tolerance, backend=backend)
+
+
+def test_the_only_neighbour_of_a_node_has_no_adamic_adar_index() -> None:
+    for backend in ("tegula", "networkx"):
+        with pytest.raises(ZeroDivisionError):
+            list(nx.adamic_adar_index(nx.path_graph(3), [(1, 1)], backend=backend))
+
+
+@pytest.mark.parametrize("value", ["lots", -5, float("nan"), True, None])
+def test_a_setting_that_is_no_number_of_edges_is_refused(value: Any, tmp_path: Path) -> None:
+    settings, graph = nx.config.backends.tegula, stored(CONNECTED, tmp_path / "g.tegula")
+    with settings(edges_max=value), pytest.raises(tg.UsageError, match="edges_max is"):
+        nx.k_core(graph, 1)
+    with (
+        settings(edges_min=value),
+        nx.config(backend_priority=["tegula"]),
+        pytest.raises(tg.UsageError, match="edges_min is"),
+    ):
+        nx.is_connected(CONNECTED.copy())
+
+
+def test_a_graph_of_tegula_has_edges_and_degrees_and_becomes_one_of_networkx() -> None:
+    graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "c")])
+    found = nx.ego_graph(graph, "b", backend="tegula")
+    assert (found.edges, found.degree("c")) == ([("a", "b"), ("b", "c"), ("c", "c")], 3)
+    assert nx.utils.graphs_equal(tg.nx.to_networkx(found), graph)
+    with pytest.raises(AttributeError, match=r"no `neighbors`; .*tegula\.nx\.to_networkx"):
+        found.neighbors("b")
+    with pytest.raises(AttributeError, match=r"no `colour`$"):
+        _ = found.colour
+    with pytest.raises(TypeError, match=r"tegula\.nx\.to_networkx"):
+        found["b"]
+
+
+@pytest.mark.parametrize("name", ["eigenvector_centrality", "katz_centrality", "hits", "triangles"])
+def test_parallel_edges_count_as_in_networkx(name: str) -> None:
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)])
+    call = _registered_algorithms[name]
+    found, expected = call(graph, backend="tegula"), call(graph, backend="networkx")
+    if name == "hits":
+        found, expected = found[0], expected[0]
+    assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["clustering", "jaccard_coefficient", "k_core", "edge_betweenness_centrality", "bridges"],
+)
+def test_a_graph_directory_with_parallel_edges_is_a_multigraph(name: str, tmp_path: Path) -> None:
+    edges = [(0, 1), (0, 1), (1, 2), (2, 0), (2, 3)]
+    tg.from_edges(edges, path=tmp_path / "g.tegula", undirected=True).close()
+    graph = tg.nx.open(tmp_path / "g.tegula")
+    with pytest.raises(NotImplementedError):
+        list(_registered_algorithms[name](graph))
+    assert nx.utils.graphs_equal(tg.nx.to_networkx(graph), nx.MultiGraph(edges))
+    assert nx.pagerank(graph) == pytest.approx(nx.pagerank(nx.MultiGraph(edges)), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["jaccard_coefficient", "preferential_attachment"])
+def test_scores_of_pairs_in_directed_graphs_are_left_to_networkx(name: str) -> None:
+    with pytest.raises(NotImplementedError):
+        _registered_algorithms[name](DIRECTED, backend="tegula")
+
+
 def test_matrices_and_data_frames_become_graphs() -> None:
     pd = pytest.importorskip("pandas")
     sparse = pytest.importorskip("scipy.sparse")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -76,6 +77,17 @@ class Adjacency:
         arcs = np.arange(len(owners)) + (self.starts[vertices] - before)[owners]
         return Rows(owners, arcs)
 
+    def parallel_numbers(self) -> Array:
+        """Number the arcs with the same ends from 0, in their order."""
+        pairs = self.sources * self.vertices + self.targets
+        order = np.argsort(pairs, kind="stable")
+        places = np.arange(len(pairs))
+        is_first = np.diff(pairs[order], prepend=-1) != 0
+        first = np.maximum.accumulate(np.where(is_first, places, 0))
+        numbers = np.empty(len(pairs), np.int64)
+        numbers[order] = places - first
+        return numbers
+
     def search(self, sources: Array, cutoff: float | None = None) -> Search:
         """Search breadth first, a level at a time, in the order of a queue."""
         distance = np.full(self.vertices, -1)
@@ -83,7 +95,8 @@ class Adjacency:
         first = np.empty(self.vertices, np.int64)
         distance[sources] = 0
         levels = [sources]
-        while len(levels[-1]) > 0 and (cutoff is None or len(levels) <= cutoff):
+        hops_max = most_hops(cutoff, self.vertices)
+        while len(levels[-1]) > 0 and len(levels) <= hops_max:
             level = levels[-1]
             owners, arcs = self.rows(level)
             heads = self.targets[arcs]
@@ -98,6 +111,17 @@ class Adjacency:
             parent[heads] = level[owners[is_first]]
             levels.append(heads)
         return Search(np.concatenate(levels), distance, parent)
+
+
+def most_hops(cutoff: float | None, vertices: int) -> int:
+    """Return the greatest distance that a search reaches.
+
+    NetworkX starts the next level while `cutoff` exceeds the distance, so it rounds fractions up.
+    """
+    if cutoff is None or cutoff >= vertices:
+        return vertices
+    # NaN exceeds nothing.
+    return math.ceil(cutoff) if cutoff > 0 else 0
 
 
 def generations(adjacency: Adjacency) -> Iterator[Array]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 from typing import Any
 
 import networkx as nx
@@ -31,7 +32,7 @@ from ._convert import from_networkx, to_networkx
 from ._graph import Graph
 from ._known_failures import mark_known_failures
 from ._registry import FUNCTIONS, Function
-from ._settings import settings
+from ._settings import setting
 
 # Each of them registers its functions.
 FAMILIES = (
@@ -83,9 +84,9 @@ class Backend:
             return True
         if function.is_cheap:
             return "the conversion of the graph takes longer than NetworkX"
-        edges, least = graph.number_of_edges(), settings().edges_min
+        edges, least = graph.number_of_edges(), setting("edges_min")
         if edges < least:
-            return f"NetworkX is quicker: the graph has {edges:,} edges, fewer than {least:,}"
+            return f"NetworkX is quicker: the graph has {edges:,} edges, fewer than {least:,.0f}"
         return True
 
 
@@ -93,9 +94,36 @@ def _logged(name: str, function: Function) -> Callable[..., Any]:
     @functools.wraps(function.call)
     def run(*args: Any, **kwargs: Any) -> Any:
         logger.debug("tegula runs `%s`", name)
-        return function.call(*args, **kwargs)
+        result = function.call(*args, **kwargs)
+        return _begun(result) if isinstance(result, Generator) else result
 
     return run
+
+
+def _begun(results: Iterator[Any]) -> Iterator[Any]:
+    """Find the first of several results at once.
+
+    So what tegula cannot run is refused during the call, while NetworkX can still take over. Other
+    errors come with the first result, as in NetworkX.
+    """
+    found: list[Any] = []
+    failure: Exception | None = None
+    try:
+        found.extend(islice(results, 1))
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        failure = error
+    return _resumed(found, failure, results)
+
+
+def _resumed(
+    found: list[Any], failure: Exception | None, results: Iterator[Any]
+) -> Generator[Any, None, None]:
+    if failure is not None:
+        raise failure
+    yield from found
+    yield from results
 
 
 def _is_graph(value: object) -> bool:

@@ -79,7 +79,7 @@ def _positions(nodes: list[Any], ends: Any, count: int) -> Array:
 
 
 def to_networkx(result: Any, **_: Any) -> Any:
-    """Convert a graph of the backend to NetworkX; return anything else as it is.
+    """Convert a graph of tegula to one of NetworkX; return anything else as it is.
 
     Raises:
         OverBudget: It is a graph directory with more edges than `edges_max`.

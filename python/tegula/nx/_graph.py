@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -22,6 +22,8 @@ Parallel: TypeAlias = Literal["each", "one", "min"]
 
 # Weights are stored as 32-bit floats. Those that are nearer to 0 lose digits.
 _WEIGHT_MIN = 1e-30
+
+_CONVERT = "; convert it to a graph of NetworkX with `tegula.nx.to_networkx`"
 
 
 class Graph:
@@ -119,6 +121,24 @@ class Graph:
         return int(np.count_nonzero(self.is_edge))
 
     size = number_of_edges
+
+    @property
+    def edges(self) -> list[tuple[Any, Any]]:
+        """The ends of the edges, in the order of NetworkX."""
+        sources = self.named(self.adjacency.sources[self.is_edge])
+        targets = self.named(self.adjacency.targets[self.is_edge])
+        return list(zip(sources, targets, strict=True))
+
+    def degree(self, node: Node) -> int:
+        """Return how many edges a node has; a loop counts twice."""
+        return int(self.degrees[self.position(node)])
+
+    def __getattr__(self, name: str) -> NoReturn:
+        hint = _CONVERT if hasattr(nx.Graph, name) else ""
+        raise AttributeError(f"a {type(self).__name__} of tegula has no `{name}`{hint}")
+
+    def __getitem__(self, node: Node) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} of tegula has no `[]`{_CONVERT}")
 
     def __repr__(self) -> str:
         kind = "directed" if self._directed else "undirected"
@@ -263,8 +283,15 @@ class Graph:
             weight: The attribute of edges that is their weight.
             parallel: What becomes of parallel edges.
             options: The options of the algorithm; vertices and tables have positions.
+
+        Raises:
+            NotImplementedError: tegula does not take an option that NetworkX may take.
         """
-        return self.stored(weight, parallel)._run_quietly(algorithm, options)
+        stored = self.stored(weight, parallel)
+        try:
+            return stored._run_quietly(algorithm, options)
+        except tg.UsageError as error:
+            raise NotImplementedError(str(error)) from error
 
     def column(self, result: tg.Result, name: str) -> Array:
         """Return a column of a result with a row for each vertex, by position."""
@@ -280,7 +307,7 @@ class Graph:
         filled = np.ma.filled(distance, 0)
         places = np.flatnonzero(reached)
         order = places[np.argsort(filled[places], kind="stable")]
-        return Search(order, np.where(reached, filled, -1), parent)
+        return Search(order, filled, parent)
 
     def found_positions(self, ids: Array) -> Array:
         """Return the positions of the vertices in a column of a result."""

@@ -58,7 +58,9 @@ def by_weight(
     exact = _exact(G, found, weight, reverse)
     if cutoff is None:
         return exact
-    order = exact.order[exact.distance[exact.order] <= cutoff]
+    # NetworkX leaves out what is farther than `cutoff`, but never a source.
+    is_near = ~(exact.distance[exact.order] > cutoff) | (exact.parent[exact.order] < 0)
+    order = exact.order[is_near]
     parent = np.full_like(exact.parent, -1)
     parent[order] = exact.parent[order]
     return Search(order, exact.distance, parent)

@@ -11,7 +11,7 @@ import tegula as tg
 
 from .._imports import open as open_graph
 from .._options import File
-from ._adjacency import Adjacency, Array, Search
+from ._adjacency import Adjacency, Array, Search, most_hops
 from ._graph import Attributes, Graph, Node, Parallel
 from ._settings import refuse_above_limit
 from ._tables import table
@@ -49,7 +49,7 @@ class StoredGraph(Graph):
 
     @cached_property
     def _ids(self) -> Array:
-        return self._source.degree().to_numpy()["vertex"]
+        return self.run("degree").to_numpy()["vertex"]
 
     @cached_property
     def _is_range(self) -> bool:
@@ -60,6 +60,10 @@ class StoredGraph(Graph):
     def nodes(self) -> list[Any]:
         """The ids of the vertices."""
         return list(self._ids.tolist())
+
+    def is_multigraph(self) -> bool:
+        """Whether there are several edges with the same ends."""
+        return int(self._info.duplicates) > 0
 
     def __len__(self) -> int:
         return int(self._info.vertices)
@@ -109,7 +113,8 @@ class StoredGraph(Graph):
         data: list[Attributes] | None = None
         if self._info.weighted:
             data = [{"weight": weight} for weight in self.weights("weight").tolist()]
-        return Graph(self.nodes, adjacency, directed=self._directed, edge_data=data)
+        keys = adjacency.parallel_numbers().tolist() if self.is_multigraph() else None
+        return Graph(self.nodes, adjacency, directed=self._directed, edge_keys=keys, edge_data=data)
 
     def number_of_edges(self) -> int:
         """Return how many edges there are."""
@@ -127,14 +132,14 @@ class StoredGraph(Graph):
         """How many edges leave each vertex."""
         if not self._directed and self.has_loops():
             return self.adjacency.counts + self.loops
-        return self.column(self._source.degree(), "out_degree").astype(np.int64)
+        return self.column(self.run("degree"), "out_degree").astype(np.int64)
 
     @cached_property
     def in_degrees(self) -> Array:
         """How many edges enter each vertex."""
         if not self._directed:
             return self.out_degrees
-        return self.column(self._source.degree(), "in_degree").astype(np.int64)
+        return self.column(self.run("degree"), "in_degree").astype(np.int64)
 
     def search(
         self, sources: Array, *, reverse: bool = False, cutoff: float | None = None
@@ -144,7 +149,7 @@ class StoredGraph(Graph):
             "bfs",
             sources=table(vertex=self.ids(sources)),
             direction="in" if reverse else "out",
-            cutoff=None if cutoff is None else int(max(cutoff, 0)),
+            cutoff=most_hops(cutoff, len(self)),
             parents=True,
         )
         return self.found_search(result, sources)
@@ -188,7 +193,7 @@ class StoredGraph(Graph):
 
     def stored(self, weight: str | None, parallel: Parallel) -> tg.Graph:
         """Return the graph directory."""
-        if parallel != "each" and self._info.duplicates > 0:
+        if parallel != "each" and self.is_multigraph():
             raise NotImplementedError("the graph directory has parallel edges")
         if weight not in (None, "weight"):
             raise NotImplementedError(f"edges of a graph directory have no attribute {weight!r}")

@@ -10,7 +10,6 @@ import networkx as nx
 import numpy as np
 from networkx.utils import create_py_random_state
 
-from ..errors import UsageError
 from ._adjacency import Adjacency, Array
 from ._graph import Graph, narrow
 from ._registry import (
@@ -22,7 +21,7 @@ from ._registry import (
     weighted,
 )
 from ._tables import table
-from .link_analysis import converged
+from .link_analysis import converged, require_convergence
 
 
 @function(cheap=True)
@@ -56,7 +55,9 @@ def eigenvector_centrality(
     """Values of Euclidean norm 1, as 32-bit floats."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
-    result = G.run("eigenvector", tolerance=_norm(len(G) * tol, G), max_iterations=max_iter)
+    require_convergence(tol, max_iter)
+    tolerance = _norm(len(G) * tol, G)
+    result = G.run("eigenvector", parallel="one", tolerance=tolerance, max_iterations=max_iter)
     values = G.column(converged(result, max_iter), "centrality").astype(np.float64)
     return G.by_node(values)
 
@@ -80,15 +81,14 @@ def katz_centrality(
     """Values of Euclidean norm 1, as 32-bit floats."""
     if len(G) == 0:
         return {}
-    if not normalized or not isinstance(beta, int | float) or beta <= 0 or alpha < 0:
+    is_number = isinstance(beta, int | float) and 0 < beta < math.inf
+    if not normalized or not is_number or alpha < 0:
         raise NotImplementedError("tegula's values have the norm 1, and every node counts alike")
-    if max_iter < 1:
-        raise nx.PowerIterationFailedConvergence(max_iter)
-    try:
-        # The sum of the values is at least their number times `beta`.
-        result = G.run("katz", alpha=alpha, tolerance=tol / beta, max_iterations=max_iter)
-    except UsageError as error:
-        raise nx.PowerIterationFailedConvergence(max_iter) from error
+    require_convergence(tol, max_iter)
+    # The sum of the values is at least their number times `beta`.
+    result = G.run(
+        "katz", parallel="one", alpha=alpha, tolerance=tol / beta, max_iterations=max_iter
+    )
     values = G.column(converged(result, max_iter), "centrality").astype(np.float64)
     return G.by_node(values / np.linalg.norm(values))
 
@@ -204,7 +204,6 @@ def edge_betweenness_centrality(
     adjacency, counts = G.adjacency, np.zeros(len(G.adjacency.targets))
     for place in places:
         _add_paths(adjacency, place, counts)
-    edges = np.flatnonzero(G.is_edge)
     sources, targets = adjacency.sources, adjacency.targets
     both_ways = 1 if G.is_directed() else 2
     if not G.is_directed():
@@ -212,8 +211,7 @@ def edge_betweenness_centrality(
     n, used = len(G), len(places)
     if n >= 2:
         counts *= 1 / (used * (n - 1)) if normalized else n / (used * both_ways)
-    pairs = zip(G.named(sources[edges]), G.named(targets[edges]), strict=True)
-    return dict(zip(pairs, counts[edges].tolist(), strict=True))
+    return dict(zip(G.edges, counts[G.is_edge].tolist(), strict=True))
 
 
 def _backward(adjacency: Adjacency) -> Array:

@@ -32,7 +32,7 @@ def _of(G: Graph, values: dict[Any, Any], nodes: Any) -> Any:
     return {node: values[node] for node in G.nbunch_iter(nodes)}
 
 
-@function(directed, multigraph)
+@function(directed)
 def triangles(G: Graph, nodes: Any = None) -> Any:
     """The triangles with a corner at each node."""
     return _of(G, G.by_node(_triangles(G)), nodes)

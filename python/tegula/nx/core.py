@@ -10,7 +10,7 @@ import numpy as np
 
 from ._adjacency import Array
 from ._graph import Graph
-from ._registry import directed, function
+from ._registry import directed, function, multigraph
 from .operators import induced
 
 
@@ -37,28 +37,28 @@ def _greatest(cores: Array) -> int:
     return int(cores.max())
 
 
-@function(directed)
+@function(directed, multigraph)
 def k_core(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with a core number of at least k."""
     cores = _cores(G, core_number)
     return induced(G, cores >= (_greatest(cores) if k is None else k))
 
 
-@function(directed)
+@function(directed, multigraph)
 def k_shell(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with the core number k."""
     cores = _cores(G, core_number)
     return induced(G, cores == (_greatest(cores) if k is None else k))
 
 
-@function(directed)
+@function(directed, multigraph)
 def k_crust(G: Graph, k: int | None = None, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with a core number of at most k."""
     cores = _cores(G, core_number)
     return induced(G, cores <= (_greatest(cores) - 1 if k is None else k))
 
 
-@function(directed)
+@function(directed, multigraph)
 def k_corona(G: Graph, k: int, core_number: Mapping[Any, int] | None = None) -> Graph:
     """The nodes with the core number k and exactly k neighbours in the k-core."""
     cores = _cores(G, core_number)

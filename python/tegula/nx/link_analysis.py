@@ -11,7 +11,7 @@ import numpy as np
 import tegula as tg
 
 from ._graph import Graph
-from ._registry import function, given, multigraph, weight_is_called
+from ._registry import function, given, weight_is_called
 from ._tables import table
 
 
@@ -24,6 +24,16 @@ def converged(result: tg.Result, iterations: int) -> tg.Result:
     if not result.summary.converged:
         raise nx.PowerIterationFailedConvergence(iterations)
     return result
+
+
+def require_convergence(tolerance: float, iterations: int) -> None:
+    """Refuse what no change is below: NetworkX goes on until a change is below its tolerance.
+
+    Raises:
+        PowerIterationFailedConvergence: The tolerance is not above 0, or there are no iterations.
+    """
+    if not tolerance > 0 or iterations < 1:
+        raise nx.PowerIterationFailedConvergence(iterations)
 
 
 @function(weight_is_called, given("nstart", "dangling"))
@@ -42,8 +52,6 @@ def pagerank(
         return {}
     if not 0 <= alpha < 1:
         raise NotImplementedError(f"`alpha` is {alpha}")
-    if max_iter < 1:
-        raise nx.PowerIterationFailedConvergence(max_iter)
     personalize = None
     if personalization is not None:
         jumps = np.array([personalization.get(node, 0) for node in G], np.float64)
@@ -53,7 +61,8 @@ def pagerank(
             raise NotImplementedError("a weight of `personalization` is not from 0")
         seeds = np.flatnonzero(jumps)
         personalize = table(vertex=G.ids(seeds), weight=jumps[seeds])
-    varies = weight is not None and (G.weights_vary(weight))
+    require_convergence(tol, max_iter)
+    varies = weight is not None and G.weights_vary(weight)
     result = G.run(
         "pagerank",
         weight=weight if varies else None,
@@ -67,7 +76,7 @@ def pagerank(
     return G.by_node(ranks / ranks.sum())
 
 
-@function(given("nstart"), multigraph)
+@function(given("nstart"))
 def hits(
     G: Graph,
     max_iter: int = 100,

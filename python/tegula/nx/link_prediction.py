@@ -11,7 +11,7 @@ import numpy as np
 
 from ._adjacency import Array
 from ._graph import Graph
-from ._registry import function
+from ._registry import directed, function, multigraph
 
 Scores: TypeAlias = Callable[[Graph, Array, Array], Array]
 
@@ -75,7 +75,15 @@ def _resource_allocation(G: Graph, u: Array, v: Array) -> Array:
 
 
 def _adamic_adar(G: Graph, u: Array, v: Array) -> Array:
-    return _sums(G, u, v, lambda degrees: 1 / np.log(degrees))
+    return _sums(G, u, v, _inverse_logarithms)
+
+
+def _inverse_logarithms(degrees: Array) -> Array:
+    # The only neighbour of a node is common where both nodes of a pair are that neighbour.
+    if (degrees == 1).any():
+        raise ZeroDivisionError("the logarithm of a degree of 1 is 0")
+    inverse: Array = 1 / np.log(degrees)
+    return inverse
 
 
 def _jaccard(G: Graph, u: Array, v: Array) -> Array:
@@ -95,25 +103,25 @@ def _preferential_attachment(G: Graph, u: Array, v: Array) -> Array:
     return G.degrees[u] * G.degrees[v]
 
 
-@function()
+@function(directed)
 def resource_allocation_index(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The sum of the inverse degrees of common neighbours."""
     return _predictions(G, ebunch, _resource_allocation)
 
 
-@function()
+@function(directed, multigraph)
 def jaccard_coefficient(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The share of neighbours that are common."""
     return _predictions(G, ebunch, _jaccard)
 
 
-@function()
+@function(directed)
 def adamic_adar_index(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, float]]:
     """The sum of the inverse logarithms of the degrees of common neighbours."""
     return _predictions(G, ebunch, _adamic_adar)
 
 
-@function()
+@function(directed)
 def preferential_attachment(G: Graph, ebunch: Any = None) -> Iterator[tuple[Any, Any, int]]:
     """The product of the degrees."""
     return _predictions(G, ebunch, _preferential_attachment)

@@ -87,7 +87,7 @@ def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]
 def has_path(G: Graph, source: Any, target: Any) -> bool:
     """Whether a node leads to another one."""
     start, end = _source(G, source), _target(G, target)
-    return bool(by_hops(G, [start]).distance[end] >= 0)
+    return start == end or bool(by_hops(G, [start]).parent[end] >= 0)
 
 
 # By weights.

@@ -113,5 +113,5 @@ def descendants_at_distance(G: Graph, source: Any, distance: int) -> set[Any]:
     """The nodes at one distance from a source."""
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    layers = _layers(G, source)
-    return set(layers[distance]) if 0 <= distance < len(layers) else set()
+    layers = enumerate(_layers(G, source))
+    return next((set(layer) for hops, layer in layers if hops == distance), set())

@@ -91,10 +91,12 @@ def _spanning_edges(
 ) -> Iterator[tuple[Any, ...]]:
     arcs = _spanning_arcs(G, weight, is_maximum)
     columns = [G.named(G.adjacency.sources[arcs]), G.named(G.adjacency.targets[arcs])]
-    if keys and G.edge_keys is not None:
-        columns.append([G.edge_keys[arc] for arc in arcs.tolist()])
+    whole = G.with_data()
+    edge_keys, edge_data = whole.edge_keys, whole.edge_data
+    if keys and edge_keys is not None:
+        columns.append([edge_keys[arc] for arc in arcs.tolist()])
     if data:
-        columns.append([G.edge_data[arc] if G.edge_data else {} for arc in arcs.tolist()])
+        columns.append([edge_data[arc] if edge_data else {} for arc in arcs.tolist()])
     return zip(*columns, strict=True)
 
 
