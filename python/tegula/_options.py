@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -135,7 +136,8 @@ def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[d
     if not in_memory:
         yield given
         return
-    with tempfile.TemporaryDirectory(prefix="tegula-tables-") as folder:
+    folder, process = tempfile.mkdtemp(prefix="tegula-tables-"), os.getpid()
+    try:
         for name in in_memory:
             path = Path(folder, f"{name}.parquet")
             try:
@@ -144,6 +146,10 @@ def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[d
                 raise BadInput(f"{name}: {error.message}", error.hint) from None
             given[name] = os.fspath(path)
         yield given
+    finally:
+        # The tables belong to the process that made them, and not to its forks.
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _table(name: str, value: Any) -> ArrowStream:

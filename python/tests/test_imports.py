@@ -81,7 +81,9 @@ def test_columns_are_chosen_by_name_or_position() -> None:
         {"vertex": 1, "neighbour": 2, "weight": 0.5},
         {"vertex": 2, "neighbour": 3, "weight": 2.0},
     ]
-    with tg.from_edges(table, source=1, target="from") as graph:
+    with pytest.warns(tg.TegulaWarning, match="column `w` was not read"):
+        unweighted = tg.from_edges(table, source=1, target="from")
+    with unweighted as graph:
         assert not graph.info().weighted
         assert [row["vertex"] for row in graph.neighbours([2, 3])] == [2, 3]
 
