@@ -105,7 +105,9 @@ class Result:
 
     def __contains__(self, vertex: object) -> bool:
         """Return whether there is a row for a vertex."""
-        if isinstance(vertex, bool) or not isinstance(vertex, int | str | np.integer):
+        if isinstance(vertex, np.generic):
+            vertex = vertex.item()
+        if isinstance(vertex, bool) or not isinstance(vertex, int | str):
             return False
         return self.table.column_names[0] == "vertex" and self.table.find(vertex) is not None
 
