@@ -53,6 +53,11 @@ class Interrupt:
         return took
 
 
+def keep_busy(jobs: tg.Jobs) -> tg.Job:
+    """Submit a job that takes longer than to submit some more, which wait meanwhile."""
+    return jobs.submit("eigenvector", max_iterations=100, tolerance=0)
+
+
 def endless(jobs: tg.Jobs) -> tg.Job:
     """Submit a job that ends only when it is cancelled."""
     return jobs.submit("pagerank", iterations=ITERATIONS)
@@ -87,7 +92,9 @@ REQUESTS = [
 
 @pytest.mark.parametrize("fuse", [False, True])
 def test_results_have_the_bits_of_single_runs(large: tg.Graph, fuse: bool) -> None:
-    with large.jobs(fuse=fuse) as jobs:
+    with large.jobs(concurrent=1 if fuse else None, fuse=fuse) as jobs:
+        if fuse:
+            keep_busy(jobs)
         submitted = [jobs.submit(name, **options) for name, options in REQUESTS]
     for job, (name, options) in zip(submitted, REQUESTS, strict=True):
         assert (job.state, job.done) == ("done", True)
@@ -200,7 +207,7 @@ def test_a_cancelled_job_ends_alone(large: tg.Graph) -> None:
 
 def test_a_job_that_runs_as_one_with_others_is_cancelled_alone(large: tg.Graph) -> None:
     with large.jobs(concurrent=1) as jobs:
-        first = jobs.submit("wcc")
+        first = keep_busy(jobs)
         ranks = [jobs.submit("pagerank", iterations=20, damping=d) for d in (0.5, 0.6, 0.7)]
         wait_until(lambda: first.done and ranks[0].state == "running", "the ranks")
         assert ranks[0].cancel()
