@@ -15,7 +15,7 @@ use crate::run::options::CommonArgs;
 /// The option that turns `tegula run` into a batch.
 const OPTION: &str = "--batch";
 /// Bytes of a job that waits: its options, and the paths of its table.
-const JOB_SIZE: u64 = 4 << 10;
+const JOB_SIZE: u64 = 6 << 10;
 /// Up to this number, waiting jobs fit in the overhead of any run.
 const JOBS_SMALL: usize = 64;
 /// The help heading of the options of a batch.
