@@ -51,7 +51,7 @@ pub struct Found {
     rows: u64,
     statistics: RunStatistics,
     seconds: RunSeconds,
-    /// The number of jobs that ran as one with this one, and this one.
+    /// The number of jobs that ran as one, with this one.
     jobs: usize,
     warnings: Vec<String>,
 }

@@ -10,7 +10,8 @@ from typing import Any
 
 import networkx as nx
 
-from . import (
+# Each of these modules registers its functions.
+from . import (  # noqa: F401
     centrality,
     cluster,
     community,
@@ -33,26 +34,6 @@ from ._graph import Graph
 from ._known_failures import mark_known_failures
 from ._registry import FUNCTIONS, Function
 from ._settings import setting
-
-# Each of them registers its functions.
-FAMILIES = (
-    centrality,
-    cluster,
-    community,
-    components,
-    convert,
-    core,
-    cuts,
-    dag,
-    distance_measures,
-    isolate,
-    link_analysis,
-    link_prediction,
-    operators,
-    shortest_paths,
-    traversal,
-    tree,
-)
 
 logger = logging.getLogger("tegula.nx")
 

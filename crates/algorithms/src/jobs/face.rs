@@ -37,7 +37,7 @@ pub trait Face<'b>: Sync {
     /// Whether further jobs may come.
     fn may_come(&self) -> bool;
 
-    /// Waits up to `most`, but not when a job comes or when no further one may come.
+    /// Waits up to `most`; may return as soon as a job comes or no further one may come.
     fn wait(&self, most: Duration);
 
     /// Whether all jobs are to end.

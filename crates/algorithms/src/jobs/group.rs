@@ -25,7 +25,7 @@ pub struct Member<'b, J> {
     pub place: usize,
     /// The job.
     pub job: &'b J,
-    /// It with its tables.
+    /// The job with the tables of its options.
     pub prepared: Prepared<'b>,
     /// What it needs alone.
     pub needs: Needs,
@@ -33,7 +33,7 @@ pub struct Member<'b, J> {
 
 impl<'b, J> Member<'b, J> {
     pub(super) fn back(self) -> Waiting<'b, J> {
-        Waiting { place: self.place, job: self.job, tried: Tried::Read(self.prepared) }
+        Waiting { place: self.place, job: self.job, tried: Tried::Read(Box::new(self.prepared)) }
     }
 }
 
@@ -83,7 +83,7 @@ impl Grouping<'_> {
         let (graph, request) = (self.graph, job.request());
         let prepared = match tried {
             Tried::Not => request.prepare(graph, options, &LocalPaths)?,
-            Tried::Read(prepared) => prepared,
+            Tried::Read(prepared) => *prepared,
             Tried::TooLarge(needs) => return Ok(Fit::TooLarge(needs)),
             Tried::Failed(fault) => return Err(fault),
         };

@@ -29,7 +29,7 @@ pub(super) enum Tried<'b> {
     /// Nothing.
     Not,
     /// What was read for its options, when a group was tried with it.
-    Read(Prepared<'b>),
+    Read(Box<Prepared<'b>>),
     /// It needs more than the budget. Its tables are no longer held.
     TooLarge(Box<Needs>),
     /// It cannot run.
