@@ -180,7 +180,7 @@ def test_a_failure_ends_only_its_own_job(graph: tg.Graph) -> None:
     assert (jobs.statistics.jobs, jobs.statistics.failed) == (3, 2)
 
 
-def test_at_most_so_many_jobs_run_at_once(large: tg.Graph) -> None:
+def test_concurrent_bounds_the_jobs_that_run_at_once(large: tg.Graph) -> None:
     with large.jobs(concurrent=2, fuse=False) as jobs:
         all_jobs = [endless(jobs) for _ in range(4)]
         wait_until(lambda: [job.state for job in all_jobs[:2]] == ["running"] * 2, "two jobs")

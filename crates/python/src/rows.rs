@@ -53,8 +53,9 @@ enum Next {
 
 impl Batches {
     /// Starts to make the rows of a table. `write` writes them all, unless its sink wants no more.
-    /// It reads through a graph of its own, since a run that waits for the reader of the rows would
-    /// wait for ever for the frames that they take. `reserved` keeps its memory from runs.
+    /// The rows have a graph of their own: the frames that they take stay taken until somebody reads
+    /// the rows, and a run on a shared graph would wait for them. `reserved` keeps its memory from
+    /// runs.
     ///
     /// # Errors
     /// [`WorkerFailed`](MachineError::WorkerFailed) if the system starts no thread.

@@ -27,7 +27,7 @@ def converged(result: tg.Result, iterations: int) -> tg.Result:
 
 
 def require_convergence(tolerance: float, iterations: int) -> None:
-    """Refuse what no change is below: NetworkX goes on until a change is below its tolerance.
+    """Refuse a tolerance that no change is below, such as 0: NetworkX never reaches it.
 
     Raises:
         PowerIterationFailedConvergence: The tolerance is not above 0, or there are no iterations.

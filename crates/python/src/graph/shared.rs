@@ -214,8 +214,9 @@ impl Shared {
         *self.held() = graph;
     }
 
-    /// Keeps the bytes of a stream from runs, which has its own share of the overhead of a run in
-    /// them: of that, code counts once. Only whose turn it is may call this.
+    /// Takes the bytes of a stream from the budget of runs. `bytes` includes the overhead of a run;
+    /// its part for code does not count, because the process has its code once. The caller must have
+    /// a [turn](Self::turn).
     ///
     /// # Errors
     /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`, if they are not left.

@@ -1,4 +1,4 @@
-//! The jobs of one place that have not ended.
+//! The jobs that were submitted to one `Jobs` object and have not ended.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
@@ -15,7 +15,7 @@ use crate::answer::Found;
 use crate::failure::{Failure, Result};
 use crate::graph::Shared;
 
-/// Where jobs are submitted.
+/// The jobs of a `Jobs` object.
 pub struct JobList {
     /// Their graph.
     pub shared: Arc<Shared>,
