@@ -412,3 +412,39 @@ fn another_engine_that_panics_fails_alone_and_may_go_on() {
         );
     });
 }
+
+#[test]
+fn engines_that_share_a_damaged_tile_all_learn_of_the_damage() {
+    const ENGINES: usize = 3;
+    let scratch = Scratch::new();
+    let directory =
+        import_with(with_rows(VertexOrder::Given, false), scratch.path(), "ring", &ring(70_000));
+    let tiles = directory.join("tiles.data");
+    let mut bytes = std::fs::read(&tiles).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&tiles, bytes).unwrap();
+    let graph = open(&directory);
+    Scheduler::scope(&graph, &options(2).resources(), |scheduler| {
+        let options = RunOptions { scheduler: Some(scheduler), ..options(2) };
+        let begin = Barrier::new(ENGINES);
+        let scan_often = || {
+            sharing::join(&graph, 0, false, &options, |scan| {
+                for _ in 0..20 {
+                    // So that they share the parts of the scan.
+                    begin.wait();
+                    let damaged = scan.scan(None, &|_| {});
+                    assert!(
+                        matches!(damaged, Err(Error::Machine(MachineError::Corrupt { .. }))),
+                        "{damaged:?}"
+                    );
+                }
+                Ok(())
+            })
+        };
+        std::thread::scope(|scope| {
+            let engines = [(); ENGINES].map(|()| scope.spawn(scan_often));
+            engines.into_iter().for_each(|engine| drop(engine.join().unwrap().unwrap()));
+        });
+    });
+}

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tegula_algorithms::jobs::Fault;
 use tegula_machine::threads::panic_message;
@@ -60,7 +61,7 @@ pub enum Failure {
         /// The graph directory, or the folder for temporary files.
         folder: PathBuf,
         /// What the operating system said.
-        source: io::Error,
+        source: Arc<io::Error>,
         /// What to do instead.
         help: String,
     },
@@ -374,7 +375,7 @@ mod tests {
             (
                 Failure::RowsNotAdded {
                     folder: "g".into(),
-                    source: io::ErrorKind::PermissionDenied.into(),
+                    source: Arc::new(io::ErrorKind::PermissionDenied.into()),
                     help: String::new(),
                 },
                 1,

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Shorthand for results with this error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong with files, memory and threads.
-#[derive(Debug, thiserror::Error)]
+/// What can go wrong with files, memory and threads. All jobs that share a read share its error.
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused an operation on a file.
@@ -19,7 +20,7 @@ pub enum Error {
         /// The file or folder.
         path: PathBuf,
         /// What the operating system said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// A file does not hold what was written to it.
     #[error("{} is damaged at {part}: {detail}", path.display())]
@@ -138,7 +139,13 @@ impl Error {
     /// this type that came through `Read` or `Write` as an `io::Error`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
-        move |source| source.downcast().unwrap_or_else(|source| Error::Io { action, path, source })
+        move |source| {
+            source.downcast().unwrap_or_else(|source| Error::Io {
+                action,
+                path,
+                source: Arc::new(source),
+            })
+        }
     }
 }
 

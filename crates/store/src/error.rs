@@ -13,7 +13,7 @@ use crate::hint::{Action, Diagnostic, Hint, Setting};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong while a graph is imported, opened or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Reading or writing failed, a file is damaged, or a limit of the machine was reached.

@@ -13,7 +13,7 @@ use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, TableRows, Values, find_ids, id_type,
     write_in_batches,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::shared::id_order::{has_order, with_order_streamed};
 use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 use crate::shared::sources::SearchFiles;
@@ -129,6 +129,15 @@ impl PathsWanted {
             distance,
             Column::id("parent", parent).when("with `parents`"),
         ]
+    }
+
+    /// Refuses parents beside paths: the table of the paths has no parents.
+    pub fn check(self, algorithm: &'static str) -> Result<()> {
+        if self.parents && self.targets {
+            let detail = "give either `parents` or `targets`".to_owned();
+            return Err(Error::BadOptions { algorithm, detail });
+        }
+        Ok(())
     }
 
     /// Returns whether the search keeps the parent of each vertex.

@@ -270,6 +270,8 @@ fn limits_and_combinations_of_options_are_checked() {
         ("belief-propagation", json!({ "potential": "a", "damping": 1.0 })),
         ("sssp", json!({ "source": "1", "method": "dijkstra", "delta": 1.0 })),
         ("sssp", json!({ "source": "1", "method": "bellman" })),
+        ("sssp", json!({ "source": "1", "parents": true, "targets": "a" })),
+        ("bfs", json!({ "source": "1", "parents": true, "targets": "a" })),
         ("astar", json!({ "source": "1", "target": "2", "heuristic_scale": 1.0 })),
     ] {
         assert!(find(name).unwrap().request(options.clone()).is_err(), "{name} {options}");

@@ -14,7 +14,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{guarded, lock};
 use tegula_store::graph::CheckedTiles;
 use tegula_store::{Error, Result};
@@ -109,7 +108,7 @@ impl<'p> SharedPart<'p, '_> {
     }
 
     /// Gives the part up, because a read failed. Each of several jobs reads the part again alone,
-    /// and sees whether its own read fails.
+    /// and sees whether its own read fails. A job that cannot begin the part anew fails at once.
     fn give_up(&mut self, works: Vec<JobPart<'p>>, error: Error) {
         if let [work] = &works[..] {
             let slot = work.slot;
@@ -117,11 +116,10 @@ impl<'p> SharedPart<'p, '_> {
             drop(works);
             return self.leave(slot, false);
         }
-        let detail = error.to_string();
         for work in works {
             let (slot, comes_again) = (work.slot, work.work.is_restartable());
             if !comes_again {
-                slot.fail(MachineError::WorkerFailed { detail: detail.clone() }.into());
+                slot.fail(error.clone());
             }
             drop(work);
             self.leave(slot, comes_again);

@@ -128,7 +128,8 @@ impl Algorithm for BfsOptions {
     type Files = SearchFiles;
 
     fn check(&self) -> Result<()> {
-        check_source(Self::NAME, &self.source, &self.sources)
+        check_source(Self::NAME, &self.source, &self.sources)?;
+        self.paths().check(Self::NAME)
     }
 
     fn edges(&self) -> Edges {

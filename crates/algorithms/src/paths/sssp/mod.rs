@@ -242,6 +242,7 @@ impl Algorithm for SsspOptions {
 
     fn check(&self) -> Result<()> {
         check_source(Self::NAME, &self.source, &self.sources)?;
+        self.paths().check(Self::NAME)?;
         let of_buckets = [
             (self.delta.is_some(), "delta"),
             (self.parents, "parents"),

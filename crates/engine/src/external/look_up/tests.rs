@@ -235,12 +235,9 @@ fn values_that_cannot_be_loaded_are_an_error() {
     let numbers = permutation(3000, &mut XorShift::new(8));
     let plan = LookUpPlan::new(3000, size_of::<Odd>(), LITTLE);
     let load = |numbers: Range<usize>| match numbers.contains(&2000) {
-        true => Err(MachineError::Io {
-            action: "load",
-            path: "values".into(),
-            source: std::io::Error::other("they are gone"),
+        true => {
+            Err(MachineError::io("load", "values")(std::io::Error::other("they are gone")).into())
         }
-        .into()),
         false => odds(numbers),
     };
     let error = found_with(plan, &numbers, Loaded(load), (Backend::Auto, &Cancel::default()));

@@ -123,11 +123,8 @@ fn write_file(
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     let len = bytes_max.min(free / 10) / CHUNK * CHUNK;
     if len < FILE_BYTES_MIN.min(bytes_max) {
-        return Err(Error::Io {
-            action: "probe",
-            path: folder.to_owned(),
-            source: io::Error::new(io::ErrorKind::StorageFull, "its device is nearly full"),
-        });
+        let full = io::Error::new(io::ErrorKind::StorageFull, "its device is nearly full");
+        return Err(Error::io("probe", folder)(full));
     }
     let temporary = Temporary::file(&folder.join("tegula-probe"))?;
     let failed = || Error::io("write", temporary.path());
