@@ -78,6 +78,24 @@ pub fn give_back() {
     let _ = unsafe { libc::malloc_trim(0) };
 }
 
+/// The same for jobs side by side with little memory.
+#[cfg(target_env = "gnu")]
+const MAPPED_FROM_BESIDE_OTHERS: libc::c_int = 256 << 10;
+/// With less memory than this, what jobs leave between each other's allocations counts.
+const LITTLE: u64 = 256 << 20;
+
+/// Lets what a job frees go back to the system, though other jobs hold memory above it in the heap.
+/// Called before jobs run side by side within `budget` bytes. Without it, 36 jobs of 5 MiB with
+/// 41 MiB take up to 44. New mappings cost up to a tenth of the time, so it does nothing where the
+/// budget is large.
+pub fn map_more(budget: u64) {
+    if budget < LITTLE {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: as in `keep_little`, but for the other threads: the allocator takes its lock.
+        let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM_BESIDE_OTHERS) };
+    }
+}
+
 /// Bounds the freed memory that the allocator keeps. By default glibc has an arena for each thread,
 /// reserves 64 MiB of addresses for each, and keeps freed memory in it: 28 MiB in a run with
 /// reading threads that otherwise takes 46. Must be called before there are threads that allocate.

@@ -568,6 +568,44 @@ fn random_mixes_of_jobs_have_the_bytes_of_single_runs() {
 }
 
 #[test]
+fn a_warning_that_holds_for_many_jobs_is_printed_once() {
+    let shop = Shop::new();
+    shop.write("g.txt", "1 2 0.5\n2 3 0.5\n");
+    shop.tegula("import g.txt --weighted -o g.tegula").done();
+    let line =
+        r#"{"name": "ranks", "algorithm": "pagerank", "each": {"damping": [0.5, 0.6, 0.7]}}"#;
+    let said = batch(&shop, &[line], "--json --no-fuse").done();
+    assert_eq!(said.err.matches("passes over the weights").count(), 1, "{}", said.err);
+    let (objects, _) = objects(&said);
+    for object in &objects {
+        assert!(object["warnings"].to_string().contains("passes over the weights"), "{object}");
+    }
+}
+
+#[test]
+#[ignore = "long"]
+fn jobs_side_by_side_stay_within_the_memory_of_the_largest() {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 17 -o g.bin32").done();
+    shop.tegula("import g.bin32 -o g.tegula").done();
+    let lines = [
+        r#"{"name": "ranks", "algorithm": "pagerank", "options": {"iterations": 3}, "each": {"damping": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]}}"#,
+        r#"{"name": "hops", "algorithm": "bfs", "each": {"source": [0, 3, 0, 3, 0, 3, 0, 3, 0]}}"#,
+        r#"{"name": "cores", "algorithm": "kcore"}"#,
+    ];
+    shop.write("jobs.jsonl", lines.join("\n"));
+    let estimate = "run --batch jobs.jsonl g.tegula --estimate --json --threads 1";
+    let estimate = shop.tegula(estimate).done().json();
+    let needed = estimate["jobs"].as_array().unwrap().iter().map(|job| &job["needed_bytes"]);
+    let memory = needed.filter_map(|bytes| bytes.as_u64()).max().unwrap();
+    for fuse in ["", "--no-fuse"] {
+        let options = format!("--json --force --threads 1 --memory {memory} {fuse}");
+        let (_, total) = objects(&batch(&shop, &lines, &options).done());
+        assert!(total["peak_memory_bytes"].as_u64().unwrap() <= memory, "{memory}: {total}");
+    }
+}
+
+#[test]
 #[ignore = "long"]
 fn two_thousand_jobs_take_no_more_memory_than_fifty() {
     let shop = shop();

@@ -8,6 +8,7 @@ mod estimate;
 mod jobs;
 mod turns;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -146,6 +147,7 @@ fn run_all(
     let Some(first) = planned.first() else { return Ok(Default::default()) };
     let alone = run_options(&first.args, graph, session).resources();
     let resources = args.resources(planned.len(), alone);
+    allocator::map_more(resources.memory);
     let begun = Instant::now();
     session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
@@ -158,6 +160,7 @@ fn run_all(
             scheduler,
             session,
             turns: Turns::default(),
+            warned: Mutex::default(),
             totals: Mutex::default(),
         };
         let jobs = JobRunner::new(&batch, args.grouping(graph, resources.memory), scheduler);
@@ -186,6 +189,8 @@ struct Batch<'b> {
     scheduler: &'b Scheduler<'b>,
     session: &'b Session,
     turns: Turns,
+    /// The warnings that were printed.
+    warned: Mutex<HashSet<String>>,
     totals: Mutex<Totals>,
 }
 
@@ -297,6 +302,17 @@ impl<'b> Batch<'b> {
         self.tell(&job.name, &done, &*answer, (ended.queued, &others))
     }
 
+    /// Prints those warnings about a job that no earlier job had. Returns all of them for `--json`.
+    fn warn(&self, name: &str, warnings: Vec<String>) -> Vec<String> {
+        let of_job = |warning: &String| format!("{name}: {warning}");
+        let mut warned = lock(&self.warned);
+        let (first, again): (Vec<_>, Vec<_>) =
+            warnings.into_iter().partition(|warning| warned.insert(warning.clone()));
+        let mut all = self.session.tell(first.iter().map(of_job).collect());
+        all.extend(again.iter().map(of_job));
+        all
+    }
+
     /// Reports a job that has ended well.
     fn tell(
         &self,
@@ -306,8 +322,7 @@ impl<'b> Batch<'b> {
         (queued, fused_with): (Duration, &[&str]),
     ) -> Result<()> {
         let session = self.session;
-        let warnings = done.warnings(answer).into_iter();
-        let warnings = session.tell(warnings.map(|it| format!("{name}: {it}")).collect());
+        let warnings = self.warn(name, done.warnings(answer));
         if session.json {
             let summary = answer.summary(self.graph, TOP_DEFAULT, &session.cancel)?;
             return stdout::object(&json::Job {
