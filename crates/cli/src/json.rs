@@ -127,7 +127,8 @@ pub struct BatchEstimate<'a> {
     pub fitting: usize,
     /// Peak of the whole process, about.
     pub peak_memory_bytes: u64,
-    /// All runs one after the other, about; null where one cannot be estimated.
+    /// From the start to the end of the last run if one follows the other, about; null where one
+    /// cannot be estimated.
     pub seconds: Option<Seconds>,
     pub memory_bytes: u64,
 }

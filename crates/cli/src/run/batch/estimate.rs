@@ -39,7 +39,7 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
     }
     needs.sort_by_key(|needs| needs.place);
     let fitting = needs.iter().filter(|needs| needs.run.needed <= budget).count();
-    let seconds: Option<Duration> = runs.iter().map(|run| run.seconds).sum();
+    let seconds = end(&runs);
     let peak = peak(&runs, budget, args.jobs_max.get());
     if session.json {
         session.print_json(&json::BatchEstimate {
@@ -58,7 +58,7 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
         facts.add("budget", report::bytes(budget));
         facts.add("at the peak, about", report::bytes(peak));
         let time = seconds.map_or_else(|| "not known".to_owned(), report::time);
-        facts.add("one after the other, about", time);
+        facts.add("the last one ends after about", time);
         session.print(&format!("all jobs\n{}", facts.to_text()))?;
     }
     match jobs.len() - fitting {
@@ -69,6 +69,8 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
 
 /// What a run of one job or several needs.
 struct RunNeeds {
+    /// When it can begin: the time after which its jobs arrive.
+    after: Duration,
     /// Bytes of a process with this run alone.
     needed: u64,
     /// Bytes that such a process has in common with others: code and tables.
@@ -125,7 +127,7 @@ impl Estimating<'_> {
             let &Member { place, job, ref needs, .. } = member;
             self.of_job((place, job), needs, others(place))
         };
-        Ok((members.iter().map(of_job).collect(), Some(self.of_run(&needs))))
+        Ok((members.iter().map(of_job).collect(), Some(self.of_run(job, &needs))))
     }
 
     fn of_job<'j>(
@@ -135,14 +137,16 @@ impl Estimating<'_> {
         fused_with: Vec<&'j str>,
     ) -> JobNeeds<'j> {
         let (name, algorithm) = (&*job.name, job.request.name);
-        JobNeeds { place, name, algorithm, run: self.of_run(needs), fused_with }
+        JobNeeds { place, name, algorithm, run: self.of_run(job, needs), fused_with }
     }
 
-    fn of_run(&self, needs: &Needs) -> RunNeeds {
+    /// Returns what a run needs, given the first of its jobs.
+    fn of_run(&self, first: &BatchJob, needs: &Needs) -> RunNeeds {
         let &Estimating { ref grouping, args, .. } = self;
         let speed = args.machine.reading.speed(grouping.graph.directory());
         let seconds = needs.seconds(grouping.budget, grouping.threads, &speed);
         RunNeeds {
+            after: first.after,
             needed: needs.needed(),
             overhead: needs.estimate.overhead_bytes,
             layout: needs.estimate.layout_bytes,
@@ -162,6 +166,12 @@ impl JobNeeds<'_> {
             fused_with: &self.fused_with,
         }
     }
+}
+
+/// Returns after how long the last run ends if they go on one after the other, in the order of
+/// arrival, and use the whole machine. `None` if the time of one is not known.
+fn end(runs: &[RunNeeds]) -> Option<Duration> {
+    runs.iter().try_fold(Duration::ZERO, |now, run| Some(now.max(run.after) + run.seconds?))
 }
 
 /// Returns about how many bytes the process takes at its peak, when the `runs_max` runs that need
