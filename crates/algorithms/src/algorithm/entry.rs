@@ -122,11 +122,12 @@ pub(crate) fn table_option_names() -> &'static [&'static str] {
 
 fn option_names<A: Algorithm>() -> Vec<&'static str> {
     let of_tables = if reads_tables::<A>() { table_option_names() } else { &[] };
-    [field_names::<A>(), of_tables].concat()
+    [&A::option_names(), of_tables].concat()
 }
 
-/// Returns the names of the fields of a struct, as its derived `Deserialize` asks for them.
-fn field_names<O: DeserializeOwned>() -> &'static [&'static str] {
+/// Returns the names of the fields of a struct, as its derived `Deserialize` asks for them. A struct
+/// that flattens another asks for none.
+pub(crate) fn field_names<O: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     // This always ends with an error: there is nothing to read.
     let _ = O::deserialize(FieldNames(&mut names));

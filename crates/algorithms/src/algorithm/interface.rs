@@ -10,6 +10,7 @@ use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
 use super::abilities::Abilities;
 use super::description::Description;
+use super::entry::field_names;
 use super::fusing::Fusing;
 use super::work::{Iterations, Work};
 use crate::answer::Answer;
@@ -36,6 +37,11 @@ pub trait Algorithm: Options {
     const FUSING: Option<Fusing<Self>> = None;
     /// What it reads from the files that its options name; `()` if they name none.
     type Files: SideFiles;
+
+    /// Returns the names of its options, in the order of the documentation.
+    fn option_names() -> Vec<&'static str> {
+        field_names::<Self>().to_vec()
+    }
 
     /// Returns how it treats the weights of edges with these options.
     fn weights(&self) -> Weights {

@@ -26,7 +26,7 @@ pub(crate) use arguments::one_of;
 pub use description::{Column, ColumnType, Description};
 pub use direction::EdgeDirection;
 pub use entry::Entry;
-pub(crate) use entry::table_option_names;
+pub(crate) use entry::{field_names, table_option_names};
 pub use family::Family;
 pub use fusing::{Entrance, Fusing, Left, Member, OpenFusing, Width};
 pub(crate) use fusing::{

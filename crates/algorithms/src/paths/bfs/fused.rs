@@ -15,25 +15,26 @@ use super::program::{Parent, Reached};
 use crate::algorithm::{Found, Fusing, Member, Width};
 use crate::error::Result;
 use crate::shared::id_order::with_order_streamed;
-use crate::shared::sources::Sources;
 use crate::shared::together::{self, Together};
 
 /// How searches become one run.
 pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
     widths: &[Width { lanes: together::WIDTH, edge_cost: 2.0 }],
-    can_fuse: |a, b, graph| can_fuse(a, graph) && can_fuse(b, graph) && a.direction == b.direction,
+    can_fuse: |a, b, graph| {
+        can_fuse(a, graph) && can_fuse(b, graph) && a.search.direction == b.search.direction
+    },
     further_passes,
     estimate,
     run,
     open: None,
 };
 
-/// The time of a pass for parents, in visits of a search alone to all edges. It is no fitted rate: on
-/// R-MAT 22 a pass takes some eight times as long as this predicts.
-const PASS_COST: f64 = 4.0;
+/// The time of a pass for parents, in visits of a search alone to all edges, as measured on R-MAT 22.
+/// It is no fitted rate.
+const PASS_COST: f64 = 32.0;
 
 /// Returns whether a search wants no paths to targets, and may scan.
-fn can_fuse(search: &BfsOptions, graph: &Graph) -> bool {
+fn can_fuse(BfsOptions { search, .. }: &BfsOptions, graph: &Graph) -> bool {
     search.targets.is_none()
         && graph.has_short_ids()
         && Directions::from(search.direction).can_scan(graph)
@@ -41,7 +42,7 @@ fn can_fuse(search: &BfsOptions, graph: &Graph) -> bool {
 
 /// Returns the searches that want parents, or those that do not.
 fn searches(members: &[Member<'_, BfsOptions>], with_parents: bool) -> Vec<usize> {
-    let wants = |&search: &usize| members[search].0.parents == with_parents;
+    let wants = |&search: &usize| members[search].0.search.parents == with_parents;
     (0..members.len()).filter(wants).collect()
 }
 
@@ -73,12 +74,13 @@ fn run(
     graph: &Graph,
     options: &RunOptions<'_>,
 ) -> Result<Vec<Result<Found>>> {
-    let sources = members.iter().map(|(search, files)| {
-        let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
-        Ok((sources, search.cutoff.unwrap_or(u32::MAX)))
+    let sources = members.iter().map(|(one, files)| {
+        let sources = one.search.sources(files, graph)?;
+        Ok((sources, one.cutoff.unwrap_or(u32::MAX)))
     });
     let sources: Vec<_> = sources.collect::<Result<_>>()?;
-    let directions = members.first().map_or(Directions::Forward, |(one, _)| one.direction.into());
+    let directions =
+        members.first().map_or(Directions::Forward, |(one, _)| one.search.direction.into());
     let program = Together::<Distances>::new(sources, directions);
     let run_options = &RunOptions { checkpoints: None, ..options.clone() };
     let outcome = tegula_engine::run(graph, program, run_options)?;
@@ -92,7 +94,7 @@ fn run(
     let (mut with_parents, mut distances) = (with_parents.into_iter(), distances.into_iter());
     let found = members.iter().zip(levels).enumerate().map(|(search, ((wanted, _), levels))| {
         let statistics = statistics.of_lane(search, levels);
-        match wanted.parents {
+        match wanted.search.parents {
             true => answer(with_parents.next(), (graph, options), statistics),
             false => answer(distances.next(), (graph, options), statistics),
         }

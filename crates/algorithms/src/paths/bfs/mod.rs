@@ -31,13 +31,13 @@ use serde::{Deserialize, Serialize};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{
-    Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found, Fusing,
-    Weights,
+    Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Weights,
 };
 use crate::error::Result;
 use crate::paths::path_table::{Paths, PathsWanted, Step};
-use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
-use crate::side_table::{TableSource, Tables};
+use crate::paths::search_options::SearchOptions;
+use crate::shared::sources::SearchFiles;
+use crate::side_table::Tables;
 
 use answer::Levels;
 pub use program::{Bfs, Parent, Reached};
@@ -46,62 +46,36 @@ pub use program::{Bfs, Parent, Reached};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct BfsOptions {
-    /// The vertex to start from, as the edge list names it.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    #[serde(default)]
-    #[schemars(extend("format" = "vertex"))]
-    pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as
-    /// inputs are: text, also as .gz and .zst, Parquet, `-`.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    #[serde(default)]
-    pub sources: Option<TableSource>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
-    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
-    /// by source too; either keeps all arrays in memory.
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
-    pub direction: EdgeDirection,
+    /// What all searches have.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub search: SearchOptions,
     /// The greatest number of hops to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOPS"))]
     #[serde(default)]
     pub cutoff: Option<u32>,
-    /// Also find the vertex before each vertex on a shortest path.
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub parents: bool,
-    /// Output the shortest paths to these vertices only: a table with an id in each row.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
-    #[serde(default)]
-    pub targets: Option<TableSource>,
 }
 
 impl BfsOptions {
-    /// What the search reports about paths.
-    fn paths(&self) -> PathsWanted {
-        PathsWanted { parents: self.parents, targets: self.targets.is_some() }
-    }
-
     fn search<P: Parent>(
         &self,
         graph: &Graph,
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.paths().options(graph, options);
-        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let options = &self.search.paths().options(graph, options);
+        let sources = self.search.sources(&files, graph)?;
         let program = Bfs::<P>::new(sources)
             .with_cutoff(self.cutoff.unwrap_or(u32::MAX))
-            .following(self.direction.into());
+            .following(self.search.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
-        if self.targets.is_some() {
+        if self.search.targets.is_some() {
             let reached = outcome.states.into_vec()?;
             let paths = Paths::new(reached, files.targets.vertices, graph, options)?;
             return Ok(Found::new(paths, outcome.statistics));
         }
-        let levels = Levels::new(outcome.states, self.parents, graph, options)?;
+        let levels = Levels::new(outcome.states, self.search.parents, graph, options)?;
         Ok(Found::new(levels, outcome.statistics))
     }
 }
@@ -123,19 +97,22 @@ impl Algorithm for BfsOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
-    const TABLES: &'static [&'static str] = &["sources", "targets"];
+    const TABLES: &'static [&'static str] = SearchOptions::TABLES;
     const FUSING: Option<Fusing<BfsOptions>> = Some(fused::FUSING);
     type Files = SearchFiles;
 
+    fn option_names() -> Vec<&'static str> {
+        SearchOptions::names_with(&["cutoff"])
+    }
+
     fn check(&self) -> Result<()> {
-        check_source(Self::NAME, &self.source, &self.sources)?;
-        self.paths().check(Self::NAME)
+        self.search.check(Self::NAME)
     }
 
     fn edges(&self) -> Edges {
         Edges::Either {
-            directions: self.direction.into(),
-            rows_size: match self.paths().keeps_parents() {
+            directions: self.search.direction.into(),
+            rows_size: match self.search.paths().keeps_parents() {
                 true => tegula_engine::rows_size::<Bfs>,
                 false => tegula_engine::rows_size::<Bfs<()>>,
             },
@@ -143,32 +120,32 @@ impl Algorithm for BfsOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_ref(), self.targets.as_ref(), tables)
+        self.search.read_files(tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        find_source(graph, self.source.as_deref())
+        self.search.check_input(graph)
     }
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
-        let estimate = match (self.paths().keeps_parents(), graph.has_short_ids()) {
+        let estimate = match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Bfs<()>>,
             (true, true) => tegula_engine::estimate_following::<Bfs>,
             (true, false) => tegula_engine::estimate_following::<Bfs<u64>>,
         };
-        let estimate = estimate(graph, self.direction.into(), threads);
-        self.paths().add_to::<Reached>(estimate, files, graph)
+        let estimate = estimate(graph, self.search.direction.into(), threads);
+        self.search.paths().add_to::<Reached>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        match self.paths().keeps_parents() {
+        match self.search.paths().keeps_parents() {
             true => Checkpointing::of::<Bfs>(),
             false => Checkpointing::of::<Bfs<()>>(),
         }
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        match (self.paths().keeps_parents(), graph.has_short_ids()) {
+        match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => self.search::<()>(graph, files, options),
             (true, true) => self.search::<u32>(graph, files, options),
             (true, false) => self.search::<u64>(graph, files, options),

@@ -45,8 +45,9 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::path_table::{Paths, PathsWanted};
-use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
-use crate::side_table::{TableSource, Tables};
+use crate::paths::search_options::SearchOptions;
+use crate::shared::sources::{SearchFiles, Sources};
+use crate::side_table::Tables;
 
 use answer::FoundDistances;
 pub use config::{Method, SsspConfig};
@@ -58,36 +59,15 @@ pub use tree::{Near, SsspTree};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct SsspOptions {
-    /// The vertex to start from, as the edge list names it.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    #[serde(default)]
-    #[schemars(extend("format" = "vertex"))]
-    pub source: Option<String>,
-    /// The vertices to start from, all at once: a table with an id in each row. Tables are read as
-    /// inputs are: text, also as .gz and .zst, Parquet, `-`.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    #[serde(default)]
-    pub sources: Option<TableSource>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
-    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
-    /// by source too; either keeps all arrays in memory.
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
-    pub direction: EdgeDirection,
+    /// What all searches have.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub search: SearchOptions,
     /// The greatest distance to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "DISTANCE"))]
     #[serde(default)]
     pub cutoff: Option<NotNegative>,
-    /// Also find the vertex before each vertex on a shortest path.
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub parents: bool,
-    /// Output the shortest paths to these vertices only: a table with an id in each row.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
-    #[serde(default)]
-    pub targets: Option<TableSource>,
     /// How distances are found. The distances are the same for all methods.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
@@ -152,9 +132,9 @@ fn run_fused(
     graph: &Graph,
     options: &RunOptions<'_>,
 ) -> Result<Vec<Result<Found>>> {
-    let searches = members.iter().map(|(search, files)| {
-        let sources = Sources::find(search.source.as_deref(), files.sources.clone(), graph)?;
-        Ok((sources, search.config()))
+    let searches = members.iter().map(|(one, files)| {
+        let sources = one.search.sources(files, graph)?;
+        Ok((sources, one.config()))
     });
     let found = delta_stepping::run_lanes(graph, searches.collect::<Result<_>>()?, options)?;
     let answer = |found: Result<Distances<States<f64>>>| {
@@ -170,8 +150,8 @@ impl SsspOptions {
     /// edges.
     fn is_by_tiles(&self, graph: &Graph) -> bool {
         self.method == Method::DeltaStepping
-            && self.direction == EdgeDirection::Out
-            && !self.paths().keeps_parents()
+            && self.search.direction == EdgeDirection::Out
+            && !self.search.paths().keeps_parents()
             && graph.manifest().rows.is_none()
     }
 
@@ -180,13 +160,8 @@ impl SsspOptions {
             method: self.method,
             delta: self.delta.map(Positive::get),
             cutoff: self.cutoff.map(NotNegative::get),
-            direction: self.direction,
+            direction: self.search.direction,
         }
-    }
-
-    /// What the search reports about paths.
-    fn paths(&self) -> PathsWanted {
-        PathsWanted { parents: self.parents, targets: self.targets.is_some() }
     }
 
     fn find_tree<N: VertexNumber + Value>(
@@ -195,12 +170,12 @@ impl SsspOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.paths().options(graph, options);
-        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let options = &self.search.paths().options(graph, options);
+        let sources = self.search.sources(&files, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
         let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
         let statistics = found.statistics.clone();
-        if self.targets.is_some() {
+        if self.search.targets.is_some() {
             let steps = found.distances.into_vec()?;
             let paths = Paths::new(steps, files.targets.vertices, graph, options)?;
             return Ok(Found::new(paths, statistics));
@@ -228,7 +203,7 @@ impl Algorithm for SsspOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Used;
-    const TABLES: &'static [&'static str] = &["sources", "targets"];
+    const TABLES: &'static [&'static str] = SearchOptions::TABLES;
     const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
     const FUSING: Option<Fusing<SsspOptions>> = Some(Fusing {
         widths: LANES,
@@ -240,13 +215,16 @@ impl Algorithm for SsspOptions {
     });
     type Files = SearchFiles;
 
+    fn option_names() -> Vec<&'static str> {
+        SearchOptions::names_with(&["cutoff", "method", "delta"])
+    }
+
     fn check(&self) -> Result<()> {
-        check_source(Self::NAME, &self.source, &self.sources)?;
-        self.paths().check(Self::NAME)?;
+        self.search.check(Self::NAME)?;
         let of_buckets = [
             (self.delta.is_some(), "delta"),
-            (self.parents, "parents"),
-            (self.targets.is_some(), "targets"),
+            (self.search.parents, "parents"),
+            (self.search.targets.is_some(), "targets"),
         ];
         let idle = of_buckets.into_iter().find(|(is_given, _)| *is_given);
         match (self.method, idle) {
@@ -259,11 +237,11 @@ impl Algorithm for SsspOptions {
     }
 
     fn edges(&self) -> Edges {
-        let directions = self.direction.into();
+        let directions = self.search.direction.into();
         match self.method {
             Method::DeltaStepping => Edges::Either {
                 directions,
-                rows_size: match self.paths().keeps_parents() {
+                rows_size: match self.search.paths().keeps_parents() {
                     true => tegula_engine::rows_size::<SsspTree>,
                     false => tegula_engine::rows_size::<Sssp>,
                 },
@@ -273,16 +251,16 @@ impl Algorithm for SsspOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        SearchFiles::read(self.sources.as_ref(), self.targets.as_ref(), tables)
+        self.search.read_files(tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        find_source(graph, self.source.as_deref())
+        self.search.check_input(graph)
     }
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
-        let directions = self.direction.into();
-        let of_program = match (self.paths().keeps_parents(), graph.has_short_ids()) {
+        let directions = self.search.direction.into();
+        let of_program = match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Sssp>,
             (true, true) => tegula_engine::estimate_following::<SsspTree>,
             (true, false) => tegula_engine::estimate_following::<SsspTree<u64>>,
@@ -291,12 +269,12 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => of_program(graph, directions, threads),
             Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
-        self.paths().add_to::<Near>(estimate, files, graph)
+        self.search.paths().add_to::<Near>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {
         match self.method {
-            Method::DeltaStepping if self.paths().keeps_parents() => {
+            Method::DeltaStepping if self.search.paths().keeps_parents() => {
                 Checkpointing::of::<SsspTree>()
             }
             Method::DeltaStepping => Checkpointing::of::<Sssp>(),
@@ -314,12 +292,12 @@ impl Algorithm for SsspOptions {
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        match (self.paths().keeps_parents(), graph.has_short_ids()) {
+        match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (true, true) => return self.find_tree::<u32>(graph, files, options),
             (true, false) => return self.find_tree::<u64>(graph, files, options),
             (false, _) => {}
         }
-        let sources = Sources::find(self.source.as_deref(), files.sources, graph)?;
+        let sources = self.search.sources(&files, graph)?;
         let found = run_anywhere(graph, sources, self.config(), options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
@@ -334,7 +312,7 @@ impl HasSmallerRun for SsspOptions {
         threads: usize,
     ) -> Result<Option<LessMemory>> {
         // Delta-stepping needs less only if it can scan with its arrays on disk.
-        let can_scan = Directions::from(self.direction).can_scan(graph);
+        let can_scan = Directions::from(self.search.direction).can_scan(graph);
         if self.method == Method::DeltaStepping || !can_scan {
             return Ok(None);
         }
