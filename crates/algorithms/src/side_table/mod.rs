@@ -9,9 +9,9 @@ mod source;
 mod table_read;
 
 use tegula_engine::{Estimate, RunOptions};
-use tegula_import::input::{VALUES_MAX, ValueColumn, VertexTable};
 use tegula_store::graph::Graph;
 use tegula_store::{At, Result, VertexId};
+use tegula_tables::{VALUES_MAX, ValueColumn, VertexTable};
 
 pub use options::{Missing, TableOptions};
 pub use reading::bad;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::{IdKind, VALUES_MAX, VertexColumns, VertexRow, VertexTable};
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::{
     At, Diagnostic, Error, Hint, OriginalId, Place, Result, Setting, SettingValue, VertexId,
 };
+use tegula_tables::{VALUES_MAX, VertexColumns, VertexRow, VertexTable};
 
 use super::options::Missing;
 use super::table_read::TableRead;
@@ -34,7 +34,7 @@ pub(super) fn read<V: RowVisitor>(
     let path = source.name();
     let ids = graph.original_ids()?;
     let columns = VertexColumns {
-        ids: if ids.are_strings() { IdKind::String } else { IdKind::Integer },
+        has_integer_ids: !ids.are_strings(),
         id_names: V::ID_NAMES,
         values: V::COLUMNS,
         has_header: options.header,

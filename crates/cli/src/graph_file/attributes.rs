@@ -8,10 +8,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use tegula_algorithms::answer::{RowSink, Table};
 use tegula_engine::{Graph, overhead, room_for_result};
-use tegula_import::input::{AttributeRow, AttributeTable};
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::{IdType, OriginalIds, Strings};
 use tegula_store::{At, Error, Place, Result};
+use tegula_tables::{AttributeRow, AttributeTable};
 
 use super::kind::Kind;
 use super::syntax::Attribute;

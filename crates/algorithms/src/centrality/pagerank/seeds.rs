@@ -1,7 +1,7 @@
 //! The vertices to which a personalized run jumps.
 
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::{At, Result, VertexId};
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
 use crate::error::is_weight;

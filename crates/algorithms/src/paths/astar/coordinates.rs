@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::graph::OriginalIds;
 use tegula_store::{At, Error, OriginalId, Result};
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Missing, Row, RowVisitor, TableSource, Tables, bad};

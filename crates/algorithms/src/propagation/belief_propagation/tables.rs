@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tegula_import::input::{Presence, ValueColumn, read_text};
 use tegula_store::{At, Result, VertexId};
+use tegula_tables::{Presence, ValueColumn, read_text};
 
 use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};

@@ -19,9 +19,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::read_text;
 use tegula_machine::counted;
 use tegula_store::{At, Error, Result};
+use tegula_tables::read_text;
 
 use super::model::{Model, Potentials, Side};
 use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
