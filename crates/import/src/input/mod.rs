@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use tegula_machine::count;
 use tegula_machine::threads::{Cancel, Progress};
 use tegula_store::{Diagnostic, Error, Hint, Result};
+use tegula_tables::read::bad_file;
 
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
@@ -47,7 +48,6 @@ pub use noted::Noted;
 pub use options::{IdKind, InputOptions, PairWidth};
 use reader::{Emit, Sizes};
 pub use tegula_tables::read::Format;
-use tegula_tables::read::bad_file;
 pub use tegula_tables::read::text::Delimiter;
 pub(crate) use vertex_set::VertexSet;
 pub use vertex_set::Vertices;

@@ -45,7 +45,7 @@ impl Properties {
         }
     }
 
-    /// The path of the properties of a file of coded adjacency lists.
+    /// Returns the path of the properties that describe a file of coded lists.
     pub fn beside(lists: &Path) -> PathBuf {
         lists.with_extension("properties")
     }

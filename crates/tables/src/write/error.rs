@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 
 use super::table_format::TableFormat;
 
-/// Shorthand for results of this crate.
+/// Shorthand for results of writing.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a table was not written. What to do instead depends on the face, so each face words it.
