@@ -32,16 +32,6 @@ mod error {
     }
 }
 
-mod side_table {
-    use std::path::Path;
-
-    use tegula_store::{At, Diagnostic, Error, Place};
-
-    pub fn bad(path: &Path, at: At, detail: impl Into<Diagnostic>) -> Error {
-        Error::bad_input(Place { file: path.to_owned(), at }, detail)
-    }
-}
-
 fuzz_target!(|data: &[u8]| {
     let path = put("model.uai", data);
     let Some(model) = answer(UaiModel::read(&path, RUN_OVERHEAD + (1 << 20))) else { return };

@@ -4,10 +4,8 @@ use std::panic;
 use std::path::Path;
 use std::sync::Once;
 
-use tegula_import::input::{
-    AttributeTable, IdKind, Presence, ValueColumn, VertexColumns, VertexTable,
-};
 use tegula_machine::threads::{Cancel, is_in_foreign_code};
+use tegula_tables::{AttributeTable, Presence, ValueColumn, VertexColumns, VertexTable};
 
 use crate::{answer, choice, edges, put};
 
@@ -76,7 +74,7 @@ fn forgive_foreign_panics() {
 /// Reads a table of vertices, whose columns `choice` chooses.
 pub fn vertices(path: &Path, choice: u8) {
     let columns = VertexColumns {
-        ids: if choice >> 2 & 1 == 1 { IdKind::String } else { IdKind::Integer },
+        has_integer_ids: choice >> 2 & 1 == 0,
         id_names: VertexTable::ID_NAMES,
         values: VALUES[usize::from(choice & 3)],
         has_header: choice >> 3 & 1 == 1,

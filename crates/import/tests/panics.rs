@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, StringArray, UInt64Array};
-use input_support::{folder, import, put, put_table};
+use input_support::{folder, import};
 use tegula_import::input::InputOptions;
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::is_in_foreign_code;
 use tegula_store::Error;
+use tegula_testkit::input_files::{put, put_table};
 
 /// Panics that a user would be told of.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());

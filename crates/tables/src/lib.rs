@@ -1,8 +1,14 @@
-//! Tables in files and streams: CSV, TSV, Parquet, Arrow and NPY.
+//! Tables in files and streams. Text and Parquet are read; CSV, TSV, Parquet, Arrow and NPY are
+//! written.
 //!
-//! A table is passed on in chunks of Arrow. [`FileFormat::writer`] makes the writer of a format,
-//! which takes them as a [`RowSink`]. It writes to an [`Output`]: a [`NewFile`], which appears
-//! under its name only when it is complete, or a [`Stream`] around any writer.
+//! **Reading.** A [`VertexTable`] has a row for each vertex that an option names, and is read for a
+//! few columns. Of an [`AttributeTable`], all columns are read, whatever their names. Both hand out
+//! their rows one by one. The parts that they are made of are in [`read`], since readers of edges
+//! are made of them, too.
+//!
+//! **Writing.** A table is passed on in chunks of Arrow. [`FileFormat::writer`] makes the writer of
+//! a format, which takes them as a [`RowSink`]. It writes to an [`Output`]: a [`NewFile`], which
+//! appears under its name only when it is complete, or a [`Stream`] around any writer.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -27,27 +33,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod arrow;
-mod compress;
-mod decimal;
-mod error;
-mod file_format;
-mod new_file;
-mod npy;
-mod output;
-mod parquet;
-mod place;
-mod row_writer;
-mod table_format;
-mod text;
+mod compression;
+pub mod read;
+mod write;
 
-pub use compress::{Compression, Compressor, lower_name};
-pub use decimal::{append_float, decimal};
-pub use error::{Error, Result};
-pub use file_format::FileFormat;
-pub use new_file::NewFile;
-pub use output::{Output, Stream};
-pub use place::{check_is_in_no_graph, check_is_new, check_parent, parent};
-pub use row_writer::{RowSink, RowWriter};
-pub use table_format::{TAB, TableFormat};
-pub use text::{ROWS_PER_PART, TextRows, quoted_cell};
+pub use compression::{Compression, lower_name};
+pub use read::attributes::{AttributeRow, AttributeTable};
+pub use read::vertices::{
+    Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
+};
+pub use read::whole_text::read_text;
+pub use write::compressor::Compressor;
+pub use write::decimal::{append_float, decimal};
+pub use write::error::{Error, Result};
+pub use write::file_format::FileFormat;
+pub use write::new_file::NewFile;
+pub use write::output::{Output, Stream};
+pub use write::place::{check_is_in_no_graph, check_is_new, check_parent, parent};
+pub use write::row_writer::{RowSink, RowWriter};
+pub use write::table_format::{TAB, TableFormat};
+pub use write::text::{ROWS_PER_PART, TextRows, quoted_cell};

@@ -17,6 +17,7 @@
 //! * [`edge_stream`]: edges in files, for yardsticks that work from disk;
 //! * [`data`], [`facts`], [`graphalytics`]: real graphs with known answers;
 //! * [`scratch`]: folders that vanish;
+//! * [`input_files`]: files for tests of readers;
 //! * [`memory_group`]: limits of memory that the kernel enforces;
 //! * [`power_loss`]: what a crash may leave of a folder;
 //! * [`manifest`]: manifests with deliberate changes;
@@ -39,6 +40,7 @@ pub mod graph;
 pub mod graphalytics;
 pub mod grid_stream;
 pub mod hilbert_loop;
+pub mod input_files;
 pub mod manifest;
 pub mod matching;
 pub mod memory_group;

@@ -17,7 +17,7 @@ const HOUSE: &[Floor] = &[
     Floor { name: "tegula-machine", may_use: &[] },
     Floor { name: "tegula-store", may_use: &["tegula-machine"] },
     Floor { name: "tegula-tables", may_use: &["tegula-store", "tegula-machine"] },
-    Floor { name: "tegula-import", may_use: &["tegula-store", "tegula-machine"] },
+    Floor { name: "tegula-import", may_use: &["tegula-tables", "tegula-store", "tegula-machine"] },
     Floor { name: "tegula-comm", may_use: &[] },
     Floor { name: "tegula-engine", may_use: &["tegula-store", "tegula-machine", "tegula-comm"] },
     Floor {

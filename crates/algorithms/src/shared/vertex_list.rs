@@ -1,8 +1,8 @@
 //! Lists of vertices from tables.
 
 use tegula_engine::VertexId;
-use tegula_import::input::ValueColumn;
 use tegula_store::Result;
+use tegula_tables::ValueColumn;
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};

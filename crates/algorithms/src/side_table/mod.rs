@@ -9,12 +9,12 @@ mod source;
 mod table_read;
 
 use tegula_engine::{Estimate, RunOptions};
-use tegula_import::input::{VALUES_MAX, ValueColumn, VertexTable};
 use tegula_store::graph::Graph;
-use tegula_store::{At, Result, VertexId};
+use tegula_store::{Result, VertexId};
+use tegula_tables::read::bad_file;
+use tegula_tables::{VALUES_MAX, ValueColumn, VertexTable};
 
 pub use options::{Missing, TableOptions};
-pub use reading::bad;
 pub use source::{LocalPaths, TableSource, TableSources};
 pub use table_read::TableRead;
 
@@ -94,7 +94,7 @@ impl<'a> Tables<'a> {
         if source.is_standard_input() && std::mem::replace(&mut self.is_standard_input_taken, true)
         {
             let detail = "standard input can be read only once, and another option names it too";
-            return Err(bad(source.name(), At::File, detail));
+            return Err(bad_file(source.name(), detail));
         }
         let (read, size) = reading::read(self, option, source, visitor)?;
         self.read.push(read);

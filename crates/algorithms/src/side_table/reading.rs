@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::{IdKind, VALUES_MAX, VertexColumns, VertexRow, VertexTable};
 use tegula_store::graph::{Graph, OriginalIds};
 use tegula_store::{
-    At, Diagnostic, Error, Hint, OriginalId, Place, Result, Setting, SettingValue, VertexId,
+    At, Diagnostic, Error, Hint, OriginalId, Result, Setting, SettingValue, VertexId,
 };
+use tegula_tables::read::{bad_at, bad_file};
+use tegula_tables::{VALUES_MAX, VertexColumns, VertexRow, VertexTable};
 
 use super::options::Missing;
 use super::table_read::TableRead;
@@ -34,7 +35,7 @@ pub(super) fn read<V: RowVisitor>(
     let path = source.name();
     let ids = graph.original_ids()?;
     let columns = VertexColumns {
-        ids: if ids.are_strings() { IdKind::String } else { IdKind::Integer },
+        has_integer_ids: !ids.are_strings(),
         id_names: V::ID_NAMES,
         values: V::COLUMNS,
         has_header: options.header,
@@ -72,14 +73,9 @@ pub(super) fn read<V: RowVisitor>(
             graph.directory().display(),
             read.missing()
         );
-        return Err(bad(path, At::File, detail));
+        return Err(bad_file(path, detail));
     }
     Ok((read, reading_size + visitor.size() + BLOCK_SIZE_MIN))
-}
-
-/// Returns the error for a file with wrong content.
-pub fn bad(path: &Path, at: At, detail: impl Into<Diagnostic>) -> Error {
-    Error::bad_input(Place { file: path.to_owned(), at }, detail)
 }
 
 /// The memory for reading a table.
@@ -187,7 +183,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
         for (index, (row, vertex)) in block.rows.iter().zip(found).enumerate() {
             let other = others.get(index).copied().flatten();
             let taken = self.take(&block, row, [vertex, other], is_first);
-            taken.map_err(|problem| bad(self.path, row.at, problem))?;
+            taken.map_err(|problem| bad_at(self.path, row.at, problem))?;
             is_first &= row.is_like_comment;
         }
         block.text.clear();

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_import::input::{VertexColumns, VertexTable};
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
+use tegula_tables::{VertexColumns, VertexTable};
 
 /// The name of a table or of another file that an option asks for. Only a face knows what it stands
 /// for: on the command line, a path. A service must not open a path that a request names.

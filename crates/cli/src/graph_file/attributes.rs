@@ -8,10 +8,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use tegula_algorithms::answer::{RowSink, Table};
 use tegula_engine::{Graph, overhead, room_for_result};
-use tegula_import::input::{AttributeRow, AttributeTable};
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::{IdType, OriginalIds, Strings};
-use tegula_store::{At, Error, Place, Result};
+use tegula_store::{At, Error, Result};
+use tegula_tables::read::{bad_at, bad_file};
+use tegula_tables::{AttributeRow, AttributeTable};
 
 use super::kind::Kind;
 use super::syntax::Attribute;
@@ -92,7 +93,7 @@ impl Attributes {
                     "an attribute `{name}` is in {} already; give the column another name",
                     before.join(" or ")
                 );
-                return Err(bad(file, At::File, detail));
+                return Err(bad_file(file, detail));
             }
             let places = vec![None; vertex_count];
             self.columns.push(Column {
@@ -269,11 +270,11 @@ impl TableRows<'_> {
             let detail = format!(
                 "this line begins as a comment does, and `{id}` is a vertex; put the id in quotes"
             );
-            return Err(bad(self.file, row.at, detail));
+            return Err(bad_at(self.file, row.at, detail));
         }
         if std::mem::replace(&mut self.is_told[index], true) {
             let detail = format!("the vertex `{id}` has a row already");
-            return Err(bad(self.file, row.at, detail));
+            return Err(bad_at(self.file, row.at, detail));
         }
         for (column, cell) in self.columns.iter_mut().zip(row.cells) {
             let Some(cell) = cell else { continue };
@@ -295,16 +296,12 @@ impl TableRows<'_> {
             let graph = self.graph.directory().display();
             if !self.listed.takes(id) {
                 let detail = format!("{graph} has no vertex `{id}`, as its ids are integers");
-                return Err(bad(self.file, at, detail));
+                return Err(bad_at(self.file, at, detail));
             }
             if vertex.is_none() {
-                return Err(bad(self.file, at, format!("{graph} has no vertex `{id}`")));
+                return Err(bad_at(self.file, at, format!("{graph} has no vertex `{id}`")));
             }
         }
         Ok(())
     }
-}
-
-fn bad(file: &Path, at: At, detail: String) -> Error {
-    Error::bad_input(Place { file: file.to_owned(), at }, detail)
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use tegula_store::{Diagnostic, Hint, Setting};
+use tegula_tables::read::usual;
 
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
@@ -318,19 +319,7 @@ fn indices(names: &[String], is_meant: impl Fn(&String) -> bool) -> Vec<usize> {
     (0..names.len()).filter(|&index| is_meant(&names[index])).collect()
 }
 
-/// Returns a name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
-/// `:start_id`, `weight:float` becomes `weight`.
-pub(super) fn usual(name: &str) -> String {
-    let name = name.to_lowercase();
-    for id in [":start_id", ":end_id"] {
-        if name.contains(id) {
-            return id.to_owned();
-        }
-    }
-    name.split(':').next().unwrap_or_default().trim().to_owned()
-}
-
-/// The same without what may follow the name of an end: `FromNodeId` and `from_id` become `from`. A
+/// Returns a [`usual`] name without what may follow the name of an end: `FromNodeId` and `from_id` become `from`. A
 /// rest of one letter does not count: `uid` is not `u`.
 fn without_id(name: &str) -> String {
     const SUFFIXES: [&str; 4] = ["nodeid", "vertexid", "node", "id"];

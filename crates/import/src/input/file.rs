@@ -1,28 +1,26 @@
 //! Finds the files of an input and what each contains.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use tegula_machine::threads::Cancel;
 use tegula_store::{Diagnostic, Error, Hint, Result};
+use tegula_tables::Compression;
+use tegula_tables::read::{
+    Ending, Format, InputStream, Name, Opened, Properties, Stored, XmlForm, bad_file,
+};
 
 use super::balance::Balance;
 use super::columns::ColumnsTaken;
-use super::file_name::{Ending, Name};
-use super::options::{Format, IdKind, InputOptions, PairWidth};
+use super::options::{IdKind, InputOptions, PairWidth};
 use super::parquet::Table;
 use super::preamble::Preamble;
-use super::reader::{Emit, Reader, bad_file, not_opened};
-use super::stream::{Compression, Patient, Stream};
+use super::reader::{Emit, Reader};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
-use super::xml_form::XmlForm;
-use super::{bvgraph, folder, gapbs, graphalytics, pairs, parquet, properties, xml};
+use super::{bvgraph, folder, gapbs, graphalytics, pairs, parquet, xml};
 use crate::settings::IDS_STRING;
 
 /// One file of an input.
@@ -51,82 +49,7 @@ enum Source {
     /// A regular file, which can be opened again.
     File { bytes: u64, compression: Compression },
     /// Standard input or a pipe; `None` once it was read.
-    Once(Mutex<Option<Stream>>),
-}
-
-/// A file or a stream that was opened.
-pub(super) struct Opened {
-    /// Its format, never [`Format::Auto`].
-    pub format: Format,
-    pub stored: Stored,
-}
-
-/// How a file or a stream is stored.
-pub(super) enum Stored {
-    /// A regular file, which can be opened again.
-    File { bytes: u64, compression: Compression },
-    /// Standard input or a pipe, which can be read once.
-    Once(Stream),
-}
-
-impl Opened {
-    /// Opens `path`, where `-` is standard input, and finds its format unless `wanted` gives it.
-    /// `window_log_max` is that of [`Stream::new`].
-    pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Opened> {
-        if path.as_os_str() == "-" {
-            let input = io::stdin().as_fd().try_clone_to_owned();
-            let input = input.map_err(Error::io("open", path))?;
-            let input = Box::new(Patient::new(input.into(), cancel));
-            return Opened::once(path, input, wanted, window_log_max);
-        }
-        // Opening a pipe without a writer would block.
-        let unblocked = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-        let opened = File::options().read(true).custom_flags(unblocked).open(path);
-        let mut file = opened.map_err(|error| not_opened(path, error))?;
-        let metadata = file.metadata().map_err(Error::io("read", path))?;
-        if !metadata.is_file() {
-            let input = Box::new(Patient::new(file, cancel));
-            return Opened::once(path, input, wanted, window_log_max);
-        }
-        let mut head = [0; HEAD_BYTES];
-        let filled = fill(&mut file, &mut head).map_err(Error::io("read", path))?;
-        let head = &head[..filled];
-        let compression = Compression::of_ending(path).unwrap_or(Compression::of_content(head));
-        if let Some(detail) = compression.mismatch(head) {
-            return Err(bad_file(path, detail));
-        }
-        let format = match wanted {
-            Format::Auto => detect(path, head),
-            given => given,
-        };
-        if !format.may_be_compressed() && compression != Compression::None {
-            return Err(bad_file(path, "only text may be compressed; decompress the file first"));
-        }
-        Ok(Opened { format, stored: Stored::File { bytes: metadata.len(), compression } })
-    }
-
-    /// Makes a stream of the text from `reader`.
-    fn once(
-        path: &Path,
-        mut reader: Box<dyn Read + Send>,
-        wanted: Format,
-        window_log_max: u32,
-    ) -> Result<Opened> {
-        let format = match wanted {
-            Format::Auto => Format::Text,
-            _ if wanted.is_text() => wanted,
-            _ => return Err(bad_file(path, STREAM_REFUSAL)),
-        };
-        let mut head = [0; Compression::MAGIC_BYTES];
-        let filled = fill(&mut reader, &mut head).map_err(Error::io("read", path))?;
-        if head[..filled].starts_with(parquet::MAGIC) {
-            return Err(bad_file(path, STREAM_REFUSAL));
-        }
-        let compression = Compression::of_content(&head[..filled]);
-        let whole = io::Cursor::new(head).take(filled as u64).chain(reader);
-        let stream = Stream::new(path, Box::new(whole), compression, window_log_max)?;
-        Ok(Opened { format, stored: Stored::Once(stream) })
-    }
+    Once(Mutex<Option<InputStream>>),
 }
 
 impl InputFile {
@@ -182,7 +105,7 @@ impl InputFile {
                 return Err(bad_file(&path, "this is not a file of edges"));
             }
             _ => {
-                let mut stream = Stream::open(&path, compression, options.window_log_max())?;
+                let mut stream = InputStream::open(&path, compression, options.window_log_max())?;
                 let sniffed = text::sniff(&path, &mut stream, opened.format, options)?;
                 preamble = sniffed.preamble;
                 Kind::Text(sniffed.dialect)
@@ -310,10 +233,10 @@ impl InputFile {
         }
     }
 
-    fn stream(&self) -> Result<Stream> {
+    fn stream(&self) -> Result<InputStream> {
         match &self.source {
             Source::File { compression, .. } => {
-                Stream::open(&self.path, *compression, Stream::WINDOW_LOG_MAX)
+                InputStream::open(&self.path, *compression, InputStream::WINDOW_LOG_MAX)
             }
             Source::Once(stream) => {
                 let taken = stream.lock().ok().and_then(|mut stream| stream.take());
@@ -322,12 +245,6 @@ impl InputFile {
         }
     }
 }
-
-/// The refusal of a stream where a format is read twice or out of order.
-const STREAM_REFUSAL: &str = "this format cannot be read from a stream; give it as a file";
-
-/// Bytes at the start of a file that show its format.
-const HEAD_BYTES: usize = 512;
 
 /// Returns the files of edges that `paths` name, and adds the lists of vertices to `vertices`.
 pub(super) fn resolve(
@@ -382,11 +299,11 @@ fn file_of_properties(
     options: &InputOptions,
     vertices: &mut VertexSet,
 ) -> Result<InputFile> {
-    let told = properties::Properties::read(path)?;
+    let told = Properties::read(path)?;
     let is_of_webgraph = match options.format {
         Format::BvGraph => true,
         Format::Graphalytics => false,
-        _ => bvgraph::Layout::is_of(&told),
+        _ => told.are_of_webgraph(),
     };
     if is_of_webgraph {
         let options = InputOptions { format: Format::BvGraph, ..options.clone() };
@@ -438,32 +355,4 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
         }
     }
     Ok(ids)
-}
-
-/// Finds the format of a file from its ending, or else from its first bytes.
-fn detect(path: &Path, head: &[u8]) -> Format {
-    match Name::of(path).ending() {
-        Ending::Format(Format::Metis) if bvgraph::Layout::is_at(path) => Format::BvGraph,
-        Ending::Format(format) => format,
-        Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {
-            Format::Parquet
-        }
-        Ending::Other(_) | Ending::Number | Ending::None => {
-            XmlForm::of_content(head).map_or(Format::Text, XmlForm::format)
-        }
-    }
-}
-
-/// Fills `space`, or as much of it as `reader` has bytes for.
-fn fill(reader: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < space.len() {
-        match reader.read(&mut space[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

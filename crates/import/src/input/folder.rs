@@ -4,10 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_store::{Action, Diagnostic, Error, Hint, Result, graph};
+use tegula_tables::read::{Ending, Format, Name, bad_file};
 
-use super::file_name::{Ending, Name};
-use super::options::Format;
-use super::reader::bad_file;
 use crate::settings::FORMAT;
 
 /// Returns the files in a folder and its subfolders, ordered by name.

@@ -15,12 +15,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tegula_store::{At, Diagnostic, Error, Hint, Result};
+use tegula_tables::read::{bad_at, bad_file};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::chunk::Ends;
 use super::options::InputOptions;
 use super::preamble::Preamble;
-use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
+use super::reader::{Emit, Part, Reader, Space};
 use crate::settings::WEIGHTED;
 
 /// What a file contains, and where.

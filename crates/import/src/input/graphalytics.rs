@@ -12,9 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use tegula_store::Result;
-
-use super::properties;
-use super::reader::bad_file;
+use tegula_tables::read::{self, bad_file};
 
 /// The properties that are read.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,18 +31,17 @@ pub(super) struct Properties {
 
 impl Properties {
     /// Interprets the properties in the file at `path`, to which the names of files are relative.
-    pub fn of(path: &Path, told: &properties::Properties) -> Result<Properties> {
+    pub fn of(path: &Path, told: &read::Properties) -> Result<Properties> {
         let folder = path.parent().unwrap_or(Path::new(""));
         Properties::of_folder(folder, told).map_err(|problem| bad_file(path, problem))
     }
 
-    fn of_folder(folder: &Path, told: &properties::Properties) -> Result<Properties, String> {
+    fn of_folder(folder: &Path, told: &read::Properties) -> Result<Properties, String> {
         let found = |name: &str| {
             let is_it = |key: &str| {
                 key.strip_prefix("graph.").and_then(|key| key.strip_suffix(name)).is_some()
             };
-            let several =
-                |properties::Several| format!("it has several lines `graph.NAME{name} = ..`");
+            let several = |read::Several| format!("it has several lines `graph.NAME{name} = ..`");
             told.only(is_it).map_err(several)
         };
         let value = |name: &str| {
@@ -96,9 +93,8 @@ mod tests {
             vertex_count: None,
             edge_count: Some(7),
         };
-        let parse = |text: &str| {
-            Properties::of_folder(Path::new("d"), &properties::Properties::parse(text))
-        };
+        let parse =
+            |text: &str| Properties::of_folder(Path::new("d"), &read::Properties::parse(text));
         assert_eq!(parse(text), Ok(expected));
         for (from, to, problem) in [
             ("false", "no", "neither true nor false"),

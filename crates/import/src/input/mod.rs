@@ -7,19 +7,15 @@
 //!
 //! `CONTRIBUTING.md` lists the files that a new format changes.
 //!
-//! A [`VertexTable`] has a row for each vertex that an option of a run names; the same code reads
-//! it. Of an [`AttributeTable`] all columns are read, whatever their names.
+//! Files are opened, recognised and cut into lines and fields by [`tegula_tables::read`], which
+//! reads tables of vertices in the same way.
 
-mod attribute_columns;
-mod attribute_parquet;
-mod attribute_table;
 mod bad_rows;
 mod balance;
 mod bvgraph;
 mod chunk;
 mod columns;
 mod file;
-mod file_name;
 mod folder;
 mod gapbs;
 mod graphalytics;
@@ -27,22 +23,14 @@ mod noted;
 mod options;
 mod pairs;
 mod parquet;
-mod parquet_columns;
 mod preamble;
-mod properties;
 mod reader;
-mod stream;
 #[cfg(test)]
 mod tests;
 mod text;
-mod vertex_columns;
-mod vertex_parquet;
 mod vertex_set;
-mod vertex_table;
-mod whole_text;
 mod work;
 mod xml;
-mod xml_form;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -50,21 +38,19 @@ use std::path::{Path, PathBuf};
 use tegula_machine::count;
 use tegula_machine::threads::{Cancel, Progress};
 use tegula_store::{Diagnostic, Error, Hint, Result};
+use tegula_tables::read::bad_file;
 
-pub use attribute_columns::AttributeRow;
-pub use attribute_table::AttributeTable;
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, ColumnsTaken};
 use file::InputFile;
 pub use noted::Noted;
-pub use options::{Delimiter, Format, IdKind, InputOptions, PairWidth};
-use reader::{Emit, Sizes, bad_file};
-pub use vertex_columns::{Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
+pub use options::{IdKind, InputOptions, PairWidth};
+use reader::{Emit, Sizes};
+pub use tegula_tables::read::Format;
+pub use tegula_tables::read::text::Delimiter;
 pub(crate) use vertex_set::VertexSet;
 pub use vertex_set::Vertices;
-pub use vertex_table::VertexTable;
-pub use whole_text::read_text;
 pub use work::LineNotes;
 
 use crate::settings::{ALLOW_EMPTY, UNDIRECTED};

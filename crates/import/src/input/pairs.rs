@@ -14,11 +14,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tegula_store::{At, Diagnostic, Error, Hint, Result};
+use tegula_tables::read::{bad_at, bad_file};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::chunk::Ends;
 use super::options::PairWidth;
-use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
+use super::reader::{Emit, Part, Reader, Space};
 use crate::settings::WEIGHTED;
 
 /// A file of raw pairs that is being read.

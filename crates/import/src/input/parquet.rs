@@ -1,19 +1,17 @@
 //! Apache Parquet tables. Each worker decodes its own row groups.
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::guarded_foreign;
 use tegula_store::{At, Diagnostic, Error, Result};
+use tegula_tables::read::parquet::{failure, footer, is_string, panicked};
+use tegula_tables::read::{bad_at, bad_file};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-    ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use ::parquet::errors::ParquetError;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -23,10 +21,7 @@ use arrow_schema::DataType;
 use super::chunk::{Ends, Span, StringColumn};
 use super::columns::{Columns, ColumnsTaken};
 use super::options::{IdKind, InputOptions};
-use super::reader::{Emit, Part, Reader, Space, bad_at, bad_file};
-
-/// The first bytes of a Parquet file.
-pub(super) const MAGIC: &[u8] = b"PAR1";
+use super::reader::{Emit, Part, Reader, Space};
 
 /// Bytes that a worker needs for the pages and batches of three columns.
 pub(super) const WORKER_BYTES_MIN: u64 = 8 << 20;
@@ -47,11 +42,7 @@ impl Table {
     pub fn open(path: &Path, options: &InputOptions) -> Result<Table> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
-        let metadata = guarded_foreign(|| {
-            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-                .map_err(|error| failure(path, error))
-        });
-        let metadata = metadata.map_err(|error| panicked(path, At::File, error))?;
+        let metadata = footer(path, &file)?;
         let names: Vec<String> =
             metadata.schema().fields().iter().map(|field| field.name().clone()).collect();
         let columns =
@@ -125,15 +116,6 @@ impl Table {
     fn bytes_until(&self, rows: u64) -> u64 {
         let bytes = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
         bytes as u64
-    }
-}
-
-/// Whether a column holds strings. Bytes count too, because some writers do not mark UTF-8.
-pub(super) fn is_string(kind: &DataType) -> bool {
-    match kind {
-        DataType::Dictionary(_, values) => is_string(values),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
-        kind => kind.is_string(),
     }
 }
 
@@ -337,26 +319,4 @@ fn strings<'a>(array: &'a ArrayRef, spans: &'a mut Vec<Span>) -> StringColumn<'a
         array.value_offsets().windows(2).map(|pair| Span::of(pair[0] as usize..pair[1] as usize)),
     );
     StringColumn::new(array.value_data(), spans)
-}
-
-/// Turns an error of the Parquet library into one about the file.
-pub(super) fn failure(path: &Path, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
-            Ok(error) if error.raw_os_error().is_some() => Error::io("read", path)(*error),
-            Ok(error) => bad_file(path, format!("not a whole Parquet file: {error}")),
-            Err(cause) => bad_file(path, format!("not a whole Parquet file: {cause}")),
-        },
-        error => bad_file(path, format!("not a whole Parquet file: {error}")),
-    }
-}
-
-/// Turns a panic of the library into an error about the file: it panics on some damaged files.
-pub(super) fn panicked(path: &Path, at: At, error: Error) -> Error {
-    match error {
-        Error::Machine(MachineError::WorkerFailed { detail }) => {
-            bad_at(path, at, format!("not a whole Parquet file: {detail}"))
-        }
-        error => error,
-    }
 }

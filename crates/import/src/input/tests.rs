@@ -1,7 +1,7 @@
 //! Tests that need private parts: block boundaries, streams, and buffers smaller than users can
 //! set.
 
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
 use tegula_store::{At, Diagnostic, Error, Hint, Place, Result};
+use tegula_testkit::input_files::gzip;
 
 use super::reader::Sizes;
 use super::{EdgeChunk, Ends, Format, IdKind, Input, InputOptions};
@@ -137,9 +138,7 @@ fn a_stream_that_breaks_off_is_reported_after_the_faults_before_it() {
 
 #[test]
 fn a_compressed_stream_is_recognised_and_can_be_read_once() {
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(LINES.as_bytes()).expect("memory takes it");
-    let stored = gzip.finish().expect("memory takes it");
+    let stored = gzip(LINES.as_bytes());
     let input = Input::from_reader(Box::new(Cursor::new(stored)), &InputOptions::default())
         .expect("a text");
     assert_eq!(input.total_bytes(), None);

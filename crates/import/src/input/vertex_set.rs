@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use tegula_machine::threads::Cancel;
 use tegula_machine::{count as digits, counted};
 use tegula_store::{At, Diagnostic, Error, Hint, Result};
+use tegula_tables::read::{bad_at, bad_file};
+use tegula_tables::{VertexColumns, VertexTable};
 
 use super::options::IdKind;
-use super::reader::{bad_at, bad_file};
 use super::text::{check_spelling, integer};
-use super::vertex_columns::VertexColumns;
-use super::vertex_table::VertexTable;
 use super::xml;
 use crate::settings::IDS_STRING;
 
@@ -186,7 +185,7 @@ impl List {
             }
         };
         let columns = VertexColumns {
-            ids,
+            has_integer_ids: ids == IdKind::Integer,
             id_names: VertexTable::ID_NAMES,
             values: &[],
             has_header: false,

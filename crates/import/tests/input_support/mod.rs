@@ -1,14 +1,9 @@
 //! Helpers that the tests of the input readers share.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use parquet::arrow::ArrowWriter;
-use parquet::file::properties::WriterProperties;
 use tegula_import::input::{ColumnChoice, EdgeChunk, Ends, Input, InputOptions};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::Result;
@@ -51,38 +46,8 @@ pub fn import(path: &Path, options: &InputOptions) -> Result<Vec<Edge>> {
     read(&Input::resolve(&[path.to_owned()], options)?)
 }
 
-pub fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(bytes).expect("memory takes it");
-    encoder.finish().expect("memory takes it")
-}
-
-pub fn put(folder: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, bytes).expect("the temporary folder is writable");
-    path
-}
-
 pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
-}
-
-pub fn put_table(
-    folder: &TempDir,
-    name: &str,
-    columns: Vec<(&str, ArrayRef)>,
-    group_rows: usize,
-) -> PathBuf {
-    let path = folder.path().join(name);
-    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
-    let properties =
-        WriterProperties::builder().set_max_row_group_row_count(Some(group_rows)).build();
-    let file = fs::File::create(&path).expect("the temporary folder is writable");
-    let mut writer =
-        ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("a known schema");
-    writer.write(&batch).expect("the disk takes it");
-    writer.close().expect("the disk takes it");
-    path
 }
 
 /// The choice of a column by its name.

@@ -4,11 +4,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::input_support::{folder, put};
+use crate::input_support::folder;
 use tegula_import::settings::UNDIRECTED;
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::{Error, Hint, Result};
+use tegula_testkit::input_files::put;
 
 fn import_lists(path: &Path, weighted: bool, threads: usize) -> Result<ImportReport> {
     let folder = folder();

@@ -1,9 +1,10 @@
 //! How many edges of a list stand both ways, which matters if the graph is to be undirected.
 
-use crate::input_support::{folder, put};
+use crate::input_support::folder;
 use tegula_import::settings::DROP_DUPLICATES;
 use tegula_import::{Combine, ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
+use tegula_testkit::input_files::put;
 
 fn import_text(text: &str, config: &ImportConfig) -> ImportReport {
     let folder = folder();

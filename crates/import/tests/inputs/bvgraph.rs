@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::input_support::{Edge, folder, put, read, sorted};
+use crate::input_support::{Edge, folder, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};
@@ -13,6 +13,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::{Error, Result};
+use tegula_testkit::input_files::put;
 use tempfile::TempDir;
 
 /// How a number is written, by the names of the codes in the properties.

@@ -3,11 +3,12 @@
 
 use std::path::PathBuf;
 
-use crate::input_support::{Edge, edges_of, folder, gzip, put};
+use crate::input_support::{Edge, edges_of, folder};
 use tegula_import::input::{Input, InputOptions, LineNotes};
 use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::{At, Error, Hint, Place, Result};
+use tegula_testkit::input_files::{gzip, put};
 
 /// Returns the edges of files, in no order, and the notes on their lines.
 fn read(paths: &[PathBuf], options: &InputOptions) -> Result<(Vec<Edge>, LineNotes)> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::input_support::{Edge, folder, gzip, put, read, sorted};
+use crate::input_support::{Edge, folder, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, import};
@@ -13,6 +13,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::{At, Error, OriginalId, Result};
+use tegula_testkit::input_files::{gzip, put};
 
 /// Edges among the vertices `1..=vertices`, with integer weights.
 #[derive(Debug, Clone)]

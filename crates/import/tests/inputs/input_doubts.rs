@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::input_support::{folder, import, named, put, put_table};
+use crate::input_support::{folder, import, named};
 use arrow_array::{ArrayRef, Int64Array};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::WEIGHTED;
 use tegula_store::{Diagnostic, Hint};
+use tegula_testkit::input_files::{put, put_table};
 
 fn refusal(name: &str, text: &[u8], options: &InputOptions) -> String {
     let folder = folder();

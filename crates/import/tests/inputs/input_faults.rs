@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::input_support::{folder, gzip, named, put, put_table};
+use crate::input_support::{folder, named};
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, StringArray};
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::{At, Error, Place, Result};
+use tegula_testkit::input_files::{gzip, put, put_table};
 
 fn try_import(paths: &[PathBuf], options: &InputOptions) -> Result<()> {
     Input::resolve(paths, options)?.read(&Silent, &Cancel::default(), &|_| Ok(()))?;

@@ -3,11 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::input_support::{Edge, folder, gzip, import, put, put_table, read, sorted};
+use crate::input_support::{Edge, folder, import, read, sorted};
 use arrow_array::{
     ArrayRef, Float64Array, Int32Array, Int64Array, LargeStringArray, StringArray, UInt64Array,
 };
 use tegula_import::input::{Format, IdKind, Input, InputOptions, PairWidth};
+use tegula_testkit::input_files::{gzip, put, put_table};
 
 /// Edges with ids and weights of many lengths; enough for several blocks.
 fn sample() -> Vec<(u64, u64, f32)> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::input_support::{folder, import, put, put_table};
+use crate::input_support::{folder, import};
 use arrow_array::{ArrayRef, StringArray};
 use tegula_import::input::{IdKind, Input, InputOptions};
 use tegula_import::settings::{
@@ -13,6 +13,7 @@ use tegula_import::settings::{
     SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED,
 };
 use tegula_store::{Error, Hint};
+use tegula_testkit::input_files::{put, put_table};
 
 /// Returns the hints of a refused input.
 fn hints(path: &Path, options: &InputOptions) -> Vec<Hint> {

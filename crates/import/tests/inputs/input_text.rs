@@ -1,7 +1,8 @@
 //! Which lines a text may have.
 
-use crate::input_support::{Edge, folder, import, named, put, read};
+use crate::input_support::{Edge, folder, import, named, read};
 use tegula_import::input::{IdKind, Input, InputOptions};
+use tegula_testkit::input_files::put;
 
 /// Returns the edges of a small text, in order of ids.
 fn text_edges(

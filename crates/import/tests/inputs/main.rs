@@ -15,5 +15,4 @@ mod input_formats;
 mod input_hints;
 mod input_text;
 mod told_counts;
-mod vertex_tables;
 mod xml_formats;

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::input_support::{folder, put};
+use crate::input_support::folder;
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::{Error, Result};
+use tegula_testkit::input_files::put;
 use tempfile::TempDir;
 
 fn import_one(folder: &TempDir, path: PathBuf) -> Result<ImportReport> {

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::input_support::{Edge, folder, gzip, named, put, read, sorted};
+use crate::input_support::{Edge, folder, named, read, sorted};
 use proptest::prelude::*;
 use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_import::settings::{FORMAT_GEXF, FORMAT_GRAPHML, IDS_STRING, WEIGHTED};
@@ -13,6 +13,7 @@ use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::{At, Error, Hint, OriginalId, Result};
+use tegula_testkit::input_files::{gzip, put};
 
 /// A graph whose vertices are named by their numbers.
 #[derive(Debug, Clone)]

@@ -1,11 +1,12 @@
 //! The vertices to which a personalized run jumps.
 
-use tegula_import::input::{Presence, ValueColumn};
-use tegula_store::{At, Result, VertexId};
+use tegula_store::{Result, VertexId};
+use tegula_tables::read::bad_file;
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
 use crate::error::is_weight;
-use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The seeds and their weights, in the order of the file.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ impl Seeds {
         seeds.reading_size = tables.read(option, source, &mut seeds)?;
         if seeds.weights.iter().all(|&(_, weight)| weight == 0.0) {
             let detail = "no vertex in it has a weight above 0";
-            return Err(bad(source.name(), At::File, detail));
+            return Err(bad_file(source.name(), detail));
         }
         Ok(seeds)
     }

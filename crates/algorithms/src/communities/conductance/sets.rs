@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::graph::Strings;
 use tegula_store::{Error, Result};
+use tegula_tables::{Presence, ValueColumn};
 
 use super::{Membership, Memberships};
 use crate::algorithm::SideFiles;

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::graph::OriginalIds;
-use tegula_store::{At, Error, OriginalId, Result};
+use tegula_store::{Error, OriginalId, Result};
+use tegula_tables::read::bad_file;
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
-use crate::side_table::{Missing, Row, RowVisitor, TableSource, Tables, bad};
+use crate::side_table::{Missing, Row, RowVisitor, TableSource, Tables};
 
 /// The coordinates of each vertex, by dense id.
 #[derive(Debug)]
@@ -113,7 +114,7 @@ fn check_all(path: &Path, ids: &OriginalIds, places: &[[f64; 2]]) -> Result<()> 
         Err(End::Failed(error)) => Err(error),
         Err(End::Found(name)) => {
             let detail = format!("it does not say where vertex `{name}` lies");
-            Err(bad(path, At::File, detail))
+            Err(bad_file(path, detail))
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use tegula_import::input::{Presence, ValueColumn, read_text};
 use tegula_store::{At, Result, VertexId};
+use tegula_tables::read::{bad_at, bad_file};
+use tegula_tables::{Presence, ValueColumn, read_text};
 
 use super::model::Model;
 use super::potential::{LEAST, Potential, STATES_MAX, log_odds};
 use crate::error::is_weight;
 use crate::shared::original_ids::name_of;
-use crate::side_table::{Row, RowVisitor, TableSource, Tables, bad};
+use crate::side_table::{Row, RowVisitor, TableSource, Tables};
 
 /// The most characters of a potential.
 const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
@@ -20,12 +21,12 @@ const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 /// # Errors
 /// [`Error::BadInput`](tegula_store::Error::BadInput) for text that is no such matrix.
 pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
-    let whole_bad = |detail: &str| bad(path, At::File, detail.to_owned());
+    let whole_bad = |detail: &str| bad_file(path, detail);
     let text = read_text(path, TEXT_SIZE_MAX)?;
     let text = text.ok_or_else(|| whole_bad("the text is too long to be a potential"))?;
     let (mut rows, mut states) = (Vec::new(), 0);
     for (number, line) in (1..).zip(text.lines()) {
-        let line_bad = |detail| bad(path, At::Line(number), detail);
+        let line_bad = |detail| bad_at(path, At::Line(number), detail);
         let mut row = Vec::new();
         let weights = line.split('#').next().unwrap_or_default();
         let separators = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
@@ -87,7 +88,7 @@ pub fn read_priors(
         if greatest < LEAST {
             let name = name_of(graph, VertexId(vertex as u64))?;
             let detail = format!("all states of `{name}` have the weight 0");
-            return Err(bad(source.name(), At::File, detail).into());
+            return Err(bad_file(source.name(), detail).into());
         }
         weights.iter_mut().for_each(|weight| *weight /= greatest);
         priors.extend(log_odds(weights));

@@ -19,13 +19,13 @@ use std::path::Path;
 use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
-use tegula_import::input::read_text;
 use tegula_machine::counted;
 use tegula_store::{At, Error, Result};
+use tegula_tables::read::{bad_at, bad_file};
+use tegula_tables::read_text;
 
 use super::model::{Model, Potentials, Side};
 use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
-use crate::side_table::bad;
 
 /// The most bytes per byte of text until all factors are known. They are for the text, as a list
 /// that grows by doubling, and for lists of numbers, each of at least two characters.
@@ -72,7 +72,7 @@ impl UaiModel {
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
             let detail = "a model is read more than once, so it must be a regular file";
-            return Err(bad(path, At::File, detail.to_owned()));
+            return Err(bad_file(path, detail));
         }
         let size_max = memory.saturating_sub(RUN_OVERHEAD) / BYTES_PER_CHARACTER;
         let Some(text) = read_text(path, size_max)? else {
@@ -162,7 +162,7 @@ impl<'t> Parser<'t> {
     }
 
     fn bad(&self, detail: String) -> Error {
-        bad(self.path, At::Line(self.line), detail)
+        bad_at(self.path, At::Line(self.line), detail)
     }
 
     fn word(&mut self, what: &str) -> Result<&'t str> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::Result;
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};

@@ -1,8 +1,8 @@
 //! Reads pairs of vertices from a table.
 
 use tegula_engine::VertexId;
-use tegula_import::input::{Presence, ValueColumn};
 use tegula_store::Result;
+use tegula_tables::{Presence, ValueColumn};
 
 use crate::algorithm::SideFiles;
 use crate::side_table::{Row, RowVisitor, TableSource, Tables};

@@ -4,9 +4,7 @@
 use std::path::PathBuf;
 
 use tegula_store::{At, Error, Result};
-
-use super::super::reader::bad_at;
-use super::super::stream::Stream;
+use tegula_tables::read::{InputStream, bad_at};
 
 /// How a number `n` is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +28,7 @@ const WORD_BYTES: usize = size_of::<u64>();
 /// The bits of a file.
 pub(super) struct Bits {
     path: PathBuf,
-    stream: Stream,
+    stream: InputStream,
     block: Vec<u8>,
     /// The position of the next byte in the block, and the end of its bytes.
     next: usize,
@@ -45,7 +43,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    pub fn new(path: PathBuf, stream: Stream) -> Bits {
+    pub fn new(path: PathBuf, stream: InputStream) -> Bits {
         Bits {
             path,
             stream,

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tegula_store::{Diagnostic, Hint, Result};
+use tegula_tables::read::{Properties, Several, bad_file};
 
 use super::super::options::InputOptions;
 use super::super::preamble::Preamble;
-use super::super::properties::{Properties, Several};
-use super::super::reader::bad_file;
 use super::bits::Code;
 use crate::settings::WEIGHTED;
 
@@ -52,31 +51,14 @@ impl Layout {
     /// Bytes of a neighbour in the lists that are held.
     pub(super) const NEIGHBOUR_BYTES: u64 = size_of::<u64>() as u64;
 
-    /// The path of the properties of a file of lists.
-    pub fn properties_of(lists: &Path) -> PathBuf {
-        lists.with_extension("properties")
-    }
-
     /// The path of the lists that a file of properties describes.
     pub fn lists_of(properties: &Path) -> PathBuf {
         properties.with_extension("graph")
     }
 
-    /// Whether a file of lists belongs to WebGraph, according to the properties beside it.
-    pub fn is_at(lists: &Path) -> bool {
-        let beside = Layout::properties_of(lists);
-        beside.exists()
-            && Properties::read(&beside).is_ok_and(|properties| Layout::is_of(&properties))
-    }
-
-    /// Whether properties describe a graph of WebGraph, of this or another class.
-    pub fn is_of(properties: &Properties) -> bool {
-        !matches!(properties.only(|key| key == "graphclass"), Ok(None))
-    }
-
     /// Reads the layout of a file of `bytes` bytes from the properties beside it.
     pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
-        let beside = Layout::properties_of(path);
+        let beside = Properties::beside(path);
         if !beside.exists() {
             let name = beside.display();
             return Err(bad_file(

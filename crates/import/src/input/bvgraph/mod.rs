@@ -13,13 +13,14 @@ mod rows;
 use std::path::Path;
 
 use tegula_store::Result;
+use tegula_tables::Compression;
+use tegula_tables::read::InputStream;
 
 use self::bits::Bits;
 pub(super) use self::layout::Layout;
 use self::rows::Rows;
 use super::chunk::Ends;
 use super::reader::{Emit, Part, Reader, Space};
-use super::stream::{Compression, Stream};
 
 /// A file that is being read.
 pub(super) struct ListReader<'a> {
@@ -30,7 +31,7 @@ pub(super) struct ListReader<'a> {
 
 impl<'a> ListReader<'a> {
     pub fn open(path: &Path, layout: &'a Layout) -> Result<ListReader<'a>> {
-        let stream = Stream::open(path, Compression::None, Stream::WINDOW_LOG_USUAL)?;
+        let stream = InputStream::open(path, Compression::None, InputStream::WINDOW_LOG_USUAL)?;
         let rows = Rows::new(layout, Bits::new(path.to_owned(), stream));
         Ok(ListReader { rows, taken: 0 })
     }

@@ -4,12 +4,9 @@
 use std::path::Path;
 
 use tegula_store::{Diagnostic, Hint};
+use tegula_tables::read::{Ending, Format, Name, XmlForm, parquet, text};
 
-use super::super::file_name::{Ending, Name};
-use super::super::options::{Format, InputOptions};
-use super::super::parquet;
-use super::super::xml_form::XmlForm;
-use super::fields::{is_passed_over, line_at};
+use super::super::options::InputOptions;
 use crate::settings::{FORMAT, FORMAT_GEXF, FORMAT_GRAPHML, FORMAT_PARQUET};
 
 /// Says what a file that begins with `head` is instead of text, and how to make a list of edges
@@ -214,15 +211,7 @@ fn has_slash_comments(head: &[u8]) -> bool {
 
 /// The lines that are neither blank nor comments.
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut at = 0;
-    let all = std::iter::from_fn(move || {
-        (at < head.len()).then(|| {
-            let (place, next) = line_at(head, at);
-            at = next;
-            &head[place]
-        })
-    });
-    all.filter(|line| !is_passed_over(line))
+    text::lines(head).map(|line| &head[line.place])
 }
 
 /// The words of a line.

@@ -6,12 +6,15 @@
 //! line is; any other text is read as edges, with a remark.
 
 use tegula_store::{Diagnostic, Hint};
+use tegula_tables::read::Format;
+use tegula_tables::read::text::{
+    Delimiter, Excerpt, Fields, Line, Separator, Start, lines, width_of,
+};
 
 use super::super::columns::Columns;
-use super::super::options::{Delimiter, Format, IdKind, InputOptions};
-use super::blocks::Start;
-use super::dialect::{Dialect, Form, Line, lines};
-use super::fields::{Excerpt, Fields, Separator, integer, is_like_integer, is_number};
+use super::super::options::{IdKind, InputOptions};
+use super::dialect::{Dialect, Form};
+use super::numbers::{integer, is_like_integer, is_number};
 use crate::settings::{DELIMITER, IDS_INTEGER, NO_HEADER, SOURCE_COLUMN, TARGET_COLUMN, WEIGHTED};
 
 /// The first lines of a text, and how to read it.
@@ -128,7 +131,7 @@ impl Head<'_> {
     fn fields(&self, line: &Line, separator: Separator) -> Result<Vec<&[u8]>, String> {
         let mut found = Vec::new();
         let mut fields = Fields::of(self.bytes, line.place.clone(), separator);
-        while let Some(field) = fields.next()? {
+        while let Some(field) = fields.next_field()? {
             found.push(field.bytes(self.bytes));
         }
         Ok(found)
@@ -352,12 +355,6 @@ impl Head<'_> {
         let two_columns = Hint::set([NO_HEADER]).detail("to ignore further columns");
         Err((other, Diagnostic::from(message).hint(two_columns)))
     }
-}
-
-/// The number of columns of a line, without empty ones at its end: a trailing separator makes no
-/// column.
-pub(super) fn width_of(cells: &[String]) -> usize {
-    cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1)
 }
 
 /// The hint to say which columns are the ends of edges.

@@ -3,12 +3,13 @@
 use memchr::memchr_iter;
 use tegula_machine::counted;
 use tegula_store::{Diagnostic, Hint};
+use tegula_tables::read::Format;
+use tegula_tables::read::text::{Excerpt, FirstBytes, Line, Separator, lines, unsigned};
 
 use super::super::columns::Columns;
-use super::super::options::{Format, IdKind, InputOptions};
+use super::super::options::{IdKind, InputOptions};
 use super::super::preamble::Preamble;
-use super::dialect::{Dialect, FirstBytes, Form, Line, Lists, lines};
-use super::fields::{Excerpt, Separator};
+use super::dialect::{Dialect, Form, Lists};
 use super::foreign::{is_dimacs, is_dimacs_comment, is_matrix_market, words};
 use crate::settings::WEIGHTED;
 
@@ -108,8 +109,8 @@ impl Reading<'_> {
         let line = self.first_line(is_dimacs_comment)?;
         let bytes = self.head.whole_lines();
         let (undirected, sizes) = match words(&bytes[line.place.clone()])[..] {
-            [b"p", b"sp", vertices, edges] => (false, [vertices, edges].map(number)),
-            [b"p", b"edge" | b"col", vertices, edges] => (true, [vertices, edges].map(number)),
+            [b"p", b"sp", vertices, edges] => (false, [vertices, edges].map(unsigned)),
+            [b"p", b"edge" | b"col", vertices, edges] => (true, [vertices, edges].map(unsigned)),
             [b"p", problem, ..] if problem != b"sp" => {
                 let problem =
                     format!("only DIMACS graphs are read, not the problem {}", Excerpt(problem));
@@ -149,14 +150,14 @@ impl Reading<'_> {
         let is_format =
             format.len() <= 3 && format.iter().all(|digit| matches!(digit, b'0' | b'1'));
         let (Some([Some(vertices), Some(edges)]), 2..=4, true) =
-            (all.first_chunk().map(|sizes: &[&[u8]; 2]| sizes.map(number)), all.len(), is_format)
+            (all.first_chunk().map(|sizes: &[&[u8]; 2]| sizes.map(unsigned)), all.len(), is_format)
         else {
             return Err(self.no_sizes(&line, WHAT));
         };
         let is_set = |place: usize| format.iter().rev().nth(place) == Some(&b'1');
         let [is_weighted, has_vertex_weights] = [0, 1].map(is_set);
         let Some(weights) =
-            all.get(3).map_or(Some(1), |word| number(word)).filter(|&count| count <= 1 << 10)
+            all.get(3).map_or(Some(1), |word| unsigned(word)).filter(|&count| count <= 1 << 10)
         else {
             return Err(self.no_sizes(&line, WHAT));
         };
@@ -185,7 +186,7 @@ impl Reading<'_> {
 
     fn numbers(&self, line: &Line) -> Vec<u64> {
         let found = words(&self.head.whole_lines()[line.place.clone()]);
-        found.into_iter().map_while(number).collect()
+        found.into_iter().map_while(unsigned).collect()
     }
 
     fn no_sizes(&self, line: &Line, wanted: &str) -> Fault {
@@ -247,12 +248,4 @@ impl Reading<'_> {
             remarks: remark.into_iter().collect(),
         }
     }
-}
-
-fn number(word: &[u8]) -> Option<u64> {
-    str::from_utf8(word)
-        .ok()
-        .filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()))?
-        .parse()
-        .ok()
 }

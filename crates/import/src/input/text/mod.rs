@@ -2,42 +2,34 @@
 //! begins with `#` or `%` is a comment.
 //!
 //! `dialect` and `header` find from the first lines how all lines are built. `known_forms` does so
-//! for Matrix Market, DIMACS and METIS, and `foreign` recognises files that are no edge lists.
-//! `blocks` cuts the stream into blocks at line ends. `parse` and `neighbours` parse each block on
-//! its own: for integers, a loop handles the plain lines and leaves all others to the careful
-//! `fields`.
+//! for Matrix Market, DIMACS and METIS, and `foreign` recognises files that are no edge lists. The
+//! stream is cut into blocks at line ends. `parse` and `neighbours` parse each block on its own:
+//! for integers, a loop handles the plain lines and leaves all others to the careful `edge_fields`.
 //!
-//! Tables with a row for each vertex have the same lines and fields: `vertex_layout` finds their
-//! columns, `vertex_lines` reads them. `attribute_lines` reads tables with columns of any names.
+//! Blocks, lines and fields are those of [`tegula_tables::read::text`], which tables of vertices
+//! have too.
 
-mod attribute_lines;
-mod blocks;
 mod dialect;
-mod fields;
+mod edge_fields;
 mod foreign;
 mod header;
 mod known_forms;
 mod neighbours;
+mod numbers;
 mod parse;
-mod vertex_layout;
-mod vertex_lines;
 
 use std::path::Path;
 
 use memchr::memchr_iter;
 use tegula_store::{At, Diagnostic, Error, Hint, Result, Setting};
+use tegula_tables::read::text::{Blocks, is_passed_over, line_at};
+use tegula_tables::read::{InputStream, bad_at};
 
-pub(super) use self::attribute_lines::AttributeLines;
-use self::blocks::Blocks;
 use self::dialect::Form;
 pub(super) use self::dialect::{Dialect, Sniffed, sniff};
-pub(super) use self::fields::{check_spelling, integer, weight};
-use self::fields::{is_passed_over, line_at};
-pub(super) use self::vertex_layout::VertexLayout;
-pub(super) use self::vertex_lines::VertexLines;
+pub(super) use self::numbers::{check_spelling, integer, weight};
 use super::options::IdKind;
-use super::reader::{Emit, Part, Reader, Sizes, Space, bad_at};
-use super::stream::Stream;
+use super::reader::{Emit, Part, Reader, Sizes, Space};
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN};
 
 /// A text that is being read.
@@ -62,7 +54,7 @@ struct Fault {
 impl<'a> LineReader<'a> {
     pub fn open(
         path: &'a Path,
-        stream: Stream,
+        stream: InputStream,
         dialect: &'a Dialect,
         emit: &Emit<'_>,
     ) -> Result<LineReader<'a>> {

@@ -2,12 +2,12 @@
 
 use memchr::memchr_iter;
 use tegula_machine::counted;
+use tegula_tables::read::text::{Excerpt, Field, Fields, Separator, line_at};
 
 use super::super::chunk::Ends;
 use super::super::reader::{Emit, Space};
 use super::dialect::Lists;
-use super::fields::{self, Excerpt, Field, Fields, Separator, line_at};
-use super::{Fault, Stop};
+use super::{Fault, Stop, numbers};
 
 /// Counts the lines of a block that are lists of vertices.
 pub(super) fn count(block: &[u8]) -> u64 {
@@ -42,7 +42,7 @@ pub(super) fn parse(
         let fault = |problem: String| Fault::of_line(at, problem);
         let mut fields = Fields::of(block, line, Separator::Blanks);
         for index in 0.. {
-            let Some(field) = fields.next().map_err(fault)? else { break };
+            let Some(field) = fields.next_field().map_err(fault)? else { break };
             if source > lists.vertices {
                 let vertices = counted(lists.vertices, "vertex", "vertices");
                 let problem = format!("the header declares {vertices}, but this is one more line");
@@ -55,14 +55,14 @@ pub(super) fn parse(
             let weight = match lists.is_weighted {
                 true => Some(
                     fields
-                        .next()
+                        .next_field()
                         .map_err(fault)?
                         .ok_or_else(|| fault(format!("the neighbour {target} has no weight")))?,
                 ),
                 false => None,
             };
             let weight = weight.filter(|_| emit.weighted);
-            let weight = weight.map(|weight| fields::weight(weight.bytes(block)));
+            let weight = weight.map(|weight| numbers::weight(weight.bytes(block)));
             let weight = weight.transpose().map_err(|problem| Fault::of_value(at, problem))?;
             if emit.undirected {
                 balance.add(source, target, weight.unwrap_or(0.0));
@@ -87,7 +87,7 @@ pub(super) fn parse(
 
 fn neighbour(field: &Field, block: &[u8], lists: Lists, at: usize) -> Result<u64, Fault> {
     let text = field.bytes(block);
-    let id = fields::integer(text).map_err(|problem| Fault::of_value(at, problem.message))?;
+    let id = numbers::integer(text).map_err(|problem| Fault::of_value(at, problem.message))?;
     match id {
         id if (1..=lists.vertices).contains(&id) => Ok(id),
         _ => {

@@ -4,16 +4,15 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr3};
 use tegula_store::Diagnostic;
+use tegula_tables::read::text::{Excerpt, Field, Separator, is_comment, is_passed_over, line_at};
 
 use super::super::bad_rows::BadLines;
 use super::super::chunk::{Ends, Span};
 use super::super::noted::PartNotes;
 use super::super::reader::{Emit, Space};
 use super::dialect::{Dialect, Form};
-use super::fields::{
-    self, EdgeFields, Excerpt, Field, Separator, is_comment, is_passed_over, line_at,
-};
-use super::{Fault, Stop};
+use super::edge_fields::EdgeFields;
+use super::{Fault, Stop, numbers};
 
 /// Parses a block whose ids are integers. An edge takes about 15 ns, its reading included: plain
 /// lines need neither a search for their end nor a loop over their digits.
@@ -75,15 +74,15 @@ fn integer_edge(
     let Some(edge) = edge else { return Ok((None, next)) };
     let id = |field: &Field| {
         let text = field.bytes(block);
-        let id = fields::integer(text)?;
+        let id = numbers::integer(text)?;
         if !dialect.joins_spellings() {
-            fields::check_spelling(text)?;
+            numbers::check_spelling(text)?;
         }
         Ok(id)
     };
     let fault = |problem: Diagnostic| Fault::of_value(at, problem);
     let pair = [id(&edge.source).map_err(fault)?, id(&edge.target).map_err(fault)?];
-    let weight = edge.weight.map(|weight| fields::weight(weight.bytes(block)));
+    let weight = edge.weight.map(|weight| numbers::weight(weight.bytes(block)));
     let weight = weight.transpose().map_err(|detail| Fault::of_value(at, detail))?;
     Ok((Some((pair, weight)), next))
 }
@@ -142,7 +141,7 @@ fn string_edge(
             check_text(id.bytes(block)).map_err(fault)?;
         }
     }
-    let weight = edge.weight.as_ref().map(|weight| fields::weight(weight.bytes(block)));
+    let weight = edge.weight.as_ref().map(|weight| numbers::weight(weight.bytes(block)));
     let weight = weight.transpose().map_err(fault)?;
     Ok((Some((edge, weight)), next))
 }

@@ -11,9 +11,7 @@ use quick_xml::events::{self, BytesRef, BytesStart};
 use tegula_machine::Bytes;
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Diagnostic, Error, Result};
-
-use super::super::reader::bad_at;
-use super::super::stream::Stream;
+use tegula_tables::read::{InputStream, bad_at};
 
 /// The most elements that may be open at once. Graphs have a handful.
 const DEPTH_MAX: usize = 256;
@@ -58,7 +56,7 @@ pub(super) enum Event<'a> {
 
 impl Document {
     /// Opens the document in a stream. A tag, or a text between tags, has at most `size_max` bytes.
-    pub fn new(path: &Path, stream: Stream, size_max: usize) -> Document {
+    pub fn new(path: &Path, stream: InputStream, size_max: usize) -> Document {
         let mut reader = quick_xml::Reader::from_reader(Lines::new(stream, size_max));
         reader.config_mut().expand_empty_elements = true;
         Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1, events: 0 }
@@ -214,7 +212,7 @@ impl Element<'_> {
 
 /// A stream that counts lines and limits the bytes of an event.
 struct Lines {
-    stream: Stream,
+    stream: InputStream,
     block: Vec<u8>,
     next: usize,
     filled: usize,
@@ -230,7 +228,7 @@ struct Lines {
 impl Lines {
     const BLOCK_BYTES: usize = 64 << 10;
 
-    fn new(stream: Stream, size_max: usize) -> Lines {
+    fn new(stream: InputStream, size_max: usize) -> Lines {
         let block = vec![0; Lines::BLOCK_BYTES];
         let left = size_max;
         Lines { stream, block, next: 0, filled: 0, feeds: 0, size_max, left, failure: None }

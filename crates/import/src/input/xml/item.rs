@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use tegula_store::Diagnostic;
+use tegula_tables::read::XmlForm;
 
-use super::super::xml_form::XmlForm;
 use super::counts::Counts;
 use super::document::Element;
 use super::{gexf, graphml};

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Diagnostic, Hint, Result};
+use tegula_tables::Compression;
+use tegula_tables::read::{InputStream, XmlForm, bad_file};
 
 use super::super::columns::Columns;
 use super::super::options::{IdKind, InputOptions};
 use super::super::preamble::Preamble;
-use super::super::reader::{Sizes, bad_file};
-use super::super::stream::{Compression, Stream};
+use super::super::reader::Sizes;
 use super::super::text::{integer, weight};
-use super::super::xml_form::XmlForm;
 use super::counts::ItemCounter;
 use super::document::{Document, Element, Event, NAME_BYTES_MAX, UNKNOWN_ENTITY};
 use super::item::{Direction, Item, check_name, interpret};
@@ -48,7 +48,7 @@ impl Source {
     }
 
     pub(super) fn open(&self) -> Result<Document> {
-        let stream = Stream::open(&self.path, self.compression, self.window_log_max)?;
+        let stream = InputStream::open(&self.path, self.compression, self.window_log_max)?;
         Ok(Document::new(&self.path, stream, self.size_max))
     }
 

@@ -1,0 +1,9 @@
+//! Tables with a row for each vertex, of which all columns are read, whatever their names.
+
+mod columns;
+mod lines;
+mod parquet;
+mod table;
+
+pub use columns::AttributeRow;
+pub use table::AttributeTable;

@@ -1,0 +1,13 @@
+//! Names of columns.
+
+/// Returns a name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
+/// `:start_id`, `weight:float` becomes `weight`.
+pub fn usual(name: &str) -> String {
+    let name = name.to_lowercase();
+    for id in [":start_id", ":end_id"] {
+        if name.contains(id) {
+            return id.to_owned();
+        }
+    }
+    name.split(':').next().unwrap_or_default().trim().to_owned()
+}
