@@ -6,13 +6,14 @@ graph directory as a graph that the functions of NetworkX take:
     G = tegula.nx.open("web.tegula")
     ranks = networkx.pagerank(G)
 
-`to_networkx` converts a graph of tegula to one of NetworkX.
+`from_networkx` converts a graph of NetworkX, which NetworkX does by itself where it is asked for the
+backend. `to_networkx` converts a graph of tegula back.
 """
 
 from __future__ import annotations
 
-from ._convert import to_networkx
+from ._convert import from_networkx, to_networkx
 from ._graph import Graph
 from ._stored import StoredGraph, open
 
-__all__ = ["Graph", "StoredGraph", "open", "to_networkx"]
+__all__ = ["Graph", "StoredGraph", "from_networkx", "open", "to_networkx"]
