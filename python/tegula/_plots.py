@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _internal
+from ._catalogue import columns as _columns
 from ._options import Vertex, id_text, name_text
 from .errors import UsageError
 
@@ -227,11 +225,3 @@ def _counts(values: NDArray[Any]) -> dict[int, int]:
     """Return how often each value occurs."""
     found, counts = np.unique(np.asarray(values), return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
-
-
-@cache
-def _columns(algorithm: str) -> dict[str, dict[str, Any]]:
-    """Return the type of each column of an algorithm, and what it is about."""
-    entries = {entry["name"]: entry for entry in json.loads(_internal.catalogue())}
-    columns: list[dict[str, Any]] = entries[algorithm]["schema"]["columns"]
-    return {column["name"]: column for column in columns}

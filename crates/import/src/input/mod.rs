@@ -55,7 +55,7 @@ pub use attribute_columns::AttributeRow;
 pub use attribute_table::AttributeTable;
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
-pub use columns::{ColumnChoice, ColumnsTaken};
+pub use columns::{ColumnChoice, Columns, ColumnsTaken};
 use file::InputFile;
 pub use noted::Noted;
 pub use options::{Delimiter, Format, IdKind, InputOptions, PairWidth};
