@@ -1,11 +1,11 @@
 # The commands of this repository. Everything goes through cargo; nothing has to be installed beside
-# the Rust toolchain (with rustfmt and clippy) and a C compiler.
+# the Rust toolchain (with rustfmt and clippy) and a C compiler. The Python package needs Python too.
 
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint python python-networkx wheels bench bench-ablations \
-    bench-jobs clean
+.PHONY: help demo dist test test-rust test-python test-long lint python python-build python-networkx \
+    wheels bench bench-ablations bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,9 @@ dist: ## Build tegula to be installed or handed on: target/dist/tegula, without 
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
-test: ## Run the tests that are quick; most of the time is building
+test: test-rust test-python ## Run the tests that are quick; most of the time is building
+
+test-rust:
 	$(TEST)
 
 test-long: ## Run the tests that are long: large grids, every budget, many kills
@@ -44,8 +46,19 @@ $(PYTHON_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt maturin --group test
 	@touch $@
 
-python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of its own, and test it
+python-build: $(PYTHON_ENVIRONMENT)
 	$(IN_ENVIRONMENT)maturin develop --locked --profile python
+
+# The quick part of `make python`.
+test-python:
+	@if $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'; then \
+	    $(MAKE) --no-print-directory python-build && \
+	    $(IN_ENVIRONMENT)pytest -m 'not long'; \
+	else \
+	    echo 'NOT TESTED: the Python package, which needs Python 3.11 or later with venv' >&2; \
+	fi
+
+python: python-build ## Build the Python package in an environment of its own, and test it
 	$(IN_ENVIRONMENT)python python/generate.py --check
 	$(IN_ENVIRONMENT)ruff check python
 	$(IN_ENVIRONMENT)ruff format --check python

@@ -23,6 +23,8 @@ import tegula as tg
 
 from .conftest import random_edges
 
+pytestmark = pytest.mark.long
+
 # Longer than any test waits.
 ITERATIONS = 1_000_000
 # Seconds that a cancelled job may take: 0.2 s where the machine is idle.
