@@ -75,6 +75,8 @@ WHEEL_ENVIRONMENT = .venv-wheels
 WHEEL_PROFILE ?= dist
 WHEELS = $(CURDIR)/target/wheels
 IN_WHEELS = PATH=$(CURDIR)/$(WHEEL_ENVIRONMENT)/bin:$$PATH $(WHEEL_ENVIRONMENT)/bin/
+BUILD_WHEEL = $(IN_WHEELS)maturin build --locked --profile $(WHEEL_PROFILE) --zig \
+    --compatibility manylinux2014 --out $(WHEELS)
 
 $(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$(PYTHON) -m venv $@
@@ -82,10 +84,10 @@ $(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt --group wheels
 	@touch $@
 
-wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install one
+wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install them
 	rm -rf $(WHEELS)
-	$(IN_WHEELS)maturin build --locked --profile $(WHEEL_PROFILE) --zig --compatibility manylinux2014 \
-	    --out $(WHEELS)
+	$(BUILD_WHEEL)
+	PYO3_CONFIG_FILE=$(CURDIR)/python/wheels/cp314t.txt $(BUILD_WHEEL) --no-default-features
 	$(IN_WHEELS)abi3audit --strict $(WHEELS)/*abi3*.whl
 	$(IN_WHEELS)twine check --strict $(WHEELS)/*.whl
 	TEGULA_WHEELS=$(WHEELS) $(IN_WHEELS)pytest python/wheels
