@@ -1,11 +1,11 @@
 # The commands of this repository. Everything goes through cargo; nothing has to be installed beside
-# the Rust toolchain (with rustfmt and clippy) and a C compiler.
+# the Rust toolchain (with rustfmt and clippy) and a C compiler. The Python package needs Python too.
 
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-long lint python python-networkx wheels bench bench-ablations \
-    bench-jobs clean
+.PHONY: help demo dist test test-rust test-python test-long lint python python-build python-networkx \
+    wheels bench bench-ablations bench-jobs clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,9 @@ dist: ## Build tegula to be installed or handed on: target/dist/tegula, without 
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
-test: ## Run the tests that are quick; most of the time is building
+test: test-rust test-python ## Run the tests that are quick; most of the time is building
+
+test-rust:
 	$(TEST)
 
 test-long: ## Run the tests that are long: large grids, every budget, many kills
@@ -44,8 +46,19 @@ $(PYTHON_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt maturin --group test
 	@touch $@
 
-python: $(PYTHON_ENVIRONMENT) ## Build the Python package in an environment of its own, and test it
+python-build: $(PYTHON_ENVIRONMENT)
 	$(IN_ENVIRONMENT)maturin develop --locked --profile python
+
+# The quick part of `make python`.
+test-python:
+	@if $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'; then \
+	    $(MAKE) --no-print-directory python-build && \
+	    $(IN_ENVIRONMENT)pytest -m 'not long'; \
+	else \
+	    echo 'NOT TESTED: the Python package, which needs Python 3.11 or later with venv' >&2; \
+	fi
+
+python: python-build ## Build the Python package in an environment of its own, and test it
 	$(IN_ENVIRONMENT)python python/generate.py --check
 	$(IN_ENVIRONMENT)ruff check python
 	$(IN_ENVIRONMENT)ruff format --check python
@@ -62,6 +75,8 @@ WHEEL_ENVIRONMENT = .venv-wheels
 WHEEL_PROFILE ?= dist
 WHEELS = $(CURDIR)/target/wheels
 IN_WHEELS = PATH=$(CURDIR)/$(WHEEL_ENVIRONMENT)/bin:$$PATH $(WHEEL_ENVIRONMENT)/bin/
+BUILD_WHEEL = $(IN_WHEELS)maturin build --locked --profile $(WHEEL_PROFILE) --zig \
+    --compatibility manylinux2014 --out $(WHEELS)
 
 $(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$(PYTHON) -m venv $@
@@ -69,10 +84,10 @@ $(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt --group wheels
 	@touch $@
 
-wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install one
+wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install them
 	rm -rf $(WHEELS)
-	$(IN_WHEELS)maturin build --locked --profile $(WHEEL_PROFILE) --zig --compatibility manylinux2014 \
-	    --out $(WHEELS)
+	$(BUILD_WHEEL)
+	PYO3_CONFIG_FILE=$(CURDIR)/python/wheels/cp314t.txt $(BUILD_WHEEL) --no-default-features
 	$(IN_WHEELS)abi3audit --strict $(WHEELS)/*abi3*.whl
 	$(IN_WHEELS)twine check --strict $(WHEELS)/*.whl
 	TEGULA_WHEELS=$(WHEELS) $(IN_WHEELS)pytest python/wheels

@@ -28,8 +28,8 @@ HEAD = '''"""A method for each algorithm of the catalogue. `python/generate.py` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 if TYPE_CHECKING:
     from ._options import File, Vertex, VertexTable
@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 
 class Algorithms:
-    """The algorithms, as methods of a graph."""
+    """The algorithms, as methods of a graph.
 
-    # The options of each algorithm that name a table of vertices.
-    _TABLES: ClassVar[dict[str, tuple[str, ...]]] = {
+    Type checkers refuse a misspelt option. At run time it reaches `_run`, which knows the nearest
+    name.
+    """
 '''
 
 RUN = """
@@ -49,7 +50,6 @@ RUN = """
         self,
         algorithm: str,
         options: Mapping[str, Any],
-        tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
         raise NotImplementedError
@@ -176,32 +176,20 @@ def method(entry: dict[str, Any]) -> str:
             sys.exit(f"{name} is no name in Python")
     parameters = [parameter(name, options[name], name in required) for name in names]
     lines = [f"    def {python}(", "        self,", "        *,"]
-    lines += [f"        {text}," for text in [*parameters, "progress: Progress | None = None"]]
+    parameters += ["progress: Progress | None = None", "**misspelt: Never"]
+    lines += [f"        {text}," for text in parameters]
     lines += ["    ) -> Result:", *documentation(entry, names)]
     lines.append("        options: dict[str, Any] = {")
     lines += [f'            "{name}": {name},' for name in names]
-    lines[-1:] = [lines[-1], "        }"] if names else ["        options: dict[str, Any] = {}"]
-    name = entry["name"]
-    arguments = f'"{name}", options, self._TABLES["{name}"], progress'
-    call = f"        return self._run({arguments})"
-    if len(call) > WIDTH:
-        call = f"        return self._run(\n            {arguments}\n        )"
-    lines.append(call)
+    lines += ["            **misspelt,", "        }"]
+    lines.append(f'        return self._run("{entry["name"]}", options, progress)')
     return "\n".join(lines) + "\n"
-
-
-def tables(entry: dict[str, Any]) -> str:
-    """Return the options that name a table, as an entry of a dictionary."""
-    options = entry["schema"]["properties"]
-    names = [name for name in entry["options"] if "table" in formats(options[name])]
-    shown = ", ".join(f'"{name}"' for name in names) + ("," if len(names) == 1 else "")
-    return f'        "{entry["name"]}": ({shown}),\n'
 
 
 def text(entries: list[dict[str, Any]]) -> str:
     """Return the text of the file."""
     methods = "\n".join(method(entry) for entry in entries)
-    return HEAD + "".join(map(tables, entries)) + "    }\n" + RUN + "\n" + methods
+    return HEAD + RUN + "\n" + methods
 
 
 def main() -> None:

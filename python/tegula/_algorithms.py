@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 if TYPE_CHECKING:
     from ._options import File, Vertex, VertexTable
@@ -12,49 +12,16 @@ if TYPE_CHECKING:
 
 
 class Algorithms:
-    """The algorithms, as methods of a graph."""
+    """The algorithms, as methods of a graph.
 
-    # The options of each algorithm that name a table of vertices.
-    _TABLES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "pagerank": ("personalize",),
-        "degree": (),
-        "eigenvector": (),
-        "katz": (),
-        "betweenness": ("sources",),
-        "closeness": (),
-        "harmonic": (),
-        "hits": (),
-        "bfs": ("sources", "targets"),
-        "sssp": ("sources", "targets"),
-        "astar": ("coordinates",),
-        "diameter": (),
-        "k-hop": ("sources",),
-        "wcc": (),
-        "scc": (),
-        "bridges": (),
-        "conductance": ("sets",),
-        "cdlp": (),
-        "louvain": (),
-        "leiden": (),
-        "label-propagation": (),
-        "triangles": (),
-        "lcc": (),
-        "kcore": (),
-        "mis": (),
-        "mst": (),
-        "subgraph": ("vertices",),
-        "topological-order": (),
-        "random-walks": ("sources",),
-        "similarity": ("pairs", "sources"),
-        "spmv": ("vector",),
-        "belief-propagation": ("priors",),
-    }
+    Type checkers refuse a misspelt option. At run time it reaches `_run`, which knows the nearest
+    name.
+    """
 
     def _run(
         self,
         algorithm: str,
         options: Mapping[str, Any],
-        tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
         raise NotImplementedError
@@ -71,6 +38,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """PageRank: how likely a random walk stands on each vertex.
 
@@ -110,13 +78,15 @@ class Algorithms:
             "weighted": weighted,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("pagerank", options, self._TABLES["pagerank"], progress)
+        return self._run("pagerank", options, progress)
 
     def degree(
         self,
         *,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Degrees: how many edges enter and leave each vertex.
 
@@ -132,8 +102,10 @@ class Algorithms:
 
         Memory: 8 bytes a vertex.
         """
-        options: dict[str, Any] = {}
-        return self._run("degree", options, self._TABLES["degree"], progress)
+        options: dict[str, Any] = {
+            **misspelt,
+        }
+        return self._run("degree", options, progress)
 
     def eigenvector(
         self,
@@ -141,6 +113,7 @@ class Algorithms:
         tolerance: float = 1e-06,
         max_iterations: int = 100,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Eigenvector centrality: a vertex is central if its in-neighbours are.
 
@@ -162,8 +135,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "tolerance": tolerance,
             "max_iterations": max_iterations,
+            **misspelt,
         }
-        return self._run("eigenvector", options, self._TABLES["eigenvector"], progress)
+        return self._run("eigenvector", options, progress)
 
     def katz(
         self,
@@ -172,6 +146,7 @@ class Algorithms:
         tolerance: float = 1e-06,
         max_iterations: int = 100,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Katz centrality: walks that end at a vertex, of which longer ones count less.
 
@@ -196,8 +171,9 @@ class Algorithms:
             "alpha": alpha,
             "tolerance": tolerance,
             "max_iterations": max_iterations,
+            **misspelt,
         }
-        return self._run("katz", options, self._TABLES["katz"], progress)
+        return self._run("katz", options, progress)
 
     def betweenness(
         self,
@@ -210,6 +186,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Betweenness: on how many shortest paths each vertex lies.
 
@@ -248,8 +225,9 @@ class Algorithms:
             "weighted": weighted,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("betweenness", options, self._TABLES["betweenness"], progress)
+        return self._run("betweenness", options, progress)
 
     def closeness(
         self,
@@ -257,6 +235,7 @@ class Algorithms:
         samples: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Closeness: the inverse of the average number of hops to each vertex.
 
@@ -278,8 +257,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "samples": samples,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("closeness", options, self._TABLES["closeness"], progress)
+        return self._run("closeness", options, progress)
 
     def harmonic(
         self,
@@ -287,6 +267,7 @@ class Algorithms:
         samples: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Harmonic centrality: the sum of the inverse distances to each vertex.
 
@@ -307,8 +288,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "samples": samples,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("harmonic", options, self._TABLES["harmonic"], progress)
+        return self._run("harmonic", options, progress)
 
     def hits(
         self,
@@ -316,6 +298,7 @@ class Algorithms:
         tolerance: float = 1e-06,
         max_iterations: int = 100,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Hubs and authorities: good hubs lead to good authorities, and the other way round.
 
@@ -339,8 +322,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "tolerance": tolerance,
             "max_iterations": max_iterations,
+            **misspelt,
         }
-        return self._run("hits", options, self._TABLES["hits"], progress)
+        return self._run("hits", options, progress)
 
     def bfs(
         self,
@@ -354,6 +338,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Breadth-first search: hops from a source to each vertex.
 
@@ -398,8 +383,9 @@ class Algorithms:
             "targets": targets,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("bfs", options, self._TABLES["bfs"], progress)
+        return self._run("bfs", options, progress)
 
     def sssp(
         self,
@@ -415,6 +401,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Shortest paths: the smallest sum of weights from a source to each vertex. Without weights
         every edge counts 1.
@@ -466,8 +453,9 @@ class Algorithms:
             "delta": delta,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("sssp", options, self._TABLES["sssp"], progress)
+        return self._run("sssp", options, progress)
 
     def astar(
         self,
@@ -479,6 +467,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """A shortest path between two vertices. Without weights every edge counts 1.
 
@@ -517,14 +506,16 @@ class Algorithms:
             "heuristic_scale": heuristic_scale,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("astar", options, self._TABLES["astar"], progress)
+        return self._run("astar", options, progress)
 
     def diameter(
         self,
         *,
         max_searches: int = 10000,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Diameter: the greatest distance between two vertices of the largest component, whatever
         the direction of edges.
@@ -545,8 +536,9 @@ class Algorithms:
         """
         options: dict[str, Any] = {
             "max_searches": max_searches,
+            **misspelt,
         }
-        return self._run("diameter", options, self._TABLES["diameter"], progress)
+        return self._run("diameter", options, progress)
 
     def k_hop(
         self,
@@ -558,6 +550,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """The vertices within K hops of a vertex, or of any of several.
 
@@ -590,8 +583,9 @@ class Algorithms:
             "direction": direction,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("k-hop", options, self._TABLES["k-hop"], progress)
+        return self._run("k-hop", options, progress)
 
     def wcc(
         self,
@@ -599,6 +593,7 @@ class Algorithms:
         method: Literal["union-find", "propagation", "traversal"] = "union-find",
         max_iterations: int | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Weakly connected components: the smallest vertex in the component of each.
 
@@ -622,13 +617,15 @@ class Algorithms:
         options: dict[str, Any] = {
             "method": method,
             "max_iterations": max_iterations,
+            **misspelt,
         }
-        return self._run("wcc", options, self._TABLES["wcc"], progress)
+        return self._run("wcc", options, progress)
 
     def scc(
         self,
         *,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Strongly connected components: vertices that reach each other along the direction of
         edges.
@@ -646,14 +643,17 @@ class Algorithms:
         Source: Tarjan, SIAM Journal on Computing 1, 1972; Pearce, Information Processing Letters
         116, 2016
         """
-        options: dict[str, Any] = {}
-        return self._run("scc", options, self._TABLES["scc"], progress)
+        options: dict[str, Any] = {
+            **misspelt,
+        }
+        return self._run("scc", options, progress)
 
     def bridges(
         self,
         *,
         articulation_points: bool = False,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Bridges and articulation points: edges and vertices without which a component falls
         apart.
@@ -676,8 +676,9 @@ class Algorithms:
         """
         options: dict[str, Any] = {
             "articulation_points": articulation_points,
+            **misspelt,
         }
-        return self._run("bridges", options, self._TABLES["bridges"], progress)
+        return self._run("bridges", options, progress)
 
     def conductance(
         self,
@@ -687,6 +688,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Conductance of sets of vertices: how well they are separated from the rest, whatever the
         direction of edges.
@@ -724,14 +726,16 @@ class Algorithms:
             "weighted": weighted,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("conductance", options, self._TABLES["conductance"], progress)
+        return self._run("conductance", options, progress)
 
     def cdlp(
         self,
         *,
         iterations: int = 10,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Communities by label propagation: each vertex takes the label that most of its neighbours
         have.
@@ -752,8 +756,9 @@ class Algorithms:
         """
         options: dict[str, Any] = {
             "iterations": iterations,
+            **misspelt,
         }
-        return self._run("cdlp", options, self._TABLES["cdlp"], progress)
+        return self._run("cdlp", options, progress)
 
     def louvain(
         self,
@@ -761,6 +766,7 @@ class Algorithms:
         resolution: float = 1.0,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Communities of high modularity, by the method of Louvain.
 
@@ -783,8 +789,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "resolution": resolution,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("louvain", options, self._TABLES["louvain"], progress)
+        return self._run("louvain", options, progress)
 
     def leiden(
         self,
@@ -792,6 +799,7 @@ class Algorithms:
         resolution: float = 1.0,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Connected communities of high modularity, by the method of Leiden.
 
@@ -814,8 +822,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "resolution": resolution,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("leiden", options, self._TABLES["leiden"], progress)
+        return self._run("leiden", options, progress)
 
     def label_propagation(
         self,
@@ -823,6 +832,7 @@ class Algorithms:
         max_iterations: int = 100,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Communities by label propagation until every vertex has a label that is the most frequent
         one around it.
@@ -846,8 +856,9 @@ class Algorithms:
         options: dict[str, Any] = {
             "max_iterations": max_iterations,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("label-propagation", options, self._TABLES["label-propagation"], progress)
+        return self._run("label-propagation", options, progress)
 
     def triangles(
         self,
@@ -856,6 +867,7 @@ class Algorithms:
         hashes: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Triangles at each vertex and in all, of the simple undirected graph beneath the stored
         one.
@@ -886,13 +898,15 @@ class Algorithms:
             "approximate": approximate,
             "hashes": hashes,
             "seed": seed,
+            **misspelt,
         }
-        return self._run("triangles", options, self._TABLES["triangles"], progress)
+        return self._run("triangles", options, progress)
 
     def lcc(
         self,
         *,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Local clustering coefficients: the fraction of possible edges that exist between the
         neighbours of each vertex.
@@ -910,13 +924,16 @@ class Algorithms:
         Memory: as triangles.
         Source: Iosup et al., LDBC Graphalytics, VLDB 2016
         """
-        options: dict[str, Any] = {}
-        return self._run("lcc", options, self._TABLES["lcc"], progress)
+        options: dict[str, Any] = {
+            **misspelt,
+        }
+        return self._run("lcc", options, progress)
 
     def kcore(
         self,
         *,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Core numbers: the largest k for which a vertex is in a subgraph where all have k
         neighbours.
@@ -934,14 +951,17 @@ class Algorithms:
         Source: Seidman, Social Networks 5, 1983; Batagelj, Zaversnik 2003; Dasari, Ranjan, Zubair,
         ParK, IEEE Big Data 2014
         """
-        options: dict[str, Any] = {}
-        return self._run("kcore", options, self._TABLES["kcore"], progress)
+        options: dict[str, Any] = {
+            **misspelt,
+        }
+        return self._run("kcore", options, progress)
 
     def mis(
         self,
         *,
         seed: int = 1,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """A maximal independent set of an undirected graph: no two of its vertices are neighbours,
         and none can be added.
@@ -961,14 +981,16 @@ class Algorithms:
         """
         options: dict[str, Any] = {
             "seed": seed,
+            **misspelt,
         }
-        return self._run("mis", options, self._TABLES["mis"], progress)
+        return self._run("mis", options, progress)
 
     def mst(
         self,
         *,
         maximum: bool = False,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Minimum or maximum spanning forest: the edges of least or greatest total weight that
         connect every component of an undirected graph. Without weights every edge counts 1.
@@ -989,8 +1011,9 @@ class Algorithms:
         """
         options: dict[str, Any] = {
             "maximum": maximum,
+            **misspelt,
         }
-        return self._run("mst", options, self._TABLES["mst"], progress)
+        return self._run("mst", options, progress)
 
     def subgraph(
         self,
@@ -1000,6 +1023,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Induced subgraph: given vertices, or a component, and the edges between them, as a graph
         or a table.
@@ -1028,13 +1052,15 @@ class Algorithms:
             "component": component,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("subgraph", options, self._TABLES["subgraph"], progress)
+        return self._run("subgraph", options, progress)
 
     def topological_order(
         self,
         *,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Topological order: each vertex behind all that have an edge to it.
 
@@ -1050,8 +1076,10 @@ class Algorithms:
         Memory: 16 to 20 bytes a vertex, and rows.
         Source: Kahn, Topological Sorting of Large Networks, Communications of the ACM 5, 1962
         """
-        options: dict[str, Any] = {}
-        return self._run("topological-order", options, self._TABLES["topological-order"], progress)
+        options: dict[str, Any] = {
+            **misspelt,
+        }
+        return self._run("topological-order", options, progress)
 
     def random_walks(
         self,
@@ -1065,6 +1093,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Random walks from each vertex, or from some; with p and q those of node2vec.
 
@@ -1102,8 +1131,9 @@ class Algorithms:
             "sources": sources,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("random-walks", options, self._TABLES["random-walks"], progress)
+        return self._run("random-walks", options, progress)
 
     def similarity(
         self,
@@ -1115,6 +1145,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Similarity by common neighbours: of given pairs, or the vertices most similar to given
         ones.
@@ -1150,8 +1181,9 @@ class Algorithms:
             "measure": measure,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("similarity", options, self._TABLES["similarity"], progress)
+        return self._run("similarity", options, progress)
 
     def spmv(
         self,
@@ -1161,6 +1193,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Sparse matrix-vector product: sums of values times weights along edges. Without weights
         every edge counts 1.
@@ -1190,8 +1223,9 @@ class Algorithms:
             "iterations": iterations,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run("spmv", options, self._TABLES["spmv"], progress)
+        return self._run("spmv", options, progress)
 
     def belief_propagation(
         self,
@@ -1207,6 +1241,7 @@ class Algorithms:
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
+        **misspelt: Never,
     ) -> Result:
         """Belief propagation: how likely each vertex is in each state, given how well states go
         together (sum-product).
@@ -1257,7 +1292,6 @@ class Algorithms:
             "damping": damping,
             "header": header,
             "missing": missing,
+            **misspelt,
         }
-        return self._run(
-            "belief-propagation", options, self._TABLES["belief-propagation"], progress
-        )
+        return self._run("belief-propagation", options, progress)

@@ -15,10 +15,10 @@ import numpy as np
 
 from . import _internal
 from ._algorithms import Algorithms
+from ._catalogue import algorithm_name, checked, tables
 from ._jobs import Jobs
 from ._options import (
     Vertex,
-    algorithm_name,
     check_resources,
     id_text,
     path_text,
@@ -106,12 +106,13 @@ class Graph(Algorithms):
     def run(self, algorithm: str, *, progress: Progress | None = None, **options: Any) -> Result:
         """Run an algorithm by its name; each has a method too."""
         name = algorithm_name(algorithm)
-        return self._run(name, options, self._TABLES.get(name, ()), progress)
+        return self._run(name, options, progress)
 
     def estimate(self, algorithm: str, **options: Any) -> Record:
         """Return what a run needs of memory and time, without the run."""
         name = algorithm_name(algorithm)
-        with with_tables(options, self._TABLES.get(name, ())) as given:
+        self._graph.check()
+        with with_tables(checked(name, options), tables(name)) as (given, _names):
             return Record.of_json(self._graph.estimate(name, to_json(given)))
 
     def jobs(self, *, concurrent: int | None = None, fuse: bool = True) -> Jobs:
@@ -169,10 +170,9 @@ class Graph(Algorithms):
         self,
         algorithm: str,
         options: Mapping[str, Any],
-        tables: Iterable[str],
         progress: Progress | None,
     ) -> Result:
-        result = self._run_quietly(algorithm, options, tables, progress)
+        result = self._run_quietly(algorithm, options, progress)
         for warning in result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=3)
         return result
@@ -181,12 +181,12 @@ class Graph(Algorithms):
         self,
         algorithm: str,
         options: Mapping[str, Any],
-        tables: Iterable[str] | None = None,
         progress: Progress | None = None,
     ) -> Result:
         """Run an algorithm without the warnings, which the result keeps."""
-        names = self._TABLES.get(algorithm, ()) if tables is None else tables
-        with shown(progress) as callback, with_tables(options, names) as given:
+        self._graph.check()
+        files = with_tables(checked(algorithm, options), tables(algorithm))
+        with shown(progress) as callback, files as (given, _names):
             _log.debug("%s on %s with %s", algorithm, self.path, given)
             result = Result(self._graph.run(algorithm, to_json(given), callback))
         _log_run(self.path, result)

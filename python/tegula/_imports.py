@@ -15,7 +15,16 @@ import numpy as np
 
 from . import _internal
 from ._graph import Graph
-from ._options import ArrowStream, File, Vertex, check_resources, path_text, to_json
+from ._options import (
+    ArrowStream,
+    File,
+    Vertex,
+    VertexTable,
+    check_resources,
+    path_text,
+    to_json,
+    with_tables,
+)
 from ._progress import Callback, Progress, shown
 from ._records import Record
 from .errors import BadInput, TegulaWarning, UsageError
@@ -59,7 +68,7 @@ def read(
     no_header: bool = False,
     delimiter: str | None = None,
     skip_bad_rows: int = 0,
-    vertices: int | File | None = None,
+    vertices: int | VertexTable | None = None,
     order: Order = "auto",
     layouts: Sequence[Layout] = ("tiles",),
     row_encoding: RowEncoding | None = None,
@@ -91,8 +100,8 @@ def read(
         no_header: Read the first line of a text as an edge, even if it looks like a header.
         delimiter: The separator of the columns of a text.
         skip_bad_rows: The most lines of text that may be passed over as they cannot be understood.
-        vertices: The vertices, with or without an edge: the ids 0 to N - 1, or those in the rows
-            of a file.
+        vertices: The vertices, with or without an edge: the ids 0 to N - 1, or those of a table: a
+            file, a data frame, or a list of ids.
         order: How vertices are numbered.
         layouts: The layouts to store; "rows" serve runs that follow few edges at a time.
         row_encoding: How neighbours are coded in rows.
@@ -130,10 +139,10 @@ def read(
         "force": force,
     }
 
-    def run(output: str, callback: Callback | None) -> str:
-        return _internal.read(names, output, to_json(settings), memory, threads, callback)
+    def run(output: str, given: str, callback: Callback | None) -> str:
+        return _internal.read(names, output, given, memory, threads, callback)
 
-    return _imported(run, path, memory, threads, progress)
+    return _imported(run, settings, path, memory, threads, progress)
 
 
 def from_edges(
@@ -149,7 +158,7 @@ def from_edges(
     combine: Combine | None = None,
     drop_loops: bool = False,
     allow_empty: bool = False,
-    vertices: int | File | None = None,
+    vertices: int | VertexTable | None = None,
     order: Order = "auto",
     layouts: Sequence[Layout] = ("tiles",),
     row_encoding: RowEncoding | None = None,
@@ -165,11 +174,12 @@ def from_edges(
         data: Anything with the Arrow PyCapsule interface (a data frame of polars or pandas, a
             table of pyarrow, a result of DuckDB), an iterable of such tables, of which one is in
             memory at a time, an array of two or three columns, a pair or triple of arrays, a list
-            of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Nodes without
-            an edge are left out, unless `vertices` declares them; its edges have a direction in
-            the new graph if they have one in it.
+            of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Its edges have a
+            direction in the new graph if they have one in it. All nodes of a graph of NetworkX and
+            all rows of a matrix are vertices, unless `vertices` says otherwise.
         source: The column of sources: a name, or a position from 0. Without it, the column with a
-            usual name, such as "source" or "src", or the first one.
+            usual name, such as "source" or "src". A column whose name says nothing is taken if no
+            other one is left beside weights.
         target: The column of targets, likewise.
         weight: The column of weights; without it, edges have none.
         path: The new graph directory. Without it, a temporary one goes with the graph.
@@ -184,7 +194,7 @@ def from_edges(
         "combine": combine,
         "drop_loops": drop_loops,
         "allow_empty": allow_empty,
-        "vertices": vertices,
+        "vertices": _vertices(data) if vertices is None else vertices,
         "order": order,
         "layouts": _listed("layouts", layouts),
         "row_encoding": row_encoding,
@@ -195,22 +205,21 @@ def from_edges(
     tables = _tables(data, weight)
     columns = (_column("source", source), _column("target", target), _column("weight", weight))
 
-    def run(output: str, callback: Callback | None) -> str:
-        return _internal.from_tables(
-            tables, output, to_json(settings), columns, memory, threads, callback
-        )
+    def run(output: str, given: str, callback: Callback | None) -> str:
+        return _internal.from_tables(tables, output, given, columns, memory, threads, callback)
 
-    return _imported(run, path, memory, threads, progress)
+    return _imported(run, settings, path, memory, threads, progress)
 
 
 def _imported(
-    run: Callable[[str, Callback | None], str],
+    run: Callable[[str, str, Callback | None], str],
+    settings: Mapping[str, Any],
     path: File | None,
     memory: int | str | None,
     threads: int | None,
     progress: Progress | None,
 ) -> Graph:
-    """Make a graph directory by `run`, and open it."""
+    """Make a graph directory by `run` with settings, and open it."""
     folder = None
     if path is None:
         folder = tempfile.mkdtemp(prefix="tegula-")
@@ -218,8 +227,10 @@ def _imported(
     output = path_text("path", path)
     started = time.monotonic()
     try:
-        with shown(progress) as callback:
-            report = Record.of_json(run(output, callback))
+        tables = () if isinstance(settings["vertices"], int | np.integer) else ("vertices",)
+        files = with_tables(settings, tables)
+        with shown(progress) as callback, files as (given, _names):
+            report = Record.of_json(run(output, to_json(given), callback))
         graph = Graph(output, memory=memory, threads=threads)
     except BaseException:
         if folder is not None:
@@ -295,16 +306,29 @@ def _of_matrix(matrix: Any) -> ArrowStream:
 def _of_networkx(graph: Any, weight: str | int | None) -> ArrowStream:
     """Return the edges of a graph of NetworkX, with an attribute as their weights."""
     if weight is None:
-        return _of_rows(list(graph.edges()))
-    if graph.size() > 0 and all(weight not in data for *_, data in graph.edges(data=True)):
+        rows = list(graph.edges())
+    elif graph.size() > 0 and all(weight not in data for *_, data in graph.edges(data=True)):
         raise BadInput(f"weight={weight!r}: no edge of the graph has this attribute")
-    rows = list(graph.edges(data=weight, default=1))
-    table = [np.asarray([row[2] for row in rows], np.float64)]
-    names = ["source", "target", str(weight)]
-    has_text = any(isinstance(end, str) for row in rows for end in row[:2])
-    ends = [_ids_of([row[at] for row in rows], has_text) for at in (0, 1)]
-    cells_of = [*(cells(name, end) for name, end in zip(names, ends, strict=False)), table[0]]
-    return _internal.Table(names, cells_of)
+    else:
+        rows = list(graph.edges(data=weight, default=1))
+    has_text = any(isinstance(node, str) for node in graph)
+    names = ["source", "target"]
+    columns = [
+        cells(name, _ids_of([row[at] for row in rows], has_text)) for at, name in enumerate(names)
+    ]
+    if weight is not None:
+        names.append(str(weight))
+        columns.append(np.asarray([row[2] for row in rows], np.float64))
+    return _internal.Table(names, columns)
+
+
+def _vertices(data: Any) -> Any:
+    """Return the vertices that `data` has beside those of its edges, if it may have some."""
+    if hasattr(data, "tocoo"):
+        return data.shape[0]
+    if hasattr(data, "is_directed") and any(degree == 0 for _, degree in data.degree()):
+        return list(data)
+    return None
 
 
 def _is_undirected(data: Any) -> bool:

@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from . import _internal
-from ._algorithms import Algorithms
-from ._options import algorithm_name, to_json, with_tables
+from ._catalogue import algorithm_name, checked, tables
+from ._options import as_list, to_json, with_tables
 from ._progress import Callback
 from ._records import Record
 from ._result import Result
-from .errors import TegulaWarning, UsageError
+from .errors import Error, TegulaWarning, UsageError
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 """How far a job is."""
@@ -53,26 +53,27 @@ class Jobs:
         if progress is not None and not callable(progress):
             raise UsageError(f"progress={progress!r} cannot be called")
         name = algorithm_name(algorithm)
+        self._jobs.check()
         with ExitStack() as stack:
-            tables = Algorithms._TABLES.get(name, ())
-            given = stack.enter_context(with_tables(options, tables))
+            of_tables = with_tables(checked(name, options), tables(name))
+            given, names = stack.enter_context(of_tables)
             job = self._jobs.submit(name, to_json(given), progress)
             # The job reads the tables when it begins.
             job.when_ended(stack.pop_all().close)
-        return Job(job, self)
+        return Job(job, self, names)
 
     def map(self, algorithm: str, **options: Any) -> list[Job]:
         """Submit a job for each value of the one option that is a list.
 
-        `jobs.map("bfs", source=[1, 2, 3])` submits three searches. The others are the same for all
-        jobs.
+        `jobs.map("bfs", source=[1, 2, 3])` submits three searches. The list may be a range, an
+        array or a series too. The other options are the same for all jobs.
         """
-        lists = [name for name, value in options.items() if isinstance(value, list | tuple | range)]
+        lists = {name: values for name in options if (values := as_list(options[name])) is not None}
         if len(lists) != 1:
             found = ", ".join(lists) or "none"
             raise UsageError(f"map needs one option that is a list of values, but there is {found}")
-        (name,) = lists
-        return [self.submit(algorithm, **{**options, name: value}) for value in options[name]]
+        ((name, values),) = lists.items()
+        return [self.submit(algorithm, **{**options, name: value}) for value in values]
 
     @property
     def statistics(self) -> Record:
@@ -126,19 +127,22 @@ class Jobs:
 
 @atexit.register
 def _end_all() -> None:
-    """End all jobs: threads cannot call Python any more when the interpreter is gone."""
+    """End all jobs and calls: threads cannot call Python when the interpreter is gone."""
     for jobs in list(_open):
         # In a fork there are none of them.
         with suppress(UsageError):
             jobs.cancel()
             jobs.close()
+    _internal.end_calls()
 
 
 class Job:
     """A run that was submitted. `result` waits for it, and so does `await`."""
 
-    def __init__(self, job: _internal.Job, jobs: Jobs) -> None:
+    def __init__(self, job: _internal.Job, jobs: Jobs, tables: dict[str, str]) -> None:
         self._job = job
+        # The option of each temporary file.
+        self._tables = tables
         # Jobs that nobody holds are cancelled.
         self._jobs = jobs
         self._lock = threading.Lock()
@@ -175,7 +179,7 @@ class Job:
         with self._lock:
             if self._result is not None:
                 return self._result
-            self._result = Result(self._job.outcome())
+            self._result = Result(self._outcome())
         for warning in self._result.warnings:
             warnings.warn(warning, TegulaWarning, stacklevel=2)
         return self._result
@@ -184,10 +188,17 @@ class Job:
         """Return why it failed, or None. It waits as `result` does."""
         self._wait(timeout)
         try:
-            self._job.outcome()
+            self._outcome()
         except BaseException as error:
             return error
         return None
+
+    def _outcome(self) -> _internal.Found:
+        try:
+            return self._job.outcome()
+        except Error as error:
+            error.rename(self._tables)
+            raise
 
     def _wait(self, timeout: float | None) -> None:
         is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from . import _internal
-from .errors import BadInput, UsageError
+from .errors import BadInput, Error, UsageError
 
 
 class ArrowStream(Protocol):
@@ -43,6 +43,8 @@ _VALUE_NAMES = {
     "coordinates": ["x", "y"],
     "priors": ["state", "prior"],
 }
+# The columns that hold ids of vertices.
+_ID_NAMES = ("vertex", "other")
 
 
 def to_json(options: Mapping[str, Any]) -> str:
@@ -52,17 +54,9 @@ def to_json(options: Mapping[str, Any]) -> str:
         try:
             json.dumps(value, allow_nan=False, default=_plain)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{name}: {value!r} is no value of an option ({error})") from None
+            why = error if isinstance(error, TypeError) else "it is not finite"
+            raise UsageError(f"{name}: {value!r} is no value of an option ({why})") from None
     return json.dumps(given, default=_plain)
-
-
-def algorithm_name(algorithm: object) -> str:
-    """Return the name of an algorithm, which may be written as its method is.
-
-    Raises:
-        UsageError: It is no string.
-    """
-    return name_text("algorithm", algorithm).replace("_", "-")
 
 
 def id_text(argument: str, vertex: object) -> str:
@@ -126,49 +120,105 @@ def check_resources(memory: object, threads: object) -> None:
 
 
 @contextmanager
-def with_tables(options: Mapping[str, Any], tables: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield options in which tables are files: other tables are written to a temporary folder."""
+def with_tables(
+    options: Mapping[str, Any], tables: Iterable[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Yield options in which tables are files, and the option of each temporary file.
+
+    Tables that are no files are written to a temporary folder. Errors of the block name the option
+    in its place.
+    """
     given = dict(options)
     named = [name for name in tables if given.get(name) is not None]
     in_memory = [name for name in named if not isinstance(given[name], str | os.PathLike)]
     for name in set(named).difference(in_memory):
         given[name] = path_text(name, given[name])
     if not in_memory:
-        yield given
+        yield given, {}
         return
     folder, process = tempfile.mkdtemp(prefix="tegula-tables-"), os.getpid()
+    files: dict[str, str] = {}
     try:
         for name in in_memory:
-            path = Path(folder, f"{name}.parquet")
+            path = os.fspath(Path(folder, f"{name}.parquet"))
             try:
-                _internal.write_table(_table(name, given[name]), os.fspath(path))
+                _internal.write_table(table_of(name, given[name]), path)
             except BadInput as error:
                 raise BadInput(f"{name}: {error.message}", error.hint) from None
-            given[name] = os.fspath(path)
-        yield given
+            given[name], files[path] = path, name
+        yield given, files
+    except Error as error:
+        error.rename(files)
+        raise
     finally:
         # The tables belong to the process that made them, and not to its forks.
         if os.getpid() == process:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _table(name: str, value: Any) -> ArrowStream:
+def as_list(value: Any) -> list[Any] | None:
+    """Return the items of a list, a range, an array or a series; None if it is none of them."""
+    if isinstance(value, list | tuple | range):
+        return list(value)
+    if isinstance(value, np.generic) or hasattr(value, "column_names"):
+        return None
+    for name in ("tolist", "to_list", "to_pylist"):
+        if hasattr(value, name):
+            items = getattr(value, name)()
+            return items if isinstance(items, list) else None
+    return None
+
+
+def table_of(name: str, value: Any) -> ArrowStream:
     """Return the table that an option is given as an object."""
-    if hasattr(value, "__arrow_c_stream__"):
+    items = _items(name, value)
+    if items is None:
         stream: ArrowStream = value
         return stream
-    if not isinstance(value, Iterable):
-        raise UsageError(f"{name}: {value!r} is no table of vertices")
-    rows = list(value.items()) if isinstance(value, Mapping) else list(value)
-    rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in rows]
+    names = ["vertex", *_VALUE_NAMES.get(name, [])]
+    rows = [_cells(row) for row in items]
     width = len(rows[0]) if rows else 1
     if any(len(row) != width for row in rows):
         raise UsageError(f"{name}: not all rows have as many cells as the first one")
-    names = ["vertex", *_VALUE_NAMES.get(name, [])]
     if not 0 < width <= len(names):
         raise UsageError(f"{name}: a row has at most {len(names)} cells: {', '.join(names)}")
-    columns = [[_text(name, row[at]) for row in rows] for at in range(width)]
+    columns = []
+    for at, column in enumerate(names[:width]):
+        text = id_text if column in _ID_NAMES else _text
+        columns.append([text(name, row[at]) for row in rows])
     return _internal.Table(names[:width], columns)
+
+
+def _items(name: str, value: Any) -> list[Any] | None:
+    """Return the rows or the ids that an option is given; None for a table of another library."""
+    # The index of a series has the vertices if the option takes values beside them.
+    is_series = name in _VALUE_NAMES and hasattr(value, "items") and hasattr(value, "to_frame")
+    if isinstance(value, Mapping) or is_series:
+        return _rows_by_vertex(name, value.items())
+    items = as_list(value)
+    if items is not None or hasattr(value, "__arrow_c_stream__"):
+        return items
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise UsageError(f"{name}: {value!r} is no table of vertices")
+    return list(value)
+
+
+def _rows_by_vertex(name: str, items: Iterable[tuple[Any, Any]]) -> list[tuple[Any, ...]]:
+    """Return the rows of a dictionary by vertex, or of a series whose index has the vertices."""
+    if name != "priors":
+        return [(*_cells(key), *_cells(value)) for key, value in items]
+    rows: list[tuple[Any, ...]] = []
+    for key, weights in items:
+        # A weight for each state, by its number or in their order.
+        by_state = weights.items() if isinstance(weights, Mapping) else enumerate(_cells(weights))
+        names_state = len(_cells(key)) > 1
+        rows += [(*key, weights)] if names_state else [(key, *cells) for cells in by_state]
+    return rows
+
+
+def _cells(row: Any) -> tuple[Any, ...]:
+    """Return the cells of a row, which may be one cell."""
+    return tuple(row) if isinstance(row, tuple | list | np.ndarray) else (row,)
 
 
 def _text(name: str, cell: object) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections import Counter
-from functools import cache
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _internal
+from ._catalogue import columns as _columns
 from ._options import Vertex, id_text, name_text
 from .errors import UsageError
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 # More values than this have a histogram, fewer a bar each.
 _BARS = 60
-# From this ratio of the greatest to the least value on, bins are logarithmic.
+# From this ratio of the greatest to the least on, a scale is logarithmic.
 _WIDE = 100
 # The most vertices with a label, and the most edges with an arrow.
 _LABELS = 40
@@ -48,13 +47,7 @@ class Plots:
         if self._graph.info().undirected:
             counted = {"degree": counted["out_degree"]}
         for (name, counts), marker in zip(counted.items(), "ox", strict=False):
-            shown = sorted(degree for degree in counts if degree > 0)
-            label = name.replace("_", "-")
-            if counts[0] > 0:
-                label += f" ({counts[0]:,} vertices of degree 0 not shown)"
-            axes.scatter(
-                shown, [counts[degree] for degree in shown], 16, marker=marker, label=label
-            )
+            _draw_counts(axes, counts, name.replace("_", "-"), "of degree 0", marker)
         _log_log(axes)
         axes.set(xlabel="degree (edges)", ylabel="vertices", title="Degrees")
         axes.legend()
@@ -139,33 +132,71 @@ def of_result(result: Result, column: str | None, ax: Axes | None) -> Axes:
     else:
         label = kind["about"].split(";")[0]
         axes.set_xlabel("\n".join(textwrap.wrap(f"{column}: {label}", 70)))
-        _draw_values(axes, values, of)
+        _draw_values(axes, values, column, of)
     axes.set_title(f"{result.algorithm}: {column}")
     return axes
 
 
 def _draw_sizes(axes: Axes, groups: NDArray[Any], name: str, of: str) -> None:
     _, sizes = np.unique(np.asarray(groups), return_counts=True)
-    counts = _counts(sizes)
-    axes.scatter(list(counts), list(counts.values()), 24)
+    _draw_counts(axes, _counts(sizes), None, None)
     _log_log(axes)
-    axes.set(xlabel=f"{of} with the same {name}", ylabel="how many such groups")
+    plurals = {"vertex": "vertices", "community": "communities"}
+    axes.set(xlabel=f"{of} of a {name}", ylabel=f"{plurals.get(name, f'{name}s')} of that size")
 
 
-def _draw_values(axes: Axes, column: NDArray[Any], of: str) -> None:
-    from matplotlib.ticker import MaxNLocator
+def _draw_counts(
+    axes: Axes, counts: Mapping[int, int], name: str | None, zero: str | None, marker: str = "o"
+) -> None:
+    """Draw how often each integer occurs, for logarithmic scales. The legend tells of zeros."""
+    shown = sorted(value for value in counts if value > 0)
+    if counts.get(0, 0) > 0:
+        vertices = "1 vertex" if counts[0] == 1 else f"{counts[0]:,} vertices"
+        hidden = f"{vertices} {zero} not shown"
+        name = f"{name} ({hidden})" if name else hidden
+    axes.scatter(shown, [counts[value] for value in shown], 16, marker=marker, label=name)
 
+
+def _draw_values(axes: Axes, column: NDArray[Any], name: str, of: str) -> None:
+    """Draw how values are distributed, by what they are: few, integers of any size, or others."""
     values = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
     missing = len(column) - len(values)
     axes.set_ylabel(f"{of} (without {missing:,} that have no value)" if missing else of)
-    counts = _counts(values) if len(values) else {}
-    if len(counts) <= _BARS and values.dtype.kind in "bui":
-        axes.bar([int(value) for value in counts], list(counts.values()))
-        if values.dtype.kind == "b":
-            axes.set_xticks([0, 1], ["False", "True"])
+    if values.dtype.kind in "bui":
+        counts = _counts(values)
+        if len(counts) <= _BARS and max(counts, default=0) < _WIDE:
+            _draw_bars(axes, counts, values.dtype.kind == "b")
         else:
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+            _draw_counts(axes, counts, None, f"with {name} = 0")
+            _log_log(axes)
+            if counts.get(0, 0) > 0:
+                axes.legend()
+    else:
+        _draw_bins(axes, values)
+
+
+def _draw_bars(axes: Axes, counts: dict[int, int], are_truths: bool) -> None:
+    """Draw a bar for each value."""
+    from ._ticks import count_on
+
+    axes.bar([int(value) for value in counts], list(counts.values()))
+    if counts and max(counts.values()) >= _WIDE * min(counts.values()):
+        # One vertex can still be seen beside thousands.
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=0.5)
+    count_on(axes.yaxis)
+    if are_truths:
+        axes.set_xticks([0, 1], ["False", "True"])
+    elif counts:
+        axes.set_xlim(min(counts) - 0.8, max(counts) + 0.8)
+        count_on(axes.xaxis)
+
+
+def _draw_bins(axes: Axes, values: NDArray[Any]) -> None:
+    """Draw a histogram, whose bins are logarithmic where values differ by much."""
+    from ._ticks import count_on
+
+    if len(values) == 0:
         return
     least, most = float(values.min()), float(values.max())
     bins: Any = 50
@@ -174,6 +205,8 @@ def _draw_values(axes: Axes, column: NDArray[Any], of: str) -> None:
         axes.set_xscale("log")
     axes.hist(values, bins=bins)
     axes.set_yscale("log")
+    axes.set_ylim(bottom=0.5)
+    count_on(axes.yaxis)
 
 
 def _on_rings(
@@ -219,19 +252,17 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _log_log(axes: Axes) -> None:
+    from ._ticks import count_on
+
     axes.set(xscale="log", yscale="log")
     axes.grid(True, alpha=0.3)
+    count_on(axes.xaxis)
+    count_on(axes.yaxis)
+    # A scale of one count would begin with a tenth.
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], 0.5))
 
 
 def _counts(values: NDArray[Any]) -> dict[int, int]:
     """Return how often each value occurs."""
     found, counts = np.unique(np.asarray(values), return_counts=True)
     return dict(zip(found.tolist(), counts.tolist(), strict=True))
-
-
-@cache
-def _columns(algorithm: str) -> dict[str, dict[str, Any]]:
-    """Return the type of each column of an algorithm, and what it is about."""
-    entries = {entry["name"]: entry for entry in json.loads(_internal.catalogue())}
-    columns: list[dict[str, Any]] = entries[algorithm]["schema"]["columns"]
-    return {column["name"]: column for column in columns}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _internal
+from ._kept import Kept
 from ._options import Vertex, name_text, path_text
 from ._records import Record
 from ._table import Batches, Table
@@ -29,10 +30,11 @@ class Result:
     """What an algorithm found: a table, and a summary of all of it.
 
     The table is read when it is first asked for, and then kept. `batches` reads it without keeping
-    it, as do libraries that take the result as an Arrow stream.
+    it, as do libraries that take the result as an Arrow stream. A result pickles without its graph:
+    as its table, its summary and its statistics.
     """
 
-    def __init__(self, found: _internal.Found) -> None:
+    def __init__(self, found: _internal.Found | Kept) -> None:
         self._found = found
 
     @property
@@ -157,6 +159,9 @@ class Result:
         from ._plots import of_result
 
         return of_result(self, column, ax)
+
+    def __reduce__(self) -> tuple[type[Result], tuple[Kept]]:
+        return Result, (Kept.of(self._found),)
 
     def _repr_html_(self) -> str:
         from ._html import of_result

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ._kept import Batch
+
 
 class Table:
     """A table in memory, with the Arrow PyCapsule interface.
@@ -91,6 +93,9 @@ class Table:
 
         return pa.table(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._table.to_bytes(),)
+
     def __repr__(self) -> str:
         rows = f"{len(self):,} rows" if len(self) != 1 else "1 row"
         return f"<tegula.Table of {rows}: {', '.join(self.column_names)}>"
@@ -137,7 +142,7 @@ class Batches:
 
     __slots__ = ("_batches",)
 
-    def __init__(self, batches: _internal.Batches) -> None:
+    def __init__(self, batches: _internal.Batches | Batch) -> None:
         self._batches = batches
 
     @property
@@ -172,6 +177,10 @@ class Batches:
 
     def __repr__(self) -> str:
         return f"<tegula.Batches of {', '.join(self.column_names)}>"
+
+
+def _unpickled(stream: bytes) -> Table:
+    return Table(_internal.Table.of_bytes(stream))
 
 
 def _numbers(column: _internal.Column) -> NDArray[Any]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
+
+from ._wording import in_python
 
 __all__ = [
     "AlreadyExists",
@@ -49,6 +52,12 @@ class Error(Exception):
         super().__init__(message, hint)
         self.message = message
         self.hint = hint
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Put names that the user knows into the message, each in the place of a path."""
+        for path, name in names.items():
+            self.message = self.message.replace(path, name)
+        self.args = (self.message, self.hint)
 
     def __str__(self) -> str:
         return self.message if not self.hint else f"{self.message}\n  hint: {self.hint}"
@@ -208,4 +217,6 @@ _OF_KIND = _all_below(Error)
 def of_kind(kind: str, message: str, hint: str | None, errno: int | None) -> Error:
     """Return the error of a kind."""
     below = _OF_KIND.get(kind, Error)
+    if below is UsageError:
+        message = in_python(message)
     return below(message, hint, errno) if issubclass(below, _OfSystem) else below(message, hint)

@@ -7,7 +7,10 @@ import inspect
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import tegula as tg
@@ -38,7 +41,7 @@ def test_an_algorithm_has_a_method_with_its_options(entry) -> None:
     parameters = dict(inspect.signature(method).parameters)
     assert next(iter(parameters)) == "self"
     options = entry["schema"]["properties"]
-    assert set(parameters) == {"self", "progress", *options}
+    assert set(parameters) == {"self", "progress", "misspelt", *options}
     for name, option in options.items():
         parameter = parameters[name]
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
@@ -114,6 +117,122 @@ def test_tables_are_given_as_files_frames_dictionaries_and_lists(
         graph.pagerank(personalize={1: None})
 
 
+def weights_of(vertices: list, weights: list) -> dict:
+    return dict(zip(vertices, weights, strict=True))
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pd.Series({1: 1, 5: 3}),
+        pd.Series([1, 3], index=["1", "5"]),
+        np.array([[1, 1], [5, 3]]),
+        [np.array([1, 1]), np.array([5, 3])],
+        weights_of(np.array([1, 5]), np.array([1.0, 3.0])),
+        iter([(1, 1), (5, 3)]),
+    ],
+    ids=["series", "text", "array", "rows", "dictionary", "iterator"],
+)
+def test_weights_of_vertices_come_from_series_arrays_and_dictionaries(graph, seeds) -> None:
+    ranks = graph.pagerank(personalize=seeds)
+    assert ranks.to_numpy()["rank"].tobytes() == (
+        graph.pagerank(personalize={1: 1, 5: 3}).to_numpy()["rank"].tobytes()
+    )
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        pd.Series([1, 5]),
+        pd.Index([1, 5]),
+        pl.Series([1, 5]),
+        pa.array([1, 5]),
+        pa.chunked_array([[1], [5]]),
+        np.array([1, 5], np.int32),
+        {1, 5},
+        range(1, 6, 4),
+        (id for id in (1, 5)),
+    ],
+    ids=["pandas", "index", "polars", "arrow", "chunks", "numpy", "set", "range", "generator"],
+)
+def test_vertices_come_from_whatever_lists_them(graph: tg.Graph, sources) -> None:
+    hops = graph.k_hop(sources=sources, hops=1).to_numpy()
+    assert weights_of(hops["vertex"].tolist(), hops["hops"].tolist()) == {1: 0, 2: 1, 5: 0, 6: 1}
+
+
+def test_priors_are_weights_of_states_by_vertex(undirected: tg.Graph, tmp_path: Path) -> None:
+    potential = tmp_path / "potential.txt"
+    potential.write_text("0.9 0.1\n0.1 0.9\n")
+    given = [
+        {1: [0.8, 0.2], 5: np.array([0, 1])},
+        {1: {0: 0.8, 1: 0.2}, 5: {1: 1}},
+        [(1, 0, 0.8), (1, 1, 0.2), (5, 0, 0), (5, 1, 1)],
+        pd.Series({(1, 0): 0.8, (1, 1): 0.2, (5, 1): 1.0}),
+    ]
+    found = [
+        undirected.belief_propagation(priors=priors, potential=potential).to_numpy()["state_0"]
+        for priors in given
+    ]
+    assert found[0][0] > 0.5 > found[0][4]
+    assert all(beliefs.tobytes() == found[0].tobytes() for beliefs in found)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [5, b"ab", {1: None}, {1: b"x"}, [(1, 1, 1)], pd.Series([1.0], index=[1.5]), [[1], [2, 3]]],
+)
+def test_a_table_that_is_none_is_refused_by_the_name_of_its_option(graph, wrong) -> None:
+    with pytest.raises(tg.UsageError, match="personalize"):
+        graph.pagerank(personalize=wrong)
+
+
+def test_errors_about_a_table_in_memory_name_its_option(graph: tg.Graph) -> None:
+    for wrong in ({9: 1}, {1: -1}, {1: "x"}, pl.DataFrame({"vertex": [9], "weight": [1.0]})):
+        with pytest.raises(tg.Error, match="personalize") as error:
+            graph.pagerank(personalize=wrong)
+        assert "/" not in error.value.message.replace(graph.path, "")
+    with graph.jobs() as jobs:
+        job = jobs.submit("pagerank", personalize={9: 1})
+    for failure in (job.exception(), job.exception()):
+        assert isinstance(failure, tg.BadInput)
+        assert failure.message.startswith("personalize, row 1: ")
+
+
+def test_a_misspelt_name_brings_the_nearest_one(graph: tg.Graph) -> None:
+    calls = [
+        lambda: graph.pagerank(dampng=0.5),
+        lambda: graph.run("pagerank", dampng=0.5),
+        lambda: graph.estimate("pagerank", dampng=0.5),
+        lambda: graph.jobs().submit("pagerank", dampng=0.5),
+    ]
+    for call in calls:
+        with pytest.raises(tg.UsageError, match="pagerank has no option dampng=") as error:
+            call()
+        assert error.value.hint == "did you mean damping=?"
+    for call in (graph.run, graph.estimate, graph.jobs().submit):
+        with pytest.raises(tg.UsageError, match="no algorithm `betweeness`") as error:
+            call("betweeness")
+        assert error.value.hint == "did you mean betweenness?"
+    with pytest.raises(tg.UsageError, match=r"choose one of .*damping=, "):
+        graph.pagerank(q=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"damping": "x"}, 'damping: it must be a number, not "x"'),
+        ({"iterations": 1.5}, "iterations: it must be an integer from 0 to 2**64 - 1, not 1.5"),
+        ({"weighted": [1]}, "weighted: it must be True or False, not a list"),
+        ({"missing": "x"}, 'missing: it must be "refuse" or "skip", not "x"'),
+        ({"damping": float("inf")}, "damping: inf is no value of an option (it is not finite)"),
+    ],
+)
+def test_messages_use_the_words_of_python(graph: tg.Graph, options, message: str) -> None:
+    with pytest.raises(tg.UsageError) as error:
+        graph.pagerank(**options)
+    assert message in error.value.message
+
+
 def test_options_reach_the_algorithm(graph: tg.Graph) -> None:
     result = graph.bfs(source=1, parents=True)
     assert result.table.column_names == ["vertex", "distance", "parent"]
@@ -132,7 +251,7 @@ def test_options_reach_the_algorithm(graph: tg.Graph) -> None:
         ("pagerank", {"iterations": object()}, tg.UsageError, "iterations"),
         ("pagerank", {"dampening": 0.5}, tg.UsageError, "dampening"),
         ("bfs", {"source": 99}, tg.NoSuchVertex, "no vertex `99`"),
-        ("bfs", {"source": -1}, tg.UsageError, "source"),
+        ("bfs", {"source": -1}, tg.NoSuchVertex, "no vertex `-1`"),
         ("bfs", {"source": 1.5}, tg.UsageError, "source"),
         ("bfs", {"source": "x"}, tg.NoSuchVertex, "no vertex `x`"),
         ("fly", {}, tg.UsageError, "no algorithm `fly`"),

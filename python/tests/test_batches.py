@@ -17,6 +17,8 @@ import tegula as tg
 
 from .conftest import EDGES, NAMED, random_edges
 
+pytestmark = pytest.mark.long
+
 # Some 16 batches of edges.
 COUNT = 1 << 19
 

@@ -28,6 +28,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch) -> Non
         exec(compile(block, page.name, "exec"), names)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checker", ["mypy", "basedpyright"])
 def test_the_types_of_all_pages_are_right(checker: str, tmp_path: Path) -> None:
     for page in PAGES:

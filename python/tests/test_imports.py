@@ -88,6 +88,26 @@ def test_columns_are_chosen_by_name_or_position() -> None:
         assert [row["vertex"] for row in graph.neighbours([2, 3])] == [2, 3]
 
 
+def test_a_table_whose_names_say_nothing_is_refused() -> None:
+    table = pa.table({"day": [1, 2], "caller": [3, 4], "callee": [4, 5]})
+    with pytest.raises(tg.BadInput, match="the columns are `day`, `caller`, `callee`") as error:
+        tg.from_edges(table)
+    assert error.value.hint == "choose columns with source= and target="
+    with tg.from_edges(table, source="caller", target="callee") as graph:
+        assert pairs_of(graph, [3, 4]) == [(3, 4), (4, 5)]
+    with tg.from_edges(table, source="caller", weight="day") as graph:
+        assert pairs_of(graph, [3, 4]) == [(3, 4, 1.0), (4, 5, 2.0)]
+    with pytest.raises(tg.BadInput, match="column `day` would be both"):
+        tg.from_edges(table, source="day", target=0)
+
+
+def test_columns_are_found_as_in_a_file(folder: Path) -> None:
+    frame = pl.DataFrame({"ToNodeId": [2, 3], "FromNodeId": [1, 2], "note": ["x", "y"]})
+    frame.write_csv(folder / "edges.csv")
+    with tg.from_edges(frame) as graph, tg.read(folder / "edges.csv") as read:
+        assert pairs_of(graph, [1, 2]) == pairs_of(read, [1, 2]) == [(1, 2), (2, 3)]
+
+
 def test_one_table_of_a_stream_is_in_memory_at_a_time() -> None:
     pool = pa.default_memory_pool()
     before, rows = pool.bytes_allocated(), 10_000
@@ -219,11 +239,11 @@ def test_files_are_read_with_the_settings_of_the_command(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"order": "best"}, "unknown variant `best`"),
+        ({"order": "best"}, 'order: it must be "auto", "given", "degree" or "dfs", not "best"'),
         ({"format": "docx"}, "format: unknown format `docx`"),
         ({"combine": "sum"}, "combine= needs weighted=True"),
         ({"source_column": 0}, "counted from 1"),
-        ({"skip_bad_rows": -1}, "invalid value"),
+        ({"skip_bad_rows": -1}, "skip_bad_rows: it must be an integer from 0"),
         ({"memory": "lots"}, 'memory="lots"'),
         ({"threads": 0}, "threads must be at least 1"),
         ({"delimiter": "ab"}, "delimiter: `ab`"),
@@ -270,6 +290,45 @@ def test_graphs_of_networkx_and_matrices_become_graphs() -> None:
         assert graph.sssp(source=0)["2"] == 3.5
     with pytest.raises(tg.BadInput):
         tg.from_edges(nx.Graph([((1, 2), 3)]))
+
+
+@pytest.mark.parametrize("nodes", [(1, 2, 7, 8), ("a", "b", "lone", "other")])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_nodes_of_networkx_without_edges_are_vertices(kind, nodes) -> None:
+    given = kind()
+    given.add_nodes_from(nodes)
+    given.add_edge(nodes[0], nodes[1], w=2.0)
+    with tg.from_edges(given, weight="w") as graph:
+        assert graph.wcc().to_numpy()["vertex"].tolist() == list(nodes)
+        assert graph.info().isolated == 2
+    with tg.from_edges(given, vertices=nodes[:2]) as graph:
+        assert graph.info().vertices == 2
+    given.remove_edge(nodes[0], nodes[1])
+    with pytest.warns(tg.TegulaWarning, match="no edges"):
+        graph = tg.from_edges(given, allow_empty=True)
+    assert graph.wcc().to_numpy()["vertex"].tolist() == list(nodes)
+    graph.close()
+
+
+def test_rows_of_a_matrix_without_entries_are_vertices() -> None:
+    matrix = scipy.sparse.csr_array(([1.0], ([1], [2])), shape=(5, 5))
+    with tg.from_edges(matrix, weight="weight") as graph:
+        assert graph.wcc().to_numpy()["vertex"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "vertices",
+    [[1, 2, 9], np.array([1, 2, 9]), pd.Series([1, 2, 9]), pl.DataFrame({"vertex": [1, 2, 9]})],
+    ids=["list", "array", "series", "frame"],
+)
+def test_vertices_are_declared_by_a_table(vertices, folder: Path) -> None:
+    (folder / "edges.txt").write_text("1 2\n")
+    with tg.from_edges([(1, 2)], vertices=vertices) as graph:
+        assert graph.wcc().to_numpy()["vertex"].tolist() == [1, 2, 9]
+    with tg.read(folder / "edges.txt", vertices=vertices) as graph:
+        assert graph.info().vertices == 3
+    with pytest.raises(tg.BadInput, match="the vertex 3 that is not listed in vertices"):
+        tg.from_edges([(1, 2), (2, 3)], vertices=vertices)
 
 
 def test_no_edges_with_declared_vertices_make_a_graph() -> None:

@@ -13,11 +13,17 @@ import time
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import tegula as tg
 
 from .conftest import random_edges
+
+pytestmark = pytest.mark.long
 
 # Longer than any test waits.
 ITERATIONS = 1_000_000
@@ -450,3 +456,16 @@ with g.jobs(concurrent=1) as jobs:
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [[1, 2], range(1, 3), np.array([1, 2]), pd.Series([1, 2]), pl.Series([1, 2])],
+    ids=["list", "range", "numpy", "pandas", "polars"],
+)
+def test_a_job_is_submitted_for_each_value(graph: tg.Graph, sources) -> None:
+    with graph.jobs() as jobs:
+        found = jobs.map("bfs", source=sources, direction="out")
+    assert [job.result()[3] for job in found] == [2, 1]
+    with pytest.raises(tg.UsageError, match="map needs one option that is a list"):
+        graph.jobs().map("bfs", source=pa.table({"source": [1]}))

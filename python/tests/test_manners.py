@@ -287,6 +287,92 @@ def test_a_new_process_opens_a_graph_and_a_fork_is_refused(graph: tg.Graph, meth
         assert "opened before this process forked" in told
 
 
+# What a script does while a daemon thread of it uses a graph; then the script ends.
+SCRIPT = """
+import threading
+import numpy as np
+import tegula as tg
+
+edges = np.random.default_rng(1).integers(0, 1 << 12, (1 << 15, 2), dtype=np.uint64)
+graph = tg.from_edges(edges, memory="256MiB", threads=1)
+begun = threading.Event()
+
+def told(*_stage):
+    begun.set()
+    sum(range(1 << 18))
+
+def edges_again():
+    while True:
+        begun.set()
+        for table in graph.edges():
+            pass
+
+threading.Thread(target=CALL, daemon=True).start()
+assert begun.wait(60)
+"""
+IN_DAEMON_THREADS = [
+    "lambda: graph.pagerank(iterations=1 << 30, progress=told)",
+    "lambda: graph.jobs().submit('pagerank', iterations=1 << 30, progress=told).result()",
+    "edges_again",
+]
+
+
+@pytest.mark.parametrize("call", IN_DAEMON_THREADS, ids=["run", "job", "batches"])
+def test_a_daemon_thread_ends_with_the_interpreter(call: str) -> None:
+    line = [sys.executable, "-c", SCRIPT.replace("CALL", call)]
+    place = {**os.environ, "PYTHONPATH": str(Path(tg.__file__).parents[1])}
+    # Most of these ended by a signal once.
+    for _ in range(3):
+        ended = subprocess.run(line, capture_output=True, text=True, env=place, timeout=60)
+        assert (ended.returncode, ended.stdout) == (0, "")
+        assert "Fatal" not in ended.stderr
+
+
+def refusals(calls) -> list[str]:
+    """Return what each call is refused with."""
+    told = []
+    for call in calls:
+        try:
+            call()
+        except tg.UsageError as error:
+            told.append(error.message)
+        else:
+            told.append("it was not refused")
+    return told
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_is_refused_while_other_threads_hold_locks(large: tg.Graph) -> None:
+    with large.jobs() as jobs:
+        job, found = jobs.submit("pagerank", iterations=ITERATIONS), large.info
+        rows = jobs.submit("pagerank", iterations=1)
+        result = rows.result()
+        calls = [
+            *(found, large.verify, large.edges, large.degrees, large.jobs, large.pagerank),
+            *(lambda: large.neighbours(1), lambda: large.estimate("wcc")),
+            *(lambda: large.pagerank(personalize={1: 1}), lambda: large.run("wcc")),
+            *(lambda: jobs.submit("wcc"), lambda: jobs.statistics, jobs.close),
+            *(job.cancel, job.result, job.exception, lambda: job.state, lambda: job.done),
+            *(lambda: result.table, result.batches, result.top, lambda: result.summary),
+        ]
+        out, into = os.pipe()
+        child = os.fork()
+        if child == 0:
+            jobs.cancel()
+            large.close()
+            os.write(into, "\n".join([*refusals(calls), f"{large.closed}"]).encode())
+            os._exit(0)
+        os.close(into)
+        told = os.read(out, 1 << 16).decode().splitlines()
+        os.close(out)
+        assert os.waitpid(child, 0)[1] == 0
+        assert not large.closed
+        job.cancel()
+    assert len(told) == len(calls) + 1
+    assert told[-1] == "True"
+    assert all("was opened before this process forked" in line for line in told[:-1]), told
+
+
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_leaves_the_temporary_graph_of_its_parent() -> None:
     with tg.from_edges(EDGES) as graph:

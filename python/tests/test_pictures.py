@@ -50,7 +50,7 @@ def test_degrees_are_drawn_for_each_direction(graph: tg.Graph) -> None:
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == [
         "out-degree (2 vertices of degree 0 not shown)",
-        "in-degree (1 vertices of degree 0 not shown)",
+        "in-degree (1 vertex of degree 0 not shown)",
     ]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("degree (edges)", "vertices")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -92,9 +92,41 @@ def test_groups_are_drawn_by_their_sizes(graph: tg.Graph, named: tg.Graph) -> No
     for result in (graph.wcc(), named.wcc()):
         axes = result.plot()
         assert points(axes) == [[(2, 1), (4, 1)]]
-        assert axes.get_xlabel() == "vertices with the same component"
+        assert axes.get_xlabel() == "vertices of a component"
+        assert axes.get_ylabel() == "components of that size"
     walks = graph.random_walks(length=2, walks=1)
-    assert walks.plot("vertex").get_xlabel() == "rows with the same vertex"
+    assert walks.plot("vertex").get_xlabel() == "rows of a vertex"
+
+
+def labels_of(axis) -> list[str]:
+    """Return the labels within the limits of an axis."""
+    axis.figure.canvas.draw()
+    least, most = axis.get_view_interval()
+    marks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+    return [label.get_text() for at, label in marks if least <= at <= most]
+
+
+def test_counts_are_labelled_as_whole_numbers() -> None:
+    star = [(hub, 0) for hub in range(1, 3000)]
+    with tg.from_edges(star) as graph:
+        axes = graph.plot.degrees()
+        assert labels_of(axes.yaxis) == ["1", "10", "100", "1,000"]
+        assert axes.get_ylim()[0] >= 0.5
+        axes = graph.bfs(source=1, direction="both").plot()
+        assert axes.get_yscale() == "log"
+        assert labels_of(axes.yaxis) == ["1", "10", "100", "1,000"]
+        assert labels_of(axes.xaxis) == ["0", "1", "2"]
+
+
+def test_integers_with_a_long_tail_have_logarithmic_scales() -> None:
+    # A clique, and a path that is in no triangle.
+    clique = [(source, target) for source in range(30) for target in range(source)]
+    with tg.from_edges([*clique, (29, 30), (30, 31)], undirected=True) as graph:
+        axes = graph.triangles().plot()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert points(axes) == [[(29 * 28 / 2, 30)]]
+    (label,) = axes.get_legend().get_texts()
+    assert label.get_text() == "2 vertices with triangles = 0 not shown"
 
 
 def test_truth_values_are_drawn_as_two_bars() -> None:

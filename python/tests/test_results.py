@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -155,3 +156,37 @@ def test_a_result_is_a_container_of_rows_by_vertex(named: tg.Graph) -> None:
     assert "zoe" not in ranks
     assert None not in ranks
     assert [row["vertex"] for row in ranks] == ranks.to_numpy()["vertex"].tolist()
+
+
+@pytest.mark.parametrize("algorithm", ["pagerank", "wcc", "bfs"])
+def test_a_result_pickles_without_its_graph(named: tg.Graph, folder: Path, algorithm: str) -> None:
+    options = {"source": "a"} if algorithm == "bfs" else {}
+    result = named.run(algorithm, **options)
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(result))))
+    assert again.table.to_pyarrow() == result.table.to_pyarrow() == pa.table(again)
+    assert pa.table(again.batches()) == pa.table(result.batches())
+    assert (again.algorithm, len(again), again.warnings) == (algorithm, 6, result.warnings)
+    assert (again.summary, again.statistics) == (result.summary, result.statistics)
+    assert again.top(2) == result.top(2)
+    assert again.top() == result.top()
+    assert (again["c"], "c" in again, "x" in again) == (result["c"], True, False)
+    assert again._repr_html_() == result._repr_html_()
+    result.write(folder / "live.parquet")
+    again.write(folder / "kept.parquet")
+    assert (folder / "kept.parquet").read_bytes() == (folder / "live.parquet").read_bytes()
+    with pytest.raises(tg.AlreadyExists):
+        again.write(folder / "kept.parquet")
+
+
+def test_a_pickled_result_keeps_its_first_entries() -> None:
+    with tg.from_edges(random_edges(2000, 500), memory="256MiB") as graph:
+        ranks = graph.pagerank(iterations=3)
+        again = pickle.loads(pickle.dumps(ranks))
+        assert again.top(100) == ranks.top(100)
+        with pytest.raises(tg.UsageError, match=r"count=101: .* its first 100 entries"):
+            again.top(101)
+
+
+def test_a_table_pickles(graph: tg.Graph) -> None:
+    table = graph.neighbours([1, 2, 3])
+    assert pickle.loads(pickle.dumps(table)).to_pyarrow() == table.to_pyarrow()

@@ -18,6 +18,8 @@ from tegula import _internal
 
 from .conftest import EDGES
 
+pytestmark = pytest.mark.long
+
 CATALOGUE = json.loads(_internal.catalogue())
 OPTIONS = [(entry["name"], option) for entry in CATALOGUE for option in entry["options"]]
 

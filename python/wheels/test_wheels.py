@@ -8,16 +8,24 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 FOLDER = Path(os.environ.get("TEGULA_WHEELS", Path(__file__).parents[2] / "target" / "wheels"))
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
-NAME = re.compile(r"tegula-[0-9.]+-cp311-abi3-manylinux2014_\w+\.manylinux_2_17_\w+\.whl")
-# Every interpreter of the machine that the wheel is for.
+# For every Python from 3.11 on, and for Python 3.14 without a GIL.
+TAGS = ["cp311-abi3", "cp314-cp314t"]
+NAME = r"tegula-[0-9.]+-{}-manylinux2014_\w+\.manylinux_2_17_\w+\.whl"
+# Every interpreter of the machine, with the wheel that is for it.
+PYTHONS = [(f"python3.{minor}", "cp311-abi3") for minor in range(11, 20)]
 INTERPRETERS = sorted(
-    {path for minor in range(11, 20) if (path := shutil.which(f"python3.{minor}")) is not None}
-    | {sys.executable}
+    {
+        (path, tag)
+        for name, tag in [*PYTHONS, ("python3.14t", "cp314-cp314t")]
+        if (path := shutil.which(name)) is not None
+    }
+    | {(sys.executable, "cp311-abi3")}
 )
 
 CODE = """
@@ -30,15 +38,23 @@ with tg.from_edges([("a", "b"), ("b", "c"), ("c", "a")]) as graph:
 """
 
 
-def wheel() -> Path:
-    """Return the wheel for all versions of Python."""
-    found = [path for path in FOLDER.glob("*.whl") if "abi3" in path.name]
-    assert len(found) == 1, f"{FOLDER} has {len(found)} wheels; `make wheels` builds one"
+def wheel(tag: str) -> Path:
+    """Return the wheel for some versions of Python."""
+    found = list(FOLDER.glob(f"*-{tag}-*.whl"))
+    assert len(found) == 1, f"{FOLDER} has {len(found)} wheels of {tag}; `make wheels` builds one"
     return found[0]
 
 
-def test_the_name_tells_of_old_systems_and_all_versions() -> None:
-    assert NAME.fullmatch(wheel().name), wheel().name
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_name_tells_of_old_systems_and_of_versions(tag: str) -> None:
+    assert re.fullmatch(NAME.format(tag), wheel(tag).name), wheel(tag).name
+
+
+def test_the_module_for_threads_is_found_by_that_python_alone() -> None:
+    with ZipFile(wheel("cp314-cp314t")) as files:
+        modules = [name for name in files.namelist() if name.endswith(".so")]
+    assert len(modules) == 1
+    assert modules[0].startswith("tegula/_internal.cpython-314t-")
 
 
 def works(interpreter: str) -> bool:
@@ -47,9 +63,9 @@ def works(interpreter: str) -> bool:
     return subprocess.run(line, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("interpreter", INTERPRETERS)
+@pytest.mark.parametrize(("interpreter", "tag"), INTERPRETERS)
 def test_it_installs_in_an_empty_environment_without_a_compiler(
-    interpreter: str, tmp_path: Path
+    interpreter: str, tag: str, tmp_path: Path
 ) -> None:
     if not works(interpreter):
         pytest.skip(f"{interpreter} makes no environments")
@@ -59,7 +75,7 @@ def test_it_installs_in_an_empty_environment_without_a_compiler(
     # No folder of compilers.
     place = {**kept, "HOME": str(tmp_path), "PATH": str(python.parent), "CC": "/no/compiler"}
     line = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
-    line += ["--constraint", CONSTRAINTS, wheel()]
+    line += ["--constraint", CONSTRAINTS, wheel(tag)]
     subprocess.run(line, check=True, env=place)
     ran = subprocess.run(
         [python, "-W", "error", "-c", CODE], capture_output=True, text=True, env=place, check=False

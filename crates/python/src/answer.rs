@@ -13,10 +13,9 @@ use tegula_algorithms::algorithm::{self, Request, Weights};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::side_table::TableRead;
 use tegula_engine::{Graph, RunStatistics, overhead};
-use tegula_machine::threads::Workers;
-use tegula_tables::{FileFormat, NewFile, ROWS_PER_PART, TableFormat, check_is_new, check_parent};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
+use crate::file::Target;
 use crate::graph::{Shared, Use};
 use crate::hints;
 use crate::rows::Batches;
@@ -95,6 +94,16 @@ impl Found {
         }
     }
 
+    /// Works on the result.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        body: impl FnOnce(&Work) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        self.shared.check_process().map_err(|failure| failure.exception(py))?;
+        work(py, None, body)
+    }
+
     /// Reads of the graph when it is its turn, and frees the memory for that.
     fn on_turn<T>(&self, work: &Work, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _turn = self.shared.turn(Use::Result, &work.cancel)?;
@@ -144,26 +153,12 @@ impl Found {
         Ok((list.header, are_text, list.rows.into_iter().take(count).collect()))
     }
 
-    fn written(
-        &self,
-        path: &std::path::Path,
-        file: FileFormat,
-        replace: bool,
-        work: &Work,
-    ) -> Result<u64> {
-        check_is_new(path, replace)?;
-        check_parent(path)?;
+    fn written(&self, target: &Target<'_>, work: &Work) -> Result<u64> {
         let _turn = self.shared.turn(Use::Result, &work.cancel)?;
         let answer = &self.answer;
         let (schema, row_count) = (answer.schema(&self.graph), answer.row_count(&self.graph));
-        file.check_schema(&schema)?;
-        // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
-        let threads = row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, self.shared.threads as u64);
-        Workers::scope(threads as usize, |workers| {
-            let out = NewFile::create(path, replace)?;
-            let mut writer = file.writer(out, &schema, row_count, Some(workers))?;
-            answer.write_rows(&self.graph, &mut *writer, &work.cancel)?;
-            writer.finish().map_err(Failure::from)
+        target.write(&schema, row_count, self.shared.threads, |rows| {
+            Ok(answer.write_rows(&self.graph, rows, &work.cancel)?)
         })
     }
 }
@@ -189,12 +184,12 @@ impl Found {
 
     /// Reads the table into memory.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        work(py, None, |work| self.collected(work))
+        self.work(py, |work| self.collected(work))
     }
 
     /// Reads the table a batch at a time.
     fn batches(&self, py: Python<'_>) -> PyResult<Batches> {
-        work(py, None, |work| self.streamed(work))
+        self.work(py, |work| self.streamed(work))
     }
 
     /// The schema of the table, as the Arrow PyCapsule interface has it.
@@ -204,13 +199,13 @@ impl Found {
 
     /// Sums up the result, as JSON; `top` has up to that many entries.
     fn summary(&self, py: Python<'_>, top: usize) -> PyResult<String> {
-        work(py, None, |work| self.summed_up(top, work))
+        self.work(py, |work| self.summed_up(top, work))
     }
 
     /// Returns the first or greatest entries as people are shown them: the names of the columns,
     /// whether each holds text, and the cells of each row.
     fn list(&self, py: Python<'_>, count: usize) -> PyResult<Listed> {
-        work(py, None, |work| self.listed(count, work))
+        self.work(py, |work| self.listed(count, work))
     }
 
     /// What the run did, as JSON, with the names that `--json` prints.
@@ -250,26 +245,6 @@ impl Found {
         format: Option<&str>,
         replace: bool,
     ) -> PyResult<u64> {
-        work(py, None, |work| {
-            let file = FileFormat::of_path(&path, format.map(named).transpose()?)?;
-            self.written(&path, file, replace, work)
-        })
+        self.work(py, |work| self.written(&Target::new(&path, format, replace)?, work))
     }
-}
-
-/// The formats that results are written in.
-const FORMATS: [TableFormat; 5] = [
-    TableFormat::Parquet,
-    TableFormat::Csv,
-    TableFormat::Tsv,
-    TableFormat::Npy,
-    TableFormat::Arrow,
-];
-
-/// Returns the format with this name.
-fn named(name: &str) -> Result<TableFormat> {
-    FORMATS.into_iter().find(|format| format.name() == name).ok_or_else(|| {
-        let names = FORMATS.map(TableFormat::name).join(", ");
-        Failure::usage(format!("format=\"{name}\" is not one of {names}"))
-    })
 }

@@ -1,6 +1,7 @@
 //! Why something failed, and the exception for it.
 
 use std::fmt;
+use std::path::Path;
 
 use pyo3::prelude::*;
 use tegula_algorithms::jobs::Fault;
@@ -51,6 +52,11 @@ impl Failure {
         Failure::told("bad_input", message, None)
     }
 
+    /// Makes a failure for input that cannot be read, with what to do instead.
+    pub fn bad_input_with(message: impl Into<String>, hint: &str) -> Failure {
+        Failure::told("bad_input", message, Some(hint))
+    }
+
     /// Makes a failure for rows that have no place on disk.
     pub fn rows_not_added(message: impl Into<String>, hint: &str) -> Failure {
         Failure::told("rows_not_added", message, Some(hint))
@@ -70,6 +76,17 @@ impl Failure {
     pub fn panic(message: &str) -> Failure {
         let message = format!("internal error in tegula: {message}");
         Failure::told("panicked", message, Some("report it, with the call"))
+    }
+
+    /// Returns the failure with another name for what it calls `path`.
+    pub fn renamed(self, path: &Path, name: &str) -> Failure {
+        match self {
+            Failure::Told { kind, message, hint, errno } => {
+                let message = message.replace(&*path.to_string_lossy(), name);
+                Failure::Told { kind, message, hint, errno }
+            }
+            Failure::Raised(error) => Failure::Raised(error),
+        }
     }
 
     /// Returns the failure `count` times, for jobs that failed together.

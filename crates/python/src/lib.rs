@@ -11,17 +11,23 @@
 //! | `answer` | what a run found |
 //! | `table` | tables in memory, and their columns |
 //! | `rows` | tables that are read while they are made |
+//! | `file` | tables that are written to files |
 //! | `stream` | tables of other libraries |
 //! | `import` | edge lists and tables that become graph directories |
+//! | `home` | which process an object belongs to |
+//! | `ending` | what the end of the interpreter waits for |
 //! | `failure`, `hints` | errors, in Python's words |
 
 // `cargo test --lib` would link a program, which nothing gives the symbols of Python.
 #![cfg(not(test))]
 
 mod answer;
+mod ending;
 mod failure;
+mod file;
 mod graph;
 mod hints;
+mod home;
 mod import;
 mod jobs;
 mod rows;
@@ -73,6 +79,7 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Column>()?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(ending::end_calls, module)?)?;
     module.add_function(wrap_pyfunction!(import::read, module)?)?;
     module.add_function(wrap_pyfunction!(import::from_tables, module)?)?;
     module.add_function(wrap_pyfunction!(stream::write_table, module)?)

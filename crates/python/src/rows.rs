@@ -14,8 +14,10 @@ use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, guarded, lock, start};
 use tegula_tables::RowSink;
 
+use crate::ending::detached;
 use crate::failure::{Failure, Result};
 use crate::graph::Reserved;
+use crate::home::Home;
 use crate::table::{Table, column_names, schema_capsule, stream_capsule};
 
 /// Batches that are made before somebody asks for them.
@@ -27,6 +29,8 @@ const TICK: Duration = Duration::from_millis(20);
 #[pyclass(frozen, module = "tegula._internal")]
 pub struct Batches {
     schema: SchemaRef,
+    /// The process that has the thread.
+    home: Home,
     /// None once it is closed, read to its end, or handed to another library.
     making: Mutex<Option<Making>>,
 }
@@ -38,8 +42,7 @@ struct Making {
     batches: Option<Receiver<Result<RecordBatch>>>,
     cancel: Cancel,
     thread: Option<JoinHandle<()>>,
-    /// The process that has the thread.
-    process: u32,
+    home: Home,
 }
 
 /// What a reader of rows gets.
@@ -83,9 +86,9 @@ impl Batches {
             batches: Some(batches),
             cancel,
             thread: Some(thread),
-            process: std::process::id(),
+            home: Home::here(),
         };
-        Ok(Batches { schema, making: Mutex::new(Some(making)) })
+        Ok(Batches { schema, home: making.home, making: Mutex::new(Some(making)) })
     }
 
     /// Waits for the next batch, for a while.
@@ -97,6 +100,17 @@ impl Batches {
         }
         next
     }
+
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        match self.home.is_here() {
+            true => Ok(()),
+            false => Err(of_other_process().exception(py)),
+        }
+    }
+}
+
+fn of_other_process() -> Failure {
+    Failure::usage("the batches belong to the process that this one was forked from")
 }
 
 #[pymethods]
@@ -109,8 +123,9 @@ impl Batches {
 
     /// Returns the next batch; None after the last one, and once it is closed.
     fn next(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        self.check_process(py)?;
         loop {
-            match py.detach(|| self.wait()) {
+            match detached(py, || self.wait())? {
                 Next::Rows(rows) => return Ok(Some(Table::of_batch(rows))),
                 Next::End => return Ok(None),
                 Next::Failed(failure) => return Err(failure.exception(py)),
@@ -119,9 +134,12 @@ impl Batches {
         }
     }
 
-    /// Ends the making of further rows.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(lock(&self.making).take()));
+    /// Ends the making of further rows. A fork makes none.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        match self.home.is_here() {
+            true => detached(py, || drop(lock(&self.making).take())),
+            false => Ok(()),
+        }
     }
 
     /// The schema, as the Arrow PyCapsule interface has it.
@@ -137,7 +155,8 @@ impl Batches {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _types_stay = requested_schema;
-        let Some(making) = py.detach(|| lock(&self.making).take()) else {
+        self.check_process(py)?;
+        let Some(making) = detached(py, || lock(&self.making).take())? else {
             let message = "the batches have been read already, or closed";
             return Err(Failure::usage(message).exception(py));
         };
@@ -148,9 +167,8 @@ impl Batches {
 impl Making {
     /// Waits for the next batch, for a while.
     fn wait(&self) -> Next {
-        if self.process != std::process::id() {
-            let message = "the batches belong to the process that this one was forked from";
-            return Next::Failed(Failure::usage(message));
+        if !self.home.is_here() {
+            return Next::Failed(of_other_process());
         }
         let Some(batches) = &self.batches else { return Next::End };
         match batches.recv_timeout(TICK) {
@@ -191,7 +209,7 @@ impl Drop for Making {
         self.batches = None;
         match self.thread.take() {
             // It has caught its own panics.
-            Some(thread) if self.process == std::process::id() => drop(thread.join()),
+            Some(thread) if self.home.is_here() => drop(thread.join()),
             // A fork has no such thread.
             thread => std::mem::forget(thread),
         }

@@ -49,7 +49,10 @@ fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
     // SAFETY: a capsule of this name holds an Arrow C stream, as the PyCapsule interface asks for.
     // The stream is moved out; what stays behind is marked as released.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr().cast()) };
-    reader.map_err(|error| PyTypeError::new_err(error.to_string()))
+    reader.map_err(|error| {
+        let kind = table.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+        Failure::bad_input(format!("a {kind} is no table: {error}")).exception(table.py())
+    })
 }
 
 /// The rows of tables that a Python iterator yields. It is asked for one table after the other.

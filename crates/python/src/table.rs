@@ -1,5 +1,6 @@
 //! Tables in memory, and their columns.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
@@ -9,12 +10,19 @@ use arrow_array::types::{Float32Type, Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, UInt8Array,
 };
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use tegula_tables::RowSink;
+
+use crate::ending::detached;
+use crate::file::Target;
+use crate::graph::threads_of;
+use crate::work::work;
 
 /// A table in memory: batches of rows.
 #[pyclass(frozen, module = "tegula._internal")]
@@ -104,7 +112,7 @@ impl Table {
     /// several batches.
     fn column(&self, py: Python<'_>, name: &str) -> PyResult<Column> {
         let index = self.schema.index_of(name).map_err(|_| PyKeyError::new_err(name.to_owned()))?;
-        let array = py.detach(|| self.joined(index)).map_err(refused)?;
+        let array = detached(py, || self.joined(index))?.map_err(refused)?;
         Ok(Column { array })
     }
 
@@ -133,9 +141,50 @@ impl Table {
     }
 
     /// Returns the number of the first row whose first cell is `id`; None if there is no such row.
-    fn find(&self, py: Python<'_>, id: String) -> Option<usize> {
+    fn find(&self, py: Python<'_>, id: String) -> PyResult<Option<usize>> {
         let id = Id { integer: integer(&id), text: id };
-        py.detach(|| self.place_of(&id))
+        detached(py, || self.place_of(&id))
+    }
+
+    /// Writes it to a file, as a result writes its table. Returns its bytes.
+    #[pyo3(signature = (path, format=None, replace=false))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        replace: bool,
+    ) -> PyResult<u64> {
+        work(py, None, |work| {
+            let target = Target::new(&path, format, replace)?;
+            target.write(&self.schema, self.__len__() as u64, threads_of(None)?, |rows| {
+                self.batches.iter().try_for_each(|batch| {
+                    work.cancel.check()?;
+                    Ok(rows.write(batch)?)
+                })
+            })
+        })
+    }
+
+    /// Returns it as an Arrow stream, of which `of_bytes` makes the same table in any process.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || {
+            let mut out = StreamWriter::try_new(Vec::new(), &self.schema)?;
+            self.batches.iter().try_for_each(|batch| out.write(batch))?;
+            out.into_inner()
+        });
+        Ok(PyBytes::new(py, &bytes?.map_err(refused)?))
+    }
+
+    /// Makes a table of what `to_bytes` returned.
+    #[staticmethod]
+    fn of_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Table> {
+        let table = detached(py, || {
+            let rows = StreamReader::try_new(bytes, None)?;
+            let schema = rows.schema();
+            Ok(Table::new(schema, rows.collect::<Result<_, _>>()?))
+        });
+        table?.map_err(refused)
     }
 
     /// The schema, as the Arrow PyCapsule interface has it.

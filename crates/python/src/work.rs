@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Progress, Unit, lock, panic_message, start_in};
 
+use crate::ending::Call;
 use crate::failure::{Failure, Result};
 
 /// Time between two looks for a signal, and between two reports of progress.
@@ -106,7 +107,7 @@ impl Progress for Watch {
 ///
 /// # Errors
 /// What `body` returns, as an exception of the package. If a signal handler or the callback raises,
-/// that exception, after `body` has ended.
+/// that exception, after `body` has ended. `SystemExit` once the interpreter ends.
 pub fn work<T: Send>(
     py: Python<'_>,
     callback: Option<Py<PyAny>>,
@@ -114,7 +115,9 @@ pub fn work<T: Send>(
 ) -> PyResult<T> {
     check_is_in_no_callback(py)?;
     let work = Work::default();
+    let call = Call::begin(py, work.cancel.clone())?;
     let (outcome, raised) = py.detach(|| on_thread(&work, callback.as_ref(), body));
+    call.check()?;
     match raised {
         Some(raised) => Err(raised),
         None => outcome.map_err(|failure| failure.exception(py)),

@@ -10,9 +10,12 @@ use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
 
 /// Positions of the columns to read, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Columns {
+pub struct Columns {
+    /// The column of sources.
     pub source: usize,
+    /// The column of targets.
     pub target: usize,
+    /// The column of weights, if weights are read.
     pub weight: Option<usize>,
 }
 
@@ -90,11 +93,11 @@ impl InputOptions {
 
 impl Columns {
     /// The first two columns, without weights.
-    pub const FIRST: Columns = Columns { source: 0, target: 1, weight: None };
+    pub(super) const FIRST: Columns = Columns { source: 0, target: 1, weight: None };
 
     /// Returns the columns of a table without names: those at the positions that the user gave,
     /// else the first ones. The error says which position is missing.
-    pub fn by_position(options: &InputOptions) -> Result<Columns, Diagnostic> {
+    pub(super) fn by_position(options: &InputOptions) -> Result<Columns, Diagnostic> {
         let at = |choice: &Option<ColumnChoice>| match choice {
             Some(ColumnChoice::Position(position)) => Some(position - 1),
             Some(ColumnChoice::Name(_)) | None => None,
@@ -119,8 +122,10 @@ impl Columns {
     }
 
     /// Finds the columns that the user chose, else those with usual names. Ends that are not found
-    /// so are the columns that are left besides weights, if their number fits. The error says what
-    /// is missing and which columns there are.
+    /// so are the columns that are left besides weights, if their number fits.
+    ///
+    /// # Errors
+    /// What is missing, and which columns there are.
     pub fn by_name(names: &[String], options: &InputOptions) -> Result<Columns, Diagnostic> {
         let source = SOURCE.find(names, options.source_column.as_ref())?;
         let target = TARGET.find(names, options.target_column.as_ref())?;
@@ -175,7 +180,10 @@ impl Columns {
     }
 
     /// Finds the column of weights in a format whose ends are not columns.
-    pub fn weight_among(names: &[String], options: &InputOptions) -> Result<usize, Diagnostic> {
+    pub(super) fn weight_among(
+        names: &[String],
+        options: &InputOptions,
+    ) -> Result<usize, Diagnostic> {
         if names.is_empty() {
             let problem = Diagnostic::from("its edges have no weights");
             return Err(problem.hint(Hint::leave_out(WEIGHTED.option)));
@@ -185,21 +193,24 @@ impl Columns {
     }
 
     /// Whether `names` has usual names for both ends.
-    pub fn are_usual(names: &[String]) -> bool {
+    pub(super) fn are_usual(names: &[String]) -> bool {
         [SOURCE, TARGET].iter().all(|role| !matches!(role.find(names, None), Ok(None)))
     }
 
     /// Warns that a column with a usual name for weights is not read.
-    pub fn unread_weight(self, names: &[String]) -> Option<Diagnostic> {
+    pub(super) fn unread_weight(self, names: &[String]) -> Option<Diagnostic> {
+        let message = format!("column `{}` was not read", self.unread_weight_name(names)?);
+        Some(Diagnostic::from(message).hint(Hint::set([WEIGHTED]).detail("to keep it")))
+    }
+
+    /// Returns the name of a column with a usual name for weights that is not read.
+    pub fn unread_weight_name(self, names: &[String]) -> Option<&String> {
         let found = WEIGHT.find(names, None).ok().flatten().filter(|_| self.weight.is_none())?;
-        (found != self.source && found != self.target).then(|| {
-            let message = format!("column `{}` was not read", names[found]);
-            Diagnostic::from(message).hint(Hint::set([WEIGHTED]).detail("to keep it"))
-        })
+        (found != self.source && found != self.target).then(|| &names[found])
     }
 
     /// Returns these columns by their names in `names`.
-    pub fn named(self, names: &[String]) -> ColumnsTaken {
+    pub(super) fn named(self, names: &[String]) -> ColumnsTaken {
         let name = |index: usize| names.get(index).cloned().unwrap_or_default();
         ColumnsTaken::Named {
             source: name(self.source),
@@ -209,7 +220,7 @@ impl Columns {
     }
 
     /// Returns these columns by their positions from 1.
-    pub fn numbered(self) -> ColumnsTaken {
+    pub(super) fn numbered(self) -> ColumnsTaken {
         ColumnsTaken::Positions {
             source: self.source + 1,
             target: self.target + 1,
@@ -218,7 +229,7 @@ impl Columns {
     }
 
     /// The position of the last column that is read.
-    pub fn last(self) -> usize {
+    pub(super) fn last(self) -> usize {
         self.source.max(self.target).max(self.weight.unwrap_or(0))
     }
 }

@@ -42,7 +42,7 @@ use tegula_tables::read::bad_file;
 
 pub use bad_rows::BadRows;
 pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
-pub use columns::{ColumnChoice, ColumnsTaken};
+pub use columns::{ColumnChoice, Columns, ColumnsTaken};
 use file::InputFile;
 pub use noted::Noted;
 pub use options::{IdKind, InputOptions, PairWidth};

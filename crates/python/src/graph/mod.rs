@@ -21,6 +21,7 @@ use tegula_store::Error;
 
 use crate::answer::{Found, Ran, RunSeconds};
 use crate::failure::{Failure, Result};
+use crate::home::Home;
 use crate::rows::Batches;
 use crate::table::{Collected, Table};
 use crate::work::{Work, work};
@@ -33,6 +34,7 @@ pub struct Graph {
     path: PathBuf,
     memory: u64,
     threads: usize,
+    home: Home,
     /// None once it is closed.
     shared: Mutex<Option<Arc<Shared>>>,
 }
@@ -51,18 +53,26 @@ impl Graph {
     ) -> PyResult<Graph> {
         let shared = work(py, None, |_| Shared::open(&path, memory, threads))?;
         let (memory, threads) = (shared.memory, shared.threads);
-        Ok(Graph { path, memory, threads, shared: Mutex::new(Some(shared)) })
+        let home = Home::here();
+        Ok(Graph { path, memory, threads, home, shared: Mutex::new(Some(shared)) })
     }
 
-    /// Closes it. Results stay.
+    /// Closes it. Results stay. A fork has nothing to close.
     fn close(&self) {
-        lock(&self.shared).take();
+        if self.home.is_here() {
+            lock(&self.shared).take();
+        }
     }
 
-    /// Whether it is closed.
+    /// Whether it is closed. It is in a fork.
     #[getter]
     fn closed(&self) -> bool {
-        lock(&self.shared).is_none()
+        !self.home.is_here() || lock(&self.shared).is_none()
+    }
+
+    /// Refuses a graph that is closed, or was opened before this process forked.
+    pub fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared().map(drop).map_err(|failure| failure.exception(py))
     }
 
     /// The graph directory.
@@ -85,8 +95,7 @@ impl Graph {
 
     /// Returns what the graph holds, as JSON.
     fn info(&self, py: Python<'_>) -> PyResult<String> {
-        work(py, None, |work| {
-            let shared = self.shared()?;
+        self.work(py, None, |shared, work| {
             let _turn = shared.turn(Use::Run, &work.cancel)?;
             facts::info(&shared.graph(), &work.cancel)
         })
@@ -95,12 +104,12 @@ impl Graph {
     /// Reads every byte and checks it. Returns figures of what was checked, as JSON.
     #[pyo3(signature = (progress=None))]
     fn verify(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<String> {
-        work(py, progress, |work| verify(&*self.shared()?, work))
+        self.work(py, progress, |shared, work| verify(shared, work))
     }
 
     /// Returns the edges, in the order in which they are stored.
     fn edges(&self, py: Python<'_>) -> PyResult<Batches> {
-        work(py, None, |work| edges(&self.shared()?, work))
+        self.work(py, None, edges)
     }
 
     /// Runs an algorithm, with its options as a JSON object.
@@ -112,17 +121,17 @@ impl Graph {
         options: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Found> {
-        work(py, progress, |work| run(&self.shared()?, &request(algorithm, options)?, work))
+        self.work(py, progress, |shared, work| run(shared, &request(algorithm, options)?, work))
     }
 
     /// Estimates what such a run needs, as JSON.
     fn estimate(&self, py: Python<'_>, algorithm: &str, options: &str) -> PyResult<String> {
-        work(py, None, |work| estimate(&*self.shared()?, &request(algorithm, options)?, work))
+        self.work(py, None, |shared, work| estimate(shared, &request(algorithm, options)?, work))
     }
 
     /// Returns a table with a row for each edge that leaves one of these vertices.
     fn neighbours(&self, py: Python<'_>, vertices: Vec<String>) -> PyResult<Table> {
-        work(py, None, |work| neighbours(&*self.shared()?, &vertices, work))
+        self.work(py, None, |shared, work| neighbours(shared, &vertices, work))
     }
 }
 
@@ -130,12 +139,24 @@ impl Graph {
     /// Returns the open graph.
     ///
     /// # Errors
-    /// [`Failure`] if it is closed.
+    /// [`Failure`] if it is closed, and in a fork.
     pub fn shared(&self) -> Result<Arc<Shared>> {
+        self.home.check(self.path.display())?;
         lock(&self.shared).clone().ok_or_else(|| {
             let message = format!("{} is closed", self.path.display());
             Failure::usage_with(message, "open it again with tegula.open()")
         })
+    }
+
+    /// Works on the open graph.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        progress: Option<Py<PyAny>>,
+        body: impl FnOnce(&Arc<Shared>, &Work) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let shared = self.shared().map_err(|failure| failure.exception(py))?;
+        work(py, progress, |work| body(&shared, work))
     }
 }
 

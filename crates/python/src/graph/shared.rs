@@ -14,6 +14,7 @@ use tegula_machine::threads::{Cancel, lock, workers_within_limit};
 use tegula_store::Error;
 
 use crate::failure::{Failure, Result};
+use crate::home::Home;
 use crate::work::Work;
 
 /// Time between two looks at the switch while work waits for its turn.
@@ -75,8 +76,8 @@ pub struct Shared {
     pub threads: usize,
     /// The speed of the device that holds it.
     speed: Speed,
-    /// The process that opened it. A fork of it has none of its threads.
-    process: u32,
+    /// The process that opened it.
+    home: Home,
     graph: Mutex<Arc<Graph>>,
     /// Bytes of the budget that streams of rows take.
     reserved: AtomicU64,
@@ -165,7 +166,7 @@ impl Shared {
             path: path.to_owned(),
             memory,
             threads,
-            process: std::process::id(),
+            home: Home::here(),
             graph: Mutex::new(Arc::new(graph)),
             reserved: AtomicU64::new(0),
             taken: Mutex::default(),
@@ -190,7 +191,8 @@ impl Shared {
     ) -> Option<Arc<Shared>> {
         all.retain(|shared| shared.strong_count() > 0);
         all.iter().filter_map(Weak::upgrade).find(|shared| {
-            (shared.memory, shared.threads, shared.process) == (memory, threads, std::process::id())
+            (shared.memory, shared.threads) == (memory, threads)
+                && shared.home.is_here()
                 && shared.graph().opened_directory().is_same(directory)
         })
     }
@@ -236,12 +238,7 @@ impl Shared {
     /// # Errors
     /// [`Failure`] there.
     pub fn check_process(&self) -> Result<()> {
-        if std::process::id() != self.process {
-            let message = format!("{} was opened before this process forked", self.path.display());
-            let hint = "open it in the new process, or start processes by \"spawn\"";
-            return Err(Failure::usage_with(message, hint));
-        }
-        Ok(())
+        self.home.check(self.path.display())
     }
 
     /// Waits for the turn to use its memory.

@@ -11,7 +11,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use tegula_import::ImportConfig;
-use tegula_import::input::{Format, IdKind, InputOptions};
+use tegula_import::input::{ColumnChoice, Columns, Format, IdKind, InputOptions};
 use tegula_tables::{FileFormat, NewFile, RowWriter, TableFormat};
 
 use crate::failure::{Failure, Result};
@@ -25,14 +25,16 @@ pub enum ColumnName {
     Name(String),
 }
 
-/// The columns of sources, targets and weights. An end that is not given is found by usual names;
-/// without a column of weights, edges have none.
+/// The columns of sources, targets and weights. An end that is not given is found as in a file with
+/// names; without a column of weights, edges have none.
 pub type EdgeColumns = (Option<ColumnName>, Option<ColumnName>, Option<ColumnName>);
 
 /// The places of the columns, and what they hold.
 struct Places {
     /// Source, target and, if edges have weights, weight.
     columns: Vec<usize>,
+    /// A column that seems to hold weights and is not read.
+    unread_weight: Option<String>,
     /// The schema of the tables.
     schema: SchemaRef,
     /// Whether ids are strings.
@@ -75,46 +77,42 @@ pub fn write(
         row += rows.num_rows() as u64;
     }
     out.finish()?;
-    Ok((path, places.unread_weights()))
+    Ok((path, places.remark()))
 }
 
 impl Places {
     fn of(schema: SchemaRef, wanted: EdgeColumns, ids: IdKind) -> Result<Places> {
         let (source, target, weight) = wanted;
-        let usual = |names: &[&str]| {
-            schema
-                .fields()
-                .iter()
-                .position(|field| names.contains(&field.name().to_lowercase().as_str()))
+        let names = names(&schema);
+        let choice = |name: Option<ColumnName>, role| {
+            // Positions count from 1 there, and cannot be ambiguous as names can.
+            let place = name.map(|name| position(&names, &name, role)).transpose()?;
+            Ok::<_, Failure>(place.map(|place| ColumnChoice::Position(place + 1)))
         };
-        let found = [usual(InputOptions::SOURCE_NAMES), usual(InputOptions::TARGET_NAMES)];
-        // Either both ends have usual names, or the first columns are the ends.
-        let [first, second] = match found {
-            [Some(source), Some(target)] => [source, target],
-            _ => [0, 1],
+        let options = InputOptions {
+            weighted: weight.is_some(),
+            source_column: choice(source, "source")?,
+            target_column: choice(target, "target")?,
+            weight_column: choice(weight, "weight")?,
+            ..InputOptions::default()
         };
-        let place = |name: Option<ColumnName>, role, otherwise| {
-            position(&schema, &name.unwrap_or(ColumnName::Position(otherwise)), role)
-        };
-        let mut columns = vec![place(source, "source", first)?, place(target, "target", second)?];
-        if let Some(weight) = weight {
-            columns.push(position(&schema, &weight, "weight")?);
-        }
+        let found = Columns::by_name(&names, &options).map_err(|problem| {
+            Failure::bad_input_with(problem.message, "choose columns with source= and target=")
+        })?;
+        let columns: Vec<usize> =
+            [found.source, found.target].into_iter().chain(found.weight).collect();
         let are_strings = |&column: &usize| holds_strings(schema.field(column).data_type());
         let has_strings = ids == IdKind::String || columns[..2].iter().any(are_strings);
-        let places = Places { columns, has_strings, schema: SchemaRef::clone(&schema) };
+        let unread_weight = found.unread_weight_name(&names).cloned();
+        let places =
+            Places { columns, unread_weight, has_strings, schema: SchemaRef::clone(&schema) };
         places.check_types(&schema, ids != IdKind::Integer)?;
         Ok(places)
     }
 
-    /// Returns a remark on a column that seems to hold weights and is not read.
-    fn unread_weights(&self) -> Option<String> {
-        let is_usual = |field: &&Arc<Field>| {
-            InputOptions::WEIGHT_NAMES.contains(&field.name().to_lowercase().as_str())
-        };
-        let found = self.schema.fields().iter().find(is_usual).filter(|_| self.columns.len() == 2);
-        found.map(|field| {
-            let name = field.name();
+    /// Returns what should be told of a column that is not read.
+    fn remark(&self) -> Option<String> {
+        self.unread_weight.as_ref().map(|name| {
             format!("column `{name}` was not read; use weight=\"{name}\" if it holds weights")
         })
     }
@@ -154,9 +152,6 @@ impl Places {
 
     /// Returns the rows as they are written. `first` rows came before.
     fn checked(&self, rows: &RecordBatch, schema: &SchemaRef, first: u64) -> Result<RecordBatch> {
-        let names = |schema: &Schema| -> Vec<String> {
-            schema.fields().iter().map(|field| field.name().clone()).collect()
-        };
         let (here, wanted) = (names(&rows.schema()), names(&self.schema));
         if here != wanted {
             let (here, wanted) = (here.join("`, `"), wanted.join("`, `"));
@@ -177,9 +172,13 @@ impl Places {
     }
 }
 
+/// Returns the names of the columns.
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
 /// Returns the place of a column.
-fn position(schema: &SchemaRef, name: &ColumnName, role: &str) -> Result<usize> {
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+fn position(names: &[String], name: &ColumnName, role: &str) -> Result<usize> {
     let found = match name {
         ColumnName::Position(position) => Some(*position).filter(|&place| place < names.len()),
         ColumnName::Name(name) => names.iter().position(|known| known == name),

@@ -44,8 +44,8 @@ pub fn read(
 }
 
 /// Imports the edges in the tables that an iterator yields, as `read` imports files. The columns
-/// are given by names or by positions from 0; by default they are those with usual names, or the
-/// first ones.
+/// are given by names or by positions from 0; by default they are found by their names, as those of
+/// a file are.
 #[pyfunction]
 #[pyo3(signature = (tables, output, settings, columns, memory=None, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
@@ -73,7 +73,9 @@ pub fn from_tables(
         };
         let folder = Temporary::private_folder(&place, remove)?;
         let (file, remark) = edges::write(&mut tables, columns, folder.path(), &mut config, work)?;
-        imported(&[file], &output, &config, remark, work)
+        // Users know nothing of the file.
+        imported(std::slice::from_ref(&file), &output, &config, remark, work)
+            .map_err(|failure| failure.renamed(&file, "data"))
     })
 }
 

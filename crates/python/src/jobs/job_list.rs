@@ -60,6 +60,14 @@ impl JobList {
         JobList { shared, concurrent, fuse, entries: Mutex::default(), changed: Condvar::new() }
     }
 
+    /// Refuses a fork of the process that opened the graph. It must not touch a lock.
+    ///
+    /// # Errors
+    /// The exception, there.
+    pub fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.check_process().map_err(|failure| failure.exception(py))
+    }
+
     /// Takes a job, and starts threads if there are none.
     ///
     /// # Errors
@@ -69,7 +77,6 @@ impl JobList {
         request: Request,
         progress: Option<Py<PyAny>>,
     ) -> Result<Arc<Task>> {
-        self.shared.check_process()?;
         let mut entries = lock(&self.entries);
         if entries.is_closed {
             let hint = "submit jobs within the `with` block";

@@ -15,6 +15,7 @@ use pyo3::sync::PyOnceLock;
 use tegula_algorithms::jobs::CONCURRENT_DEFAULT;
 
 use crate::answer::Found;
+use crate::ending::detached;
 use crate::failure::Failure;
 use crate::graph::{Graph, request};
 use crate::work::{TICK, check_is_in_no_callback};
@@ -51,6 +52,11 @@ impl Jobs {
         Ok(Jobs { graph, list: Arc::new(JobList::new(shared, concurrent, fuse)) })
     }
 
+    /// Refuses a graph that is closed, or was opened before this process forked.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.graph.get().check(py)
+    }
+
     /// Submits a job: an algorithm, with its options as a JSON object.
     #[pyo3(signature = (algorithm, options, progress=None))]
     fn submit(
@@ -60,11 +66,9 @@ impl Jobs {
         options: &str,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Job> {
-        let (graph, list) = (self.graph.get(), &self.list);
-        let submitted = py.detach(|| {
-            graph.shared()?;
-            list.submit(request(algorithm, options)?, progress)
-        });
+        let list = &self.list;
+        self.check(py)?;
+        let submitted = detached(py, || list.submit(request(algorithm, options)?, progress))?;
         match submitted {
             Ok(task) => Ok(Job { list: Arc::clone(list), task, outcome: PyOnceLock::new() }),
             Err(failure) => Err(failure.exception(py)),
@@ -72,9 +76,10 @@ impl Jobs {
     }
 
     /// Cancels all jobs that have not ended. A fork has none of them.
-    fn cancel(&self, py: Python<'_>) {
-        if self.list.shared.check_process().is_ok() {
-            py.detach(|| self.list.cancel_all());
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        match self.list.shared.check_process() {
+            Ok(()) => detached(py, || self.list.cancel_all()),
+            Err(_) => Ok(()),
         }
     }
 
@@ -82,14 +87,14 @@ impl Jobs {
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         check_is_in_no_callback(py)?;
         let list = &self.list;
-        list.shared.check_process().map_err(|failure| failure.exception(py))?;
+        list.check_process(py)?;
         list.close();
         let mut raised = None;
-        while !py.detach(|| list.wait_for_idle(TICK)) {
+        while !detached(py, || list.wait_for_idle(TICK))? {
             if raised.is_none()
                 && let Err(error) = py.check_signals()
             {
-                py.detach(|| list.cancel_all());
+                detached(py, || list.cancel_all())?;
                 raised = Some(error);
             }
         }
@@ -97,8 +102,9 @@ impl Jobs {
     }
 
     /// What all jobs did so far, as JSON.
-    fn statistics(&self) -> String {
-        self.list.statistics()
+    fn statistics(&self, py: Python<'_>) -> PyResult<String> {
+        self.list.check_process(py)?;
+        Ok(self.list.statistics())
     }
 }
 
@@ -130,26 +136,27 @@ impl Job {
 
     /// How far it is: waiting, running, done, failed or cancelled.
     #[getter]
-    fn state(&self) -> &'static str {
-        self.task.state().name()
+    fn state(&self, py: Python<'_>) -> PyResult<&'static str> {
+        self.list.check_process(py)?;
+        Ok(self.task.state().name())
     }
 
     /// Cancels it. Returns whether it had not ended.
     fn cancel(&self, py: Python<'_>) -> PyResult<bool> {
-        self.list.shared.check_process().map_err(|failure| failure.exception(py))?;
-        Ok(py.detach(|| self.list.cancel(&self.task)))
+        self.list.check_process(py)?;
+        detached(py, || self.list.cancel(&self.task))
     }
 
     /// Waits until it has ended, up to `timeout` seconds. Returns whether it has.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         check_is_in_no_callback(py)?;
-        self.list.shared.check_process().map_err(|failure| failure.exception(py))?;
+        self.list.check_process(py)?;
         let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()));
-            if py.detach(|| self.task.wait(left.min(TICK))) {
+            if detached(py, || self.task.wait(left.min(TICK)))? {
                 return Ok(true);
             }
             py.check_signals()?;
@@ -161,6 +168,7 @@ impl Job {
 
     /// Returns the result of a job that has ended.
     fn outcome(&self, py: Python<'_>) -> PyResult<Py<Found>> {
+        self.list.check_process(py)?;
         let outcome = self.outcome.get_or_init(py, || {
             let outcome = self.task.take_outcome();
             let found = outcome.map_err(|failure| failure.exception(py));
@@ -174,6 +182,7 @@ impl Job {
 
     /// Calls `callback` when it has ended, on any thread.
     fn when_ended(&self, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
+        self.list.check_process(py)?;
         match self.task.add_callback(callback) {
             None => Ok(()),
             Some(callback) => callback.call0(py).map(drop),

@@ -10,6 +10,7 @@ use tegula_algorithms::jobs::Job;
 use tegula_machine::threads::{Cancel, lock};
 
 use crate::answer::Found;
+use crate::ending::attached;
 use crate::failure::{Failure, Result};
 use crate::work::{Work, in_callback};
 
@@ -182,7 +183,7 @@ impl Task {
         self.ended.notify_all();
         if !callbacks.is_empty() {
             // Nobody waits any more once the interpreter ends.
-            Python::try_attach(|py| {
+            attached(|py| {
                 for callback in callbacks {
                     if let Err(error) = callback.call0(py) {
                         error.write_unraisable(py, None);
@@ -225,7 +226,7 @@ impl Task {
         match &self.progress {
             Some(callback) if self.state() == State::Running => {
                 let report = |py: Python<'_>| self.work.progress.report(py, callback);
-                Ok(in_callback(|| Python::try_attach(report)).unwrap_or(Ok(()))?)
+                Ok(in_callback(|| attached(report)).unwrap_or(Ok(()))?)
             }
             Some(_) | None => Ok(()),
         }
