@@ -75,7 +75,7 @@ def _logged(name: str, function: Function) -> Callable[..., Any]:
     @functools.wraps(function.call)
     def run(*args: Any, **kwargs: Any) -> Any:
         logger.debug("tegula runs `%s`", name)
-        result = function.call(*args, **kwargs)
+        result = function.call(*args, **function.known(kwargs))
         return _begun(result) if isinstance(result, Generator) else result
 
     return run

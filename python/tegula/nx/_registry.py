@@ -17,10 +17,17 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 class Function:
     """A function of NetworkX as tegula runs it."""
 
-    def __init__(self, call: Callable[..., Any], refusals: tuple[Refusal, ...], is_cheap: bool):
+    def __init__(
+        self,
+        call: Callable[..., Any],
+        refusals: tuple[Refusal, ...],
+        is_cheap: bool,
+        newer: Mapping[str, Any],
+    ):
         self.call = call
         self.refusals = refusals
         self.is_cheap = is_cheap
+        self.newer = newer
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -29,9 +36,13 @@ class Function:
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
         """Return all arguments of a call by name."""
-        bound = self.signature.bind(*args, **kwargs)
+        bound = self.signature.bind(*args, **self.known(kwargs))
         bound.apply_defaults()
         return bound.arguments
+
+    def known(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments without those of newer versions of NetworkX."""
+        return {name: value for name, value in kwargs.items() if name not in self.newer}
 
     def refusal(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
         """Return why tegula cannot run a call."""
@@ -39,6 +50,9 @@ class Function:
             arguments = self.arguments(args, kwargs)
         except TypeError as error:
             return str(error)
+        for name, value in self.newer.items():
+            if kwargs.get(name, value) != value:
+                return f"`{name}` is not {value!r}"
         reasons = (refuse(arguments) for refuse in self.refusals)
         return next((reason for reason in reasons if reason is not None), None)
 
@@ -48,7 +62,10 @@ FUNCTIONS: dict[str, Function] = {}
 
 
 def function(
-    *refusals: Refusal, cheap: bool = False, name: str | None = None
+    *refusals: Refusal,
+    cheap: bool = False,
+    name: str | None = None,
+    newer: Mapping[str, Any] | None = None,
 ) -> Callable[[Call], Call]:
     """Register a function of the same name and parameters as the one of NetworkX.
 
@@ -56,10 +73,12 @@ def function(
         refusals: When tegula cannot run it.
         cheap: It takes less time than the conversion of a graph.
         name: The name by which NetworkX dispatches it, if that is another one.
+        newer: Parameters that newer versions of NetworkX have, each with the only value that tegula
+            takes.
     """
 
     def register(call: Call) -> Call:
-        FUNCTIONS[name or call.__name__] = Function(call, refusals, cheap)
+        FUNCTIONS[name or call.__name__] = Function(call, refusals, cheap, newer or {})
         return call
 
     return register

@@ -93,7 +93,7 @@ def katz_centrality(
     return G.by_node(values / np.linalg.norm(values))
 
 
-@function(weighted)
+@function(weighted, newer={"sp": None})
 def closeness_centrality(
     G: Graph, u: Any = None, distance: Any = None, wf_improved: bool = True
 ) -> Any:

@@ -44,7 +44,12 @@ def louvain_communities(
     return _of_high_modularity(G, "louvain", weight, resolution, seed)
 
 
-@function(directed, weight_is_called, given("max_level"))
+@function(
+    directed,
+    weight_is_called,
+    given("max_level"),
+    newer={"metric": "modularity", "theta": 0.01},
+)
 def leiden_communities(
     G: Graph,
     weight: str | None = "weight",

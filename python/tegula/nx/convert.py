@@ -113,7 +113,7 @@ def to_scipy_sparse_array(
     return _matrix(G, nodelist, dtype, weight, format)
 
 
-@function(weight_is_called)
+@function(weight_is_called, newer={"format": "csr"})
 def adjacency_matrix(
     G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight"
 ) -> Any:

@@ -76,7 +76,7 @@ def pagerank(
     return G.by_node(ranks / ranks.sum())
 
 
-@function(given("nstart"))
+@function(given("nstart"), newer={"method": "power_iteration"})
 def hits(
     G: Graph,
     max_iter: int = 100,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -75,6 +76,9 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Each node with the one before it."""
+    if ".. deprecated::" in (nx.bfs_predecessors.__doc__ or ""):
+        # From version 3.7 on.
+        warnings.warn("NetworkX 3.9 lacks bfs_predecessors", DeprecationWarning, stacklevel=2)
     edges = _tree_edges(G, source, depth_limit=depth_limit)
     yield from ((node, parent) for parent, node in edges)
 
