@@ -332,9 +332,9 @@ class Algorithms:
         source: Vertex | None = None,
         sources: VertexTable | None = None,
         direction: Literal["out", "in", "both"] = "out",
-        cutoff: int | None = None,
         parents: bool = False,
         targets: VertexTable | None = None,
+        cutoff: int | None = None,
         header: bool = False,
         missing: Literal["refuse", "skip"] | None = None,
         progress: Progress | None = None,
@@ -349,10 +349,10 @@ class Algorithms:
             direction: Which edges to follow: those out of a vertex, those into it, or both. It
                 makes no difference in an undirected graph. In a directed graph, `in` needs rows by
                 target and `both` needs rows by source too; either keeps all arrays in memory.
-            cutoff: The greatest number of hops to go. Vertices beyond it are not reached.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
                 row.
+            cutoff: The greatest number of hops to go. Vertices beyond it are not reached.
             header: The first line of each table names its columns. Without this option a first line
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for
@@ -378,9 +378,9 @@ class Algorithms:
             "source": source,
             "sources": sources,
             "direction": direction,
-            "cutoff": cutoff,
             "parents": parents,
             "targets": targets,
+            "cutoff": cutoff,
             "header": header,
             "missing": missing,
             **misspelt,
@@ -393,9 +393,9 @@ class Algorithms:
         source: Vertex | None = None,
         sources: VertexTable | None = None,
         direction: Literal["out", "in", "both"] = "out",
-        cutoff: float | None = None,
         parents: bool = False,
         targets: VertexTable | None = None,
+        cutoff: float | None = None,
         method: Literal["delta-stepping", "dijkstra"] = "delta-stepping",
         delta: float | None = None,
         header: bool = False,
@@ -413,10 +413,10 @@ class Algorithms:
             direction: Which edges to follow: those out of a vertex, those into it, or both. It
                 makes no difference in an undirected graph. In a directed graph, `in` needs rows by
                 target and `both` needs rows by source too; either keeps all arrays in memory.
-            cutoff: The greatest distance to go. Vertices beyond it are not reached.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
                 row.
+            cutoff: The greatest distance to go. Vertices beyond it are not reached.
             method: How distances are found. The distances are the same for all methods.
             delta: Width of the buckets of delta-stepping, which works on the nearest bucket first
                 [default: from the weights, degrees and memory]. Distances do not depend on it.
@@ -446,9 +446,9 @@ class Algorithms:
             "source": source,
             "sources": sources,
             "direction": direction,
-            "cutoff": cutoff,
             "parents": parents,
             "targets": targets,
+            "cutoff": cutoff,
             "method": method,
             "delta": delta,
             "header": header,
