@@ -69,7 +69,7 @@ fn an_estimate_counts_jobs_that_run_as_one_once() {
     let ranks = r#"{"algorithm": "pagerank", "each": {"damping": [0.5, 0.6, 0.7, 0.8]}}"#;
     let lost =
         r#"{"name": "lost", "algorithm": "pagerank", "options": {"personalize": "none.csv"}}"#;
-    let late = r#"{"name": "late", "algorithm": "pagerank", "after_seconds": 9}"#;
+    let late = r#"{"name": "late", "algorithm": "pagerank", "after_seconds": 0.000001}"#;
     shop.write("jobs.jsonl", [ranks, lost, late].join("\n"));
     let estimate = |more: &str| {
         let said =
