@@ -513,3 +513,9 @@ def test_conversions_are_not_kept_where_networkx_keeps_none() -> None:
     graph[0][1]["weight"] = 9
     with nx.config(cache_converted_graphs=False):
         assert nx.dijkstra_path_length(graph, 0, 1, backend="tegula") == 9
+
+
+def test_graphs_without_nodes_are_left_to_networkx() -> None:
+    for name in ("eccentricity", "diameter", "radius", "periphery", "center"):
+        assert "no nodes" in (FUNCTIONS[name].refusal((nx.Graph(),), {}) or "")
+        assert FUNCTIONS[name].refusal((UNDIRECTED,), {}) is None

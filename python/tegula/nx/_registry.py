@@ -121,6 +121,11 @@ def directed(arguments: Arguments) -> str | None:
     return "the graph is directed" if arguments["G"].is_directed() else None
 
 
+def empty(arguments: Arguments) -> str | None:
+    """Refuse a graph without nodes, of which versions of NetworkX say different things."""
+    return None if len(arguments["G"]) > 0 else "the graph has no nodes"
+
+
 def multigraph(arguments: Arguments) -> str | None:
     """Refuse a graph with parallel edges."""
     return "the graph is a multigraph" if arguments["G"].is_multigraph() else None

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 from ._graph import Graph
-from ._registry import function, given, weighted
+from ._registry import empty, function, given, weighted
 from .components import is_one, labels
 
 # More searches than a graph has vertices.
@@ -31,14 +31,14 @@ def _not_connected(G: Graph) -> str:
     return f"Found infinite path length because the {reason} connected"
 
 
-@function(weighted, given("sp"))
+@function(empty, weighted, given("sp"))
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     """The greatest distance from each node."""
     found = _eccentricities(G, v)
     return found[v] if v in G else found
 
 
-@function(weighted)
+@function(empty, weighted)
 def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
     """The greatest distance."""
     if e is not None or G.is_directed():
@@ -48,13 +48,13 @@ def diameter(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = Non
     return int(G.run("diameter", max_searches=_SEARCHES_MAX).summary.upper)
 
 
-@function(weighted)
+@function(empty, weighted)
 def radius(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> int:
     """The least eccentricity."""
     return int(min((_eccentricities(G) if e is None else e).values()))
 
 
-@function(weighted)
+@function(empty, weighted)
 def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     """The nodes with the greatest eccentricity."""
     found = _eccentricities(G) if e is None else e
@@ -62,7 +62,7 @@ def periphery(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = No
     return [node for node, value in found.items() if value == greatest]
 
 
-@function(weighted)
+@function(empty, weighted)
 def center(G: Graph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     """The nodes with the least eccentricity."""
     found = _eccentricities(G) if e is None else e
