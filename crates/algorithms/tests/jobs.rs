@@ -429,22 +429,26 @@ fn engines_that_share_a_damaged_tile_all_learn_of_the_damage() {
         let options = RunOptions { scheduler: Some(scheduler), ..options(2) };
         let begin = Barrier::new(ENGINES);
         let scan_often = || {
+            let mut scans = Vec::new();
             sharing::join(&graph, 0, false, &options, |scan| {
                 for _ in 0..20 {
                     // So that they share the parts of the scan.
                     begin.wait();
-                    let damaged = scan.scan(None, &|_| {});
-                    assert!(
-                        matches!(damaged, Err(Error::Machine(MachineError::Corrupt { .. }))),
-                        "{damaged:?}"
-                    );
+                    scans.push(scan.scan(None, &|_| {}));
                 }
                 Ok(())
             })
+            .unwrap();
+            scans
         };
         std::thread::scope(|scope| {
             let engines = [(); ENGINES].map(|()| scope.spawn(scan_often));
-            engines.into_iter().for_each(|engine| drop(engine.join().unwrap().unwrap()));
+            for damaged in engines.into_iter().flat_map(|engine| engine.join().unwrap()) {
+                assert!(
+                    matches!(damaged, Err(Error::Machine(MachineError::Corrupt { .. }))),
+                    "{damaged:?}"
+                );
+            }
         });
     });
 }

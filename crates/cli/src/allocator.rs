@@ -78,20 +78,21 @@ pub fn give_back() {
     let _ = unsafe { libc::malloc_trim(0) };
 }
 
-/// The same for jobs side by side with little memory.
+/// [`MAPPED_FROM`] while jobs run side by side with a small budget.
 #[cfg(target_env = "gnu")]
 const MAPPED_FROM_BESIDE_OTHERS: libc::c_int = 256 << 10;
-/// With less memory than this, what jobs leave between each other's allocations counts.
-const LITTLE: u64 = 256 << 20;
+/// Below this budget, memory between the allocations of other jobs matters.
+const SMALL_BUDGET: u64 = 256 << 20;
 
-/// Lets what a job frees go back to the system, though other jobs hold memory above it in the heap.
-/// Called before jobs run side by side within `budget` bytes. Without it, 36 jobs of 5 MiB with
-/// 41 MiB take up to 44. New mappings cost up to a tenth of the time, so it does nothing where the
-/// budget is large.
-pub fn map_more(budget: u64) {
-    if budget < LITTLE {
+/// Makes allocations from 256 KiB on mappings of their own, so that memory goes back when a job
+/// frees it, even if other jobs hold memory above it in the heap. Call it before jobs run side by
+/// side within `budget` bytes. Without it, 36 jobs took 44 MiB of a budget of 41. Mappings cost up to
+/// a tenth of the time, so large budgets keep the default.
+pub fn map_smaller_allocations(budget: u64) {
+    if budget < SMALL_BUDGET {
         #[cfg(target_env = "gnu")]
-        // SAFETY: as in `keep_little`, but for the other threads: the allocator takes its lock.
+        // SAFETY: it sets a number that threads read under the lock of the only arena
+        // (`keep_little`); `mallopt` takes that lock.
         let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_FROM_BESIDE_OTHERS) };
     }
 }

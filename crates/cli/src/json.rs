@@ -127,8 +127,8 @@ pub struct BatchEstimate<'a> {
     pub fitting: usize,
     /// Peak of the whole process, about.
     pub peak_memory_bytes: u64,
-    /// From the start to the end of the last run if one follows the other, about; null where one
-    /// cannot be estimated.
+    /// About when the last run ends, counted from the start, if runs follow each other; null if the
+    /// time of one is not known.
     pub seconds: Option<Seconds>,
     pub memory_bytes: u64,
 }

@@ -30,11 +30,8 @@ impl Compression {
 
     /// Returns the compression that the ending of `path` names, if any.
     pub(crate) fn of_ending(path: &Path) -> Option<Compression> {
-        match path.extension()?.to_str()? {
-            "gz" => Some(Compression::Gzip),
-            "zst" => Some(Compression::Zstd),
-            _ => None,
-        }
+        let (compression, _) = Compression::of_name(&lower_name(path));
+        (compression != Compression::None).then_some(compression)
     }
 
     /// Finds the compression from the first bytes of a file.

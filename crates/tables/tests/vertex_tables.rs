@@ -10,6 +10,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Result};
 use tegula_tables::{Presence, ValueColumn, VertexColumns, VertexTable};
 use tegula_testkit::input_files::{gzip, put, put_table};
+use tempfile::TempDir;
 
 const SETS: VertexColumns = VertexColumns {
     has_integer_ids: false,
@@ -69,14 +70,18 @@ fn read(path: &Path, columns: &VertexColumns) -> Result<Vec<Row>> {
 
 /// Returns the cells of a text.
 fn cells(name: &str, text: &str, columns: &VertexColumns) -> Vec<Vec<String>> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let rows = read(&put(&folder, name, text.as_bytes()), columns).expect(text);
     rows.into_iter().map(|row| row.1).collect()
 }
 
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
 #[test]
 fn every_format_and_compression_gives_the_same_rows() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let rows = [("New York", "red"), ("a,b", "b c"), ("say \"hi\"", "1"), ("Ü", "a\tb")];
     let quote = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
     let text = |separator: &str, end: &str| {
@@ -112,7 +117,7 @@ fn every_format_and_compression_gives_the_same_rows() {
 
 #[test]
 fn numbers_of_parquet_become_text_of_the_same_value() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let ids: ArrayRef = Arc::new(UInt64Array::from(vec![7, u64::MAX]));
     let ranks: ArrayRef = Arc::new(Float32Array::from(vec![0.1, 1e-9]));
     let path = put_table(&folder, "r.parquet", vec![("vertex", ids), ("rank", ranks)], 3);
@@ -187,7 +192,7 @@ fn a_first_line_of_unknown_names_is_a_row() {
 
 #[test]
 fn a_told_header_of_unknown_names_is_refused_in_every_format() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let integers = |columns: &VertexColumns| VertexColumns {
         has_integer_ids: true,
         has_header: true,
@@ -214,7 +219,7 @@ fn a_told_header_of_unknown_names_is_refused_in_every_format() {
 
 #[test]
 fn a_cell_that_may_be_empty_says_nothing() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let column = ValueColumn { presence: Presence::MayBeEmpty, ..SETS.values[0] };
     let columns = VertexColumns { values: Box::leak(Box::new([column])), ..SETS };
     let text = "vertex,set\nann,red\nbob,\ncy,\"\"\n";
@@ -256,7 +261,7 @@ fn coordinates_of_dimacs_are_a_table_too() {
 
 #[test]
 fn a_window_that_takes_much_memory_is_refused() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let mut out = zstd::Encoder::new(Vec::new(), 1).expect("memory takes it");
     out.window_log(27).expect("a window that zstd has");
     std::io::Write::write_all(&mut out, b"ann,1\n").expect("memory takes it");
@@ -267,7 +272,7 @@ fn a_window_that_takes_much_memory_is_refused() {
 
 #[test]
 fn a_row_that_makes_no_sense_is_refused_with_its_line() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder();
     let long = format!("ann,{}\n", "x".repeat(3 << 20));
     for (text, words) in [
         ("ann,1\n\nbob\n", "line 3: expected 2 columns separated by commas, found 1"),
@@ -303,7 +308,7 @@ proptest! {
         bytes in proptest::collection::vec(proptest::sample::select(&b"1a\n \r\t,;\"#v\xff"[..]), 0..200),
         csv: bool,
     ) {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = folder();
         let path = put(&folder, if csv { "a.csv" } else { "a.txt" }, &bytes);
         for columns in [&SETS, &SEEDS, &PLACES] {
             let result = read(&path, columns);

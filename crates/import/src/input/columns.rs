@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use tegula_store::{Diagnostic, Hint, Setting};
-use tegula_tables::read::usual;
+use tegula_tables::read::usual_name;
 
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
@@ -133,8 +133,9 @@ impl Columns {
             choice if options.weighted => WEIGHT.find(names, choice.as_ref())?,
             _ => None,
         };
-        let is_weight =
-            |at: usize| weight == Some(at) || WEIGHT_NAMES.contains(&usual(&names[at]).as_str());
+        let is_weight = |at: usize| {
+            weight == Some(at) || WEIGHT_NAMES.contains(&usual_name(&names[at]).as_str())
+        };
         let is_left = |at: &usize| ![source, target].contains(&Some(*at)) && !is_weight(*at);
         let left: Vec<usize> = (0..names.len()).filter(is_left).collect();
         let (source, target) = match (source, target, &left[..]) {
@@ -258,7 +259,7 @@ impl Role {
         if let Some(choice) = choice {
             return Ok(Some(chosen(names, choice)?));
         }
-        for spell in [usual, without_id] {
+        for spell in [usual_name, without_id] {
             for known in self.known {
                 let found = indices(names, |name| spell(name) == *known);
                 match found[..] {
@@ -330,11 +331,11 @@ fn indices(names: &[String], is_meant: impl Fn(&String) -> bool) -> Vec<usize> {
     (0..names.len()).filter(|&index| is_meant(&names[index])).collect()
 }
 
-/// Returns a [`usual`] name without what may follow the name of an end: `FromNodeId` and `from_id` become `from`. A
-/// rest of one letter does not count: `uid` is not `u`.
+/// Returns a [`usual_name`] without what may follow the name of an end: `FromNodeId` and `from_id`
+/// become `from`. A rest of one letter does not count: `uid` is not `u`.
 fn without_id(name: &str) -> String {
     const SUFFIXES: [&str; 4] = ["nodeid", "vertexid", "node", "id"];
-    let name = usual(name).replace(['_', '-', ' ', '.'], "");
+    let name = usual_name(name).replace(['_', '-', ' ', '.'], "");
     let rest = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix));
     rest.filter(|rest| rest.len() > 1).map_or(String::new(), str::to_owned)
 }

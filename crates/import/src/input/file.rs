@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use tegula_store::{Diagnostic, Error, Hint, Result};
 use tegula_tables::Compression;
 use tegula_tables::read::{
-    Ending, Format, InputStream, Name, Opened, Properties, Stored, XmlForm, bad_file,
+    Ending, FileName, Format, InputStream, Opened, Properties, Stored, XmlForm, bad_file,
 };
 
 use super::balance::Balance;
@@ -262,7 +262,7 @@ pub(super) fn resolve(
             if identity_of(&path).is_some_and(|identity| !named.insert(identity)) {
                 return Err(bad_file(&path, "this input is named twice; name it once"));
             }
-            match (options.format, Name::of(&path).ending()) {
+            match (options.format, FileName::of(&path).ending()) {
                 (Format::Vertices, _) | (Format::Auto, Ending::Format(Format::Vertices)) => {
                     vertices.add(&Vertices::Listed(path));
                 }

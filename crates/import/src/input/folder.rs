@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tegula_store::{Action, Diagnostic, Error, Hint, Result, graph};
-use tegula_tables::read::{Ending, Format, Name, bad_file};
+use tegula_tables::read::{Ending, FileName, Format, bad_file};
 
 use crate::settings::FORMAT;
 
@@ -64,7 +64,7 @@ fn add_files(
 }
 
 fn check_ending(path: &Path, format: Format) -> Result<()> {
-    match Name::of(path).ending() {
+    match FileName::of(path).ending() {
         Ending::Other(ending) if format == Format::Auto => {
             let message = format!(
                 "`.{ending}` is not known as the ending of an edge list; name the files to be read"

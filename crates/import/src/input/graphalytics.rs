@@ -41,7 +41,8 @@ impl Properties {
             let is_it = |key: &str| {
                 key.strip_prefix("graph.").and_then(|key| key.strip_suffix(name)).is_some()
             };
-            let several = |read::Several| format!("it has several lines `graph.NAME{name} = ..`");
+            let several =
+                |read::RepeatedKey| format!("it has several lines `graph.NAME{name} = ..`");
             told.only(is_it).map_err(several)
         };
         let value = |name: &str| {

@@ -2,7 +2,7 @@
 
 /// Returns a name in lower case and without the additions of Neo4j: `from:START_ID(Person)` becomes
 /// `:start_id`, `weight:float` becomes `weight`.
-pub fn usual(name: &str) -> String {
+pub fn usual_name(name: &str) -> String {
     let name = name.to_lowercase();
     for id in [":start_id", ":end_id"] {
         if name.contains(id) {

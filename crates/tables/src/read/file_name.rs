@@ -6,7 +6,7 @@ use super::format::Format;
 use crate::compression::{Compression, lower_name};
 
 /// The name of a file in lower case, without the ending of its compression.
-pub struct Name(String);
+pub struct FileName(String);
 
 /// What the ending of a name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub enum Ending<'a> {
     None,
 }
 
-impl Name {
+impl FileName {
     /// Takes the name from a path.
-    pub fn of(path: &Path) -> Name {
+    pub fn of(path: &Path) -> FileName {
         let name = lower_name(path);
         let (_, plain) = Compression::of_name(&name);
-        Name(plain.to_owned())
+        FileName(plain.to_owned())
     }
 
     /// Returns what its ending says.

@@ -1,8 +1,7 @@
 //! The formats of files that are read: tables, and graphs in other forms.
 //!
 //! A file of edges in place of a table of vertices is refused by the name of its format. So the
-//! names, the endings and the first bytes of all formats are known here, and the readers of edges
-//! lie above.
+//! names and the endings of all formats are known here; the readers of edges lie above.
 
 use std::str::FromStr;
 

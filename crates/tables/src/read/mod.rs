@@ -19,11 +19,11 @@ pub(crate) mod vertices;
 pub(crate) mod whole_text;
 mod xml_form;
 
-pub use column_name::usual;
+pub use column_name::usual_name;
 pub use fault::{bad_at, bad_file};
-pub use file_name::{Ending, Name};
+pub use file_name::{Ending, FileName};
 pub use format::Format;
 pub use input_stream::InputStream;
 pub use opened::{Opened, Stored};
-pub use properties::{Properties, Several};
+pub use properties::{Properties, RepeatedKey};
 pub use xml_form::XmlForm;

@@ -10,7 +10,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::{Error, Result};
 
 use super::fault::{bad_file, not_opened};
-use super::file_name::{Ending, Name};
+use super::file_name::{Ending, FileName};
 use super::format::Format;
 use super::input_stream::{InputStream, Patient};
 use super::parquet;
@@ -28,7 +28,7 @@ const HEAD_BYTES: usize = 512;
 pub struct Opened {
     /// Its format, never [`Format::Auto`].
     pub format: Format,
-    /// Where its bytes come from.
+    /// How it is stored.
     pub stored: Stored,
 }
 
@@ -107,7 +107,7 @@ impl Opened {
 
 /// Finds the format of a file from its ending, or else from its first bytes.
 fn detect(path: &Path, head: &[u8]) -> Format {
-    match Name::of(path).ending() {
+    match FileName::of(path).ending() {
         Ending::Format(Format::Metis) if is_bvgraph(path) => Format::BvGraph,
         Ending::Format(format) => format,
         Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {

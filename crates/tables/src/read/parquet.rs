@@ -1,4 +1,4 @@
-//! Parquet files: chosen columns, row by row, and what is wrong with a file.
+//! Reads chosen columns of Parquet files, and words the errors of the library.
 
 use std::fs::File;
 use std::io;

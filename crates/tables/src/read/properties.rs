@@ -37,11 +37,11 @@ impl Properties {
 
     /// Returns the value of the only key that `is_meant` accepts; `None` if it accepts no key, an
     /// error if it accepts several.
-    pub fn only(&self, is_meant: impl Fn(&str) -> bool) -> Result<Option<&str>, Several> {
+    pub fn only(&self, is_meant: impl Fn(&str) -> bool) -> Result<Option<&str>, RepeatedKey> {
         let mut found = self.0.iter().filter(|(key, _)| is_meant(key)).map(|(_, value)| &**value);
         match (found.next(), found.next()) {
             (value, None) => Ok(value),
-            (_, Some(_)) => Err(Several),
+            (_, Some(_)) => Err(RepeatedKey),
         }
     }
 
@@ -58,4 +58,4 @@ impl Properties {
 
 /// The error if a key occurs several times.
 #[derive(Debug)]
-pub struct Several;
+pub struct RepeatedKey;

@@ -29,8 +29,8 @@ pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
     open: None,
 };
 
-/// The time of a pass for parents, in visits of a search alone to all edges, as measured on R-MAT 22.
-/// It is no fitted rate.
+/// The time of a pass for parents, as a multiple of the time in which one search alone visits all
+/// edges. It was measured on R-MAT 22, and is not fitted.
 const PASS_COST: f64 = 32.0;
 
 /// Returns whether a search wants no paths to targets, and may scan.

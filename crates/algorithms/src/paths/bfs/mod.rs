@@ -47,7 +47,7 @@ pub use program::{Bfs, Parent, Reached};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BfsOptions {
-    /// What all searches have.
+    /// The options that `bfs` and `sssp` have in common.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
@@ -58,7 +58,7 @@ pub struct BfsOptions {
 }
 
 impl BfsOptions {
-    fn search<P: Parent>(
+    fn run_with<P: Parent>(
         &self,
         graph: &Graph,
         files: SearchFiles,
@@ -146,9 +146,9 @@ impl Algorithm for BfsOptions {
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
         match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
-            (false, _) => self.search::<()>(graph, files, options),
-            (true, true) => self.search::<u32>(graph, files, options),
-            (true, false) => self.search::<u64>(graph, files, options),
+            (false, _) => self.run_with::<()>(graph, files, options),
+            (true, true) => self.run_with::<u32>(graph, files, options),
+            (true, false) => self.run_with::<u64>(graph, files, options),
         }
     }
 }

@@ -60,7 +60,7 @@ pub use tree::{Near, SsspTree};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SsspOptions {
-    /// What all searches have.
+    /// The options that `bfs` and `sssp` have in common.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,

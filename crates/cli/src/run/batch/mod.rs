@@ -147,7 +147,7 @@ fn run_all(
     let Some(first) = planned.first() else { return Ok(Default::default()) };
     let alone = run_options(&first.args, graph, session).resources();
     let resources = args.resources(planned.len(), alone);
-    allocator::map_more(resources.memory);
+    allocator::map_smaller_allocations(resources.memory);
     let begun = Instant::now();
     session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
@@ -305,9 +305,10 @@ impl<'b> Batch<'b> {
     /// Prints those warnings about a job that no earlier job had. Returns all of them for `--json`.
     fn warn(&self, name: &str, warnings: Vec<String>) -> Vec<String> {
         let of_job = |warning: &String| format!("{name}: {warning}");
-        let mut warned = lock(&self.warned);
-        let (first, again): (Vec<_>, Vec<_>) =
-            warnings.into_iter().partition(|warning| warned.insert(warning.clone()));
+        let (first, again): (Vec<_>, Vec<_>) = {
+            let mut warned = lock(&self.warned);
+            warnings.into_iter().partition(|warning| warned.insert(warning.clone()))
+        };
         let mut all = self.session.tell(first.iter().map(of_job).collect());
         all.extend(again.iter().map(of_job));
         all

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tegula_store::{Diagnostic, Hint, Result};
-use tegula_tables::read::{Properties, Several, bad_file};
+use tegula_tables::read::{Properties, RepeatedKey, bad_file};
 
 use super::super::options::InputOptions;
 use super::super::preamble::Preamble;
@@ -132,7 +132,7 @@ impl PropertyReader<'_> {
     }
 
     fn value(&self, name: &str) -> Result<Option<&str>, String> {
-        let several = |Several| format!("it has several lines `{name}=..`");
+        let several = |RepeatedKey| format!("it has several lines `{name}=..`");
         self.0.only(|key| key == name).map_err(several)
     }
 

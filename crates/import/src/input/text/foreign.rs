@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tegula_store::{Diagnostic, Hint};
-use tegula_tables::read::{Ending, Format, Name, XmlForm, parquet, text};
+use tegula_tables::read::{Ending, FileName, Format, XmlForm, parquet, text};
 
 use super::super::options::InputOptions;
 use crate::settings::{FORMAT, FORMAT_GEXF, FORMAT_GRAPHML, FORMAT_PARQUET};
@@ -44,7 +44,7 @@ pub(super) fn binary_refusal(
         return Some(message.into());
     }
     let control = control?;
-    let (what, hint) = match Name::of(path).ending() {
+    let (what, hint) = match FileName::of(path).ending() {
         Ending::Format(Format::Metis) => {
             ("; a BVGraph of WebGraph needs its properties in the same folder", None)
         }

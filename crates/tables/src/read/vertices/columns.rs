@@ -2,7 +2,7 @@
 
 use tegula_store::{At, Result};
 
-use super::super::column_name::usual;
+use super::super::column_name::usual_name;
 
 /// The most columns that are read beside the ids.
 pub const VALUES_MAX: usize = 2;
@@ -84,7 +84,7 @@ pub(in super::super) struct Places {
 
 /// Returns the column with the first of the known names that the table has.
 fn position(names: &[String], known: &[&str]) -> Option<usize> {
-    known.iter().find_map(|known| names.iter().position(|name| usual(name) == *known))
+    known.iter().find_map(|known| names.iter().position(|name| usual_name(name) == *known))
 }
 
 /// Returns the column in `left` whose name ends like `customer_id` or `customerId`, if there is
@@ -171,7 +171,8 @@ impl Places {
     pub fn guesses(&self, names: &[String], columns: &VertexColumns) -> Vec<String> {
         let values = self.values.iter().zip(columns.values);
         let guess = |(place, value): (&Option<usize>, &ValueColumn)| {
-            let name = names.get((*place)?).filter(|name| !value.names.contains(&&*usual(name)))?;
+            let name =
+                names.get((*place)?).filter(|name| !value.names.contains(&&*usual_name(name)))?;
             let (role, known) = (value.role, value.names.join("`, `"));
             Some(format!(
                 "column `{name}` is taken as the {role}, as there is no other; its known names are `{known}`"
