@@ -1,10 +1,13 @@
 """Measures the Python package beside the command line, and its NetworkX backend beside other libraries.
 
+    cargo build --release --bin tegula
     python bench/python.py [--scale 22] [--pairs 100000000] [--peer-edges 1000000] [--rounds 5] > bench/python.md
 
-It runs in an environment with a release build of tegula and what the section of the table needs; what is missing is left
-out and named. Graphs are R-MAT of `tegula generate`. Each figure is the median of all rounds; what is compared is measured
-in turn.
+It runs in an environment with the package, built with optimisation, and the libraries of bench/requirements-python.txt.
+Libraries of the last table that are missing are left out and named. Graphs are R-MAT of `tegula generate`. The import of
+the package and the functions are medians of all rounds, and what is compared runs in turn; but NetworkX, which is slow,
+takes one or three rounds by itself. Memory, results and conversions of other libraries are measured once. TEGULA names
+another program than target/release/tegula.
 """
 
 import argparse
@@ -22,7 +25,8 @@ import numpy as np
 
 import tegula as tg
 
-TEGULA = str(Path(sys.executable).parent / "tegula")
+# The program itself, not the script of the package, which starts Python first.
+TEGULA = os.path.abspath(os.environ.get("TEGULA", "target/release/tegula"))
 
 
 def timed(work):
@@ -103,8 +107,8 @@ print(time.perf_counter() - started, resident() - before)
 
 
 def measure_pagerank(table, scale, rounds):
-    command("generate", "rmat", "--scale", scale, "-o", "g.bin32", "--force")
-    command("import", "g.bin32", "-o", "g.tegula", "--force")
+    command("generate", "rmat", "--scale", scale, "-o", "g.bin32", "--force", "-q")
+    command("import", "g.bin32", "-o", "g.tegula", "--force", "-q")
 
     def here():
         with tg.open("g.tegula") as g:
@@ -123,7 +127,7 @@ def measure_from_edges(table, count, rounds):
 
     scale = 24
     factor = -(-count // (1 << scale))
-    command("generate", "rmat", "--scale", scale, "--edge-factor", factor, "-o", "pairs.bin32", "--force")
+    command("generate", "rmat", "--scale", scale, "--edge-factor", factor, "-o", "pairs.bin32", "--force", "-q")
     pairs = np.fromfile("pairs.bin32", dtype="<u4")[: 2 * count].reshape(-1, 2)
     pairs.tofile("pairs.bin32")
     columns = [pa.array(np.ascontiguousarray(column)) for column in pairs.T]
@@ -139,8 +143,19 @@ def measure_from_edges(table, count, rounds):
     ours, others = in_turn(rounds, here, there)
     figure = f"`from_edges` of an Arrow table of {count:.0e} pairs, 2 GiB, beside `import` of raw pairs"
     table.ratio(figure, ours, others, most=1.1)
-    gibibytes = grown(here)[0] / (1 << 30)
-    table.row("its memory beside the table", f"{gibibytes:.2f} GiB", "", "", "≤ 2 GiB", gibibytes <= 2)
+    del edges, columns
+    figure = in_child(f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import numpy as np, pyarrow as pa, tegula as tg
+from python import grown
+pairs = np.fromfile("pairs.bin32", dtype="<u4").reshape(-1, 2)
+edges = pa.table([pa.array(np.ascontiguousarray(column)) for column in pairs.T], names=["source", "target"])
+del pairs
+print(grown(lambda: tg.from_edges(edges, path="here.tegula", force=True, memory="2GiB", progress=False).close())[0])
+""")
+    gibibytes = int(figure) / (1 << 30)
+    table.row("its memory beside the table, with 2 GiB", f"{gibibytes:.2f} GiB", "", "", "≤ 2 GiB", gibibytes <= 2)
 
 
 def measure_result(table):
@@ -152,6 +167,8 @@ def measure_result(table):
     ends = np.arange(vertices, dtype=np.uint32)
     with tg.from_edges((ends, np.roll(ends, 1)), progress=False) as g:
         result = g.pagerank(iterations=2, progress=False)
+        # So that only the conversion counts.
+        assert len(result.table) == vertices
         size = vertices * (8 + 4)
         for name, convert, most in ("polars", result.to_polars, 0), ("pandas", result.to_pandas, 1):
             more, (seconds, frame) = grown(lambda convert=convert: timed(convert))
@@ -161,21 +178,23 @@ def measure_result(table):
             del frame
 
 
-def skewed(networkx, edges):
-    """A graph of NetworkX with about so many edges, and its pairs."""
+def rmat_pairs(edges):
+    """The pairs of an R-MAT graph of about `edges` edges, without loops and parallel edges."""
     scale = max(4, (edges // 16).bit_length() - 1)
     factor = max(1, edges >> scale)
-    command("generate", "rmat", "--scale", scale, "--edge-factor", factor, "-o", "peer.bin32", "--force")
-    pairs = np.fromfile("peer.bin32", dtype="<u4").reshape(-1, 2)
-    graph = networkx.Graph()
-    graph.add_edges_from(pairs.tolist())
-    return graph, pairs
+    command("generate", "rmat", "--scale", scale, "--edge-factor", factor, "-o", "peer.bin32", "--force", "-q")
+    pairs = np.sort(np.fromfile("peer.bin32", dtype="<u4").reshape(-1, 2), axis=1)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    numbers = np.unique(pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1])
+    return np.stack([numbers >> np.uint64(32), numbers & np.uint64(0xFFFFFFFF)], axis=1).astype(np.uint32)
 
 
 def measure_networkx(table, rounds):
     import networkx as nx
 
-    graph, _ = skewed(nx, 1_000_000)
+    graph = nx.Graph()
+    # Some are parallel.
+    graph.add_edges_from(rmat_pairs(1_200_000).tolist())
 
     def convert():
         graph.__networkx_cache__.clear()
@@ -276,18 +295,19 @@ class Rustworkx:
         self.graph = self.rx.PyGraph()
         self.graph.add_nodes_from(range(int(pairs.max()) + 1))
         self.graph.add_edges_from_no_data(list(map(tuple, pairs.tolist())))
+        self.directed = self.graph.to_directed()
 
     def pagerank(self):
-        return self.rx.pagerank(self.graph.to_directed())
+        return self.rx.pagerank(self.directed)
 
     def components(self):
         return self.rx.connected_components(self.graph)
 
     def bfs(self, source):
-        return self.rx.bfs_successors(self.graph, source)
+        return self.rx.dijkstra_shortest_path_lengths(self.graph, source, lambda _: 1.0)
 
 
-# With the most edges for which each is measured: beyond, a round takes minutes or all memory.
+# The most edges with which each is measured; with more, a round takes minutes or all memory.
 PEERS = {
     "tegula": (Tegula, 10**9),
     "NetworkX, backend tegula": (Backend, 10**6),
@@ -300,13 +320,14 @@ PEERS = {
 
 def measure_peers(edges_max, rounds):
     print("\n## Beside other libraries\n")
-    print("Undirected R-MAT graphs. The times of the functions are without the conversion from an array of pairs.\n")
+    print(
+        "Undirected simple R-MAT graphs. Functions are timed without the conversion from an array of pairs; for the backend,\n"
+        "that is from a NetworkX graph, and the first function stores its edges. Each library stops PageRank by its own rule.\n"
+    )
     print("| edges | library | conversion | pagerank | components | bfs |\n| --: | --- | --: | --: | --: | --: |")
     edges = 1000
     while edges <= edges_max:
-        scale = max(4, (edges // 16).bit_length() - 1)
-        command("generate", "rmat", "--scale", scale, "--edge-factor", max(1, edges >> scale), "-o", "peer.bin32", "--force")
-        pairs = np.fromfile("peer.bin32", dtype="<u4").reshape(-1, 2)
+        pairs = rmat_pairs(edges)
         source = int(pairs[0, 0])
         for name, (peer, most) in PEERS.items():
             if edges > most:
@@ -320,7 +341,7 @@ def measure_peers(edges_max, rounds):
             works = [of_peer.pagerank, of_peer.components, lambda: of_peer.bfs(source)]
             times = [in_turn(rounds, work)[0] for work in works]
             cells = " | ".join(map(words, [converted, *times]))
-            print(f"| 10^{len(str(edges)) - 1} | {name} | {cells} |", flush=True)
+            print(f"| {len(pairs):,} | {name} | {cells} |", flush=True)
             del of_peer, works
         edges *= 10
 
