@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -475,9 +476,27 @@ def test_the_description_imports_nothing() -> None:
 
 def test_parameters_are_those_of_networkx() -> None:
     for name, function in FUNCTIONS.items():
-        expected = [(of.name, of.default) for of in signature_of(name).parameters.values()]
-        found = [(of.name, of.default) for of in function.signature.parameters.values()]
-        assert found == [of for of in expected if of[0] not in function.newer], name
+        parameters = signature_of(name).parameters.values()
+        expected = [of for of in parameters if of.name not in function.newer]
+        found = function.signature.parameters.values()
+        # NetworkX 3.7 takes those of leiden by name only.
+        parts = ("name", "default") if name == "leiden_communities" else ("name", "default", "kind")
+        assert list(map(attrgetter(*parts), found)) == list(map(attrgetter(*parts), expected)), name
+
+
+def test_leiden_without_a_metric_is_left_to_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_metric(graph: Any, *, metric: str = "cpm", theta: float = 0.01) -> None:
+        """Stands for the function of NetworkX 3.7."""
+
+    function = FUNCTIONS["leiden_communities"]
+    parameters = inspect.signature(with_metric).parameters
+    monkeypatch.setattr(function, "of_networkx", parameters)
+    assert function.refusal((UNDIRECTED,), {}) == "`metric` is not 'modularity'"
+    assert function.refusal((UNDIRECTED,), {"metric": "cpm"}) == "`metric` is not 'modularity'"
+    assert function.refusal((UNDIRECTED,), {"metric": "modularity"}) is None
+    installed = signature_of("leiden_communities").parameters
+    monkeypatch.setattr(function, "of_networkx", installed)
+    assert (function.refusal((UNDIRECTED,), {}) is None) == ("metric" not in installed)
 
 
 def test_parameters_of_newer_versions_are_taken_with_one_value() -> None:

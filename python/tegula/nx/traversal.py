@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from itertools import groupby
@@ -14,6 +15,9 @@ import numpy as np
 from ._adjacency import Adjacency, Search
 from ._graph import Graph
 from ._registry import function, given
+
+# The major and the minor number.
+_VERSION = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]]
 
 _sorted_neighbors = given("sort_neighbors", why="it is a function")
 
@@ -76,9 +80,10 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Each node with the one before it."""
-    if ".. deprecated::" in (nx.bfs_predecessors.__doc__ or ""):
-        # From version 3.7 on.
-        warnings.warn("NetworkX 3.9 lacks bfs_predecessors", DeprecationWarning, stacklevel=2)
+    if _VERSION >= [3, 7]:
+        # The caller is the code that reads the pairs, as in NetworkX.
+        message = "bfs_predecessors is deprecated and will be removed in NetworkX 3.9"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
     edges = _tree_edges(G, source, depth_limit=depth_limit)
     yield from ((node, parent) for parent, node in edges)
 
