@@ -159,14 +159,29 @@ def with_tables(
 
 def table_of(name: str, value: Any) -> ArrowStream:
     """Return the table that an option is given as an object."""
-    is_by_vertex = isinstance(value, Mapping) or _has_index(name, value)
-    ids = None if is_by_vertex else as_integers(value)
+    if isinstance(value, Mapping) or _has_index(name, value):
+        return _of_rows(name, _rows_by_vertex(name, value.items()))
+    ids = as_integers(value)
     if ids is not None:
         return _internal.Table(["vertex"], [cells("vertex", ids)])
-    items = _rows_by_vertex(name, value.items()) if is_by_vertex else _items(name, value)
-    if items is None:
+    items = as_list(value)
+    if items is not None:
+        return _of_rows(name, items)
+    if hasattr(value, "__arrow_c_stream__"):
         stream: ArrowStream = value
         return stream
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise UsageError(f"{name}: {value!r} is no table of vertices")
+    return _of_rows(name, list(value))
+
+
+def _has_index(name: str, value: Any) -> bool:
+    """Whether it is a series whose index has the vertices, since the option takes values too."""
+    return name in _VALUE_NAMES and hasattr(value, "items") and hasattr(value, "to_frame")
+
+
+def _of_rows(name: str, items: list[Any]) -> ArrowStream:
+    """Return the table of the rows or the ids that an option is given."""
     names = ["vertex", *_VALUE_NAMES.get(name, [])]
     rows = [_cells(row) for row in items]
     width = len(rows[0]) if rows else 1
@@ -179,21 +194,6 @@ def table_of(name: str, value: Any) -> ArrowStream:
         text = id_text if column in _ID_NAMES else _text
         columns.append([text(name, row[at]) for row in rows])
     return _internal.Table(names[:width], columns)
-
-
-def _has_index(name: str, value: Any) -> bool:
-    """Whether it is a series whose index has the vertices, since the option takes values too."""
-    return name in _VALUE_NAMES and hasattr(value, "items") and hasattr(value, "to_frame")
-
-
-def _items(name: str, value: Any) -> list[Any] | None:
-    """Return the rows or the ids that an option is given; None for a table of another library."""
-    items = as_list(value)
-    if items is not None or hasattr(value, "__arrow_c_stream__"):
-        return items
-    if isinstance(value, bytes) or not isinstance(value, Iterable):
-        raise UsageError(f"{name}: {value!r} is no table of vertices")
-    return list(value)
 
 
 def _rows_by_vertex(name: str, items: Iterable[tuple[Any, Any]]) -> list[tuple[Any, ...]]:
