@@ -6,6 +6,7 @@ import inspect
 import logging
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
@@ -508,6 +509,18 @@ def test_parameters_of_newer_versions_are_taken_with_one_value() -> None:
         assert function.newer == newer
         assert function.refusal((UNDIRECTED,), newer) is None
         assert function.refusal((UNDIRECTED,), dict.fromkeys(newer, "another")) is not None
+
+
+def test_what_networkx_deprecates_is_told_at_the_line_of_the_caller() -> None:
+    places = []
+    for backend in ("tegula", "networkx"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            list(nx.bfs_predecessors(CONNECTED, 0, backend=backend))
+        deprecated = [warning for warning in told if warning.category is DeprecationWarning]
+        places.append([warning.filename for warning in deprecated])
+    assert places[0] == places[1]
+    assert set(places[0]) <= {__file__}
 
 
 def test_the_page_names_the_functions() -> None:

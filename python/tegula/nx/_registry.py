@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
-from networkx.utils.backends import _registered_algorithms
+# The stubs of NetworkX have no private names.
+from networkx.utils.backends import (
+    _registered_algorithms,  # pyright: ignore[reportAttributeAccessIssue]
+)
 
 Arguments: TypeAlias = Mapping[str, Any]
 Refusal: TypeAlias = Callable[[Arguments], str | None]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import groupby
@@ -16,6 +18,8 @@ from ._adjacency import Adjacency, Search
 from ._graph import Graph
 from ._registry import function, given
 
+# The folders whose code lies between a function and its caller.
+_INNER = tuple(os.path.dirname(file) for file in (nx.__file__, __file__))
 # The major and the minor number.
 _VERSION = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]]
 
@@ -80,10 +84,10 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Each node with the one before it."""
-    if _VERSION >= [3, 7]:
-        # The caller is the code that reads the pairs, as in NetworkX.
+    # NetworkX 3.7 needs Python 3.12.
+    if sys.version_info >= (3, 12) and _VERSION >= [3, 7]:
         message = "bfs_predecessors is deprecated and will be removed in NetworkX 3.9"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        warnings.warn(message, DeprecationWarning, skip_file_prefixes=_INNER)
     edges = _tree_edges(G, source, depth_limit=depth_limit)
     yield from ((node, parent) for parent, node in edges)
 
