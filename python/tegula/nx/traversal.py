@@ -18,8 +18,9 @@ from ._adjacency import Adjacency, Search
 from ._graph import Graph
 from ._registry import function, given
 
-# The folders whose code lies between a function and its caller.
-_INNER = tuple(os.path.dirname(file) for file in (nx.__file__, __file__))
+# How the files between a function and its caller begin. NetworkX compiles its decorators from text,
+# under the name of their class.
+_INNER = (os.path.dirname(nx.__file__), os.path.dirname(__file__), "<class 'networkx")
 # The major and the minor number.
 _VERSION = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]]
 
