@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Algorithms:
     """The algorithms, as methods of a graph.
 
-    Type checkers refuse a misspelt option. At run time it reaches `_run`, which knows the nearest
-    name.
+    Type checkers refuse a misspelt option. At run time `_run` refuses it, and its hint is the
+    nearest name.
     """
 
     def _run(

@@ -1,4 +1,4 @@
-"""What the catalogue of algorithms says, and what it says of a call."""
+"""Reads the catalogue of algorithms, and checks calls against it."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _internal
+from ._columns import cells
 from ._graph import Graph
 from ._options import (
     ArrowStream,
@@ -174,12 +175,12 @@ def from_edges(
         data: Anything with the Arrow PyCapsule interface (a data frame of polars or pandas, a
             table of pyarrow, a result of DuckDB), an iterable of such tables, of which one is in
             memory at a time, an array of two or three columns, a pair or triple of arrays, a list
-            of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Its edges have a
-            direction in the new graph if they have one in it. All nodes of a graph of NetworkX and
-            all rows of a matrix are vertices, unless `vertices` says otherwise.
+            of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Edges of a
+            NetworkX graph have a direction if that graph is directed. All nodes of a graph of
+            NetworkX and all rows of a matrix are vertices, unless `vertices` says otherwise.
         source: The column of sources: a name, or a position from 0. Without it, the column with a
-            usual name, such as "source" or "src". A column whose name says nothing is taken if no
-            other one is left beside weights.
+            usual name, such as "source" or "src". If no name is usual, the column that is left is
+            taken, if it is the only choice beside weights.
         target: The column of targets, likewise.
         weight: The column of weights; without it, edges have none.
         path: The new graph directory. Without it, a temporary one goes with the graph.
@@ -374,23 +375,3 @@ def _of_arrays(columns: list[np.ndarray[Any, Any]]) -> ArrowStream:
         raise BadInput(f"the arrays of {', '.join(names)} are not of one length")
     checked = [cells(name, column) for name, column in zip(names, columns, strict=True)]
     return _internal.Table(names, checked)
-
-
-def cells(name: str, column: np.ndarray[Any, Any]) -> Any:
-    """Return an array as the libraries take it: strings, integers of 64 bits, or floats."""
-    if name == "weight":
-        if column.dtype.kind not in "iufb":
-            raise BadInput(f"column `{name}` has the type {column.dtype}; weights are numbers")
-        return np.ascontiguousarray(column, dtype=np.float64)
-    if column.dtype.kind == "i" and len(column) > 0 and column.min() < 0:
-        row = int(np.argmax(column < 0))
-        raise BadInput(f"column `{name}`, row {row}: the id {column[row]} is negative")
-    if column.dtype.kind in "iu":
-        return np.ascontiguousarray(column, dtype=np.uint64)
-    if column.dtype.kind in "OUT":
-        cells = column.tolist()
-        for row, cell in enumerate(cells):
-            if not isinstance(cell, str):
-                raise BadInput(f"column `{name}`, row {row}: the id {cell!r} is no string")
-        return cells
-    raise BadInput(f"column `{name}` has the type {column.dtype}; ids are integers or strings")

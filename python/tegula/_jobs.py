@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from . import _internal
 from ._catalogue import algorithm_name, checked, tables
-from ._options import as_list, to_json, with_tables
+from ._columns import as_list
+from ._options import to_json, with_tables
 from ._progress import Callback
 from ._records import Record
 from ._result import Result
@@ -66,12 +67,14 @@ class Jobs:
         """Submit a job for each value of the one option that is a list.
 
         `jobs.map("bfs", source=[1, 2, 3])` submits three searches. The list may be a range, an
-        array or a series too. The other options are the same for all jobs.
+        array or a series too. The other options are the same for all jobs, and so are tables.
         """
-        lists = {name: values for name in options if (values := as_list(options[name])) is not None}
+        named = tables(algorithm_name(algorithm))
+        found = {name: as_list(value) for name, value in options.items() if name not in named}
+        lists = {name: values for name, values in found.items() if values is not None}
         if len(lists) != 1:
-            found = ", ".join(lists) or "none"
-            raise UsageError(f"map needs one option that is a list of values, but there is {found}")
+            names = ", ".join(lists) or "none"
+            raise UsageError(f"map needs one option that is a list of values, but there is {names}")
         ((name, values),) = lists.items()
         return [self.submit(algorithm, **{**options, name: value}) for value in values]
 
@@ -128,12 +131,14 @@ class Jobs:
 @atexit.register
 def _end_all() -> None:
     """End all jobs and calls: threads cannot call Python when the interpreter is gone."""
-    for jobs in list(_open):
-        # In a fork there are none of them.
-        with suppress(UsageError):
-            jobs.cancel()
-            jobs.close()
-    _internal.end_calls()
+    try:
+        for jobs in list(_open):
+            # In a fork there are none of them.
+            with suppress(UsageError):
+                jobs.cancel()
+                jobs.close()
+    finally:
+        _internal.end_calls()
 
 
 class Job:

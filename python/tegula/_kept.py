@@ -1,4 +1,4 @@
-"""What is kept of a result without its graph: it pickles as that."""
+"""A result without its graph, as it is pickled."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ class Kept:
     figures: str
 
     @classmethod
-    def of(cls, found: _internal.Found | Kept) -> Kept:
-        """Read all of a result, with the first entries of its summary."""
+    def of(cls, found: _internal.Found | Kept, rows: Table) -> Kept:
+        """Read the rest of a result, with the first entries of its summary."""
         if isinstance(found, Kept):
             return found
         return cls(
             found.algorithm,
             found.warnings,
-            Table(found.table()),
-            found.summary(_ENTRIES),
-            found.list(_ENTRIES),
+            rows,
+            # One more entry tells whether any are missing.
+            found.summary(_ENTRIES + 1),
+            found.list(_ENTRIES + 1),
             found.statistics(),
         )
 
@@ -74,8 +75,8 @@ class Kept:
         return self.table().__arrow_c_schema__()
 
     def _first(self, entries: Any, count: int) -> Any:
-        if count > _ENTRIES <= len(entries):
-            message = f"count={count}: a result that was pickled has its first {_ENTRIES} entries"
+        if count > _ENTRIES and len(entries) > _ENTRIES:
+            message = f"count={count}: a pickled result keeps only its first {_ENTRIES} entries"
             raise UsageError(message, "sort its table")
         return entries[:count]
 

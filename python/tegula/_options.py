@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from . import _internal
+from ._columns import as_integers, as_list, cells
 from .errors import BadInput, Error, UsageError
 
 
@@ -126,7 +127,7 @@ def with_tables(
     """Yield options in which tables are files, and the option of each temporary file.
 
     Tables that are no files are written to a temporary folder. Errors of the block name the option
-    in its place.
+    instead of the file.
     """
     given = dict(options)
     named = [name for name in tables if given.get(name) is not None]
@@ -156,25 +157,31 @@ def with_tables(
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def as_list(value: Any) -> list[Any] | None:
-    """Return the items of a list, a range, an array or a series; None if it is none of them."""
-    if isinstance(value, list | tuple | range):
-        return list(value)
-    if isinstance(value, np.generic) or hasattr(value, "column_names"):
-        return None
-    for name in ("tolist", "to_list", "to_pylist"):
-        if hasattr(value, name):
-            items = getattr(value, name)()
-            return items if isinstance(items, list) else None
-    return None
-
-
 def table_of(name: str, value: Any) -> ArrowStream:
     """Return the table that an option is given as an object."""
-    items = _items(name, value)
-    if items is None:
+    if isinstance(value, Mapping) or _has_index(name, value):
+        return _of_rows(name, _rows_by_vertex(name, value.items()))
+    ids = as_integers(value)
+    if ids is not None:
+        return _internal.Table(["vertex"], [cells("vertex", ids)])
+    items = as_list(value)
+    if items is not None:
+        return _of_rows(name, items)
+    if hasattr(value, "__arrow_c_stream__"):
         stream: ArrowStream = value
         return stream
+    if isinstance(value, bytes) or not isinstance(value, Iterable):
+        raise UsageError(f"{name}: {value!r} is no table of vertices")
+    return _of_rows(name, list(value))
+
+
+def _has_index(name: str, value: Any) -> bool:
+    """Whether it is a series whose index has the vertices, since the option takes values too."""
+    return name in _VALUE_NAMES and hasattr(value, "items") and hasattr(value, "to_frame")
+
+
+def _of_rows(name: str, items: list[Any]) -> ArrowStream:
+    """Return the table of the rows or the ids that an option is given."""
     names = ["vertex", *_VALUE_NAMES.get(name, [])]
     rows = [_cells(row) for row in items]
     width = len(rows[0]) if rows else 1
@@ -189,30 +196,16 @@ def table_of(name: str, value: Any) -> ArrowStream:
     return _internal.Table(names[:width], columns)
 
 
-def _items(name: str, value: Any) -> list[Any] | None:
-    """Return the rows or the ids that an option is given; None for a table of another library."""
-    # The index of a series has the vertices if the option takes values beside them.
-    is_series = name in _VALUE_NAMES and hasattr(value, "items") and hasattr(value, "to_frame")
-    if isinstance(value, Mapping) or is_series:
-        return _rows_by_vertex(name, value.items())
-    items = as_list(value)
-    if items is not None or hasattr(value, "__arrow_c_stream__"):
-        return items
-    if isinstance(value, bytes) or not isinstance(value, Iterable):
-        raise UsageError(f"{name}: {value!r} is no table of vertices")
-    return list(value)
-
-
 def _rows_by_vertex(name: str, items: Iterable[tuple[Any, Any]]) -> list[tuple[Any, ...]]:
     """Return the rows of a dictionary by vertex, or of a series whose index has the vertices."""
     if name != "priors":
         return [(*_cells(key), *_cells(value)) for key, value in items]
     rows: list[tuple[Any, ...]] = []
     for key, weights in items:
-        # A weight for each state, by its number or in their order.
+        # Weights by the number of the state, or in the order of the states.
         by_state = weights.items() if isinstance(weights, Mapping) else enumerate(_cells(weights))
-        names_state = len(_cells(key)) > 1
-        rows += [(*key, weights)] if names_state else [(key, *cells) for cells in by_state]
+        has_state = len(_cells(key)) > 1
+        rows += [(*key, weights)] if has_state else [(key, *cells) for cells in by_state]
     return rows
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ._graph import Graph
     from ._result import Result
 
-# More values than this have a histogram, fewer a bar each.
+# Integers have bars if there are at most this many different ones, all below `_WIDE`; else points.
 _BARS = 60
-# From this ratio of the greatest to the least on, a scale is logarithmic.
+# A scale is logarithmic if the greatest value is at least this many times the least.
 _WIDE = 100
 # The most vertices with a label, and the most edges with an arrow.
 _LABELS = 40
@@ -158,7 +158,7 @@ def _draw_counts(
 
 
 def _draw_values(axes: Axes, column: NDArray[Any], name: str, of: str) -> None:
-    """Draw how values are distributed, by what they are: few, integers of any size, or others."""
+    """Draw bars for few small integers, points for other integers, and a histogram for floats."""
     values = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
     missing = len(column) - len(values)
     axes.set_ylabel(f"{of} (without {missing:,} that have no value)" if missing else of)

@@ -48,7 +48,10 @@ class Result:
         return Table(self._found.table())
 
     def batches(self) -> Batches:
-        """Return an iterator over the rows, as tables of some 30,000 rows each."""
+        """Return an iterator over the rows, as tables of some 30,000 rows each.
+
+        A pickled result yields one table.
+        """
         return Batches(self._found.batches())
 
     @cached_property
@@ -161,7 +164,7 @@ class Result:
         return of_result(self, column, ax)
 
     def __reduce__(self) -> tuple[type[Result], tuple[Kept]]:
-        return Result, (Kept.of(self._found),)
+        return Result, (Kept.of(self._found, self.table),)
 
     def _repr_html_(self) -> str:
         from ._html import of_result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-# What the libraries expect, and what it is to a user of Python.
+# Types as the libraries name them, and as Python users do.
 _EXPECTED = {
     "f64": "a number",
     "u16": "an integer from 0 to 2**16 - 1",

@@ -16,6 +16,7 @@ import pytest
 import tegula as tg
 from tegula import _internal
 from tegula._algorithms import Algorithms
+from tegula._options import table_of
 
 CATALOGUE = json.loads(_internal.catalogue())
 NAMES = [entry["name"] for entry in CATALOGUE]
@@ -117,8 +118,8 @@ def test_tables_are_given_as_files_frames_dictionaries_and_lists(
         graph.pagerank(personalize={1: None})
 
 
-def weights_of(vertices: list, weights: list) -> dict:
-    return dict(zip(vertices, weights, strict=True))
+def by_vertex(vertices: list, values: list) -> dict:
+    return dict(zip(vertices, values, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def weights_of(vertices: list, weights: list) -> dict:
         pd.Series([1, 3], index=["1", "5"]),
         np.array([[1, 1], [5, 3]]),
         [np.array([1, 1]), np.array([5, 3])],
-        weights_of(np.array([1, 5]), np.array([1.0, 3.0])),
+        by_vertex(np.array([1, 5]), np.array([1.0, 3.0])),
         iter([(1, 1), (5, 3)]),
     ],
     ids=["series", "text", "array", "rows", "dictionary", "iterator"],
@@ -157,7 +158,37 @@ def test_weights_of_vertices_come_from_series_arrays_and_dictionaries(graph, see
 )
 def test_vertices_come_from_whatever_lists_them(graph: tg.Graph, sources) -> None:
     hops = graph.k_hop(sources=sources, hops=1).to_numpy()
-    assert weights_of(hops["vertex"].tolist(), hops["hops"].tolist()) == {1: 0, 2: 1, 5: 0, 6: 1}
+    assert by_vertex(hops["vertex"].tolist(), hops["hops"].tolist()) == {1: 0, 2: 1, 5: 0, 6: 1}
+
+
+@pytest.mark.parametrize("kind", [np.array, pd.Series, pl.Series, pa.array, pa.chunked_array])
+def test_arrays_of_integers_become_no_texts(kind) -> None:
+    ids = kind([[1, 5]]) if kind is pa.chunked_array else kind([1, 5])
+    table = pa.table(table_of("sources", ids))
+    assert table.to_pydict() == {"vertex": [1, 5]}
+
+
+def test_ids_that_are_no_integers_are_refused(graph: tg.Graph) -> None:
+    wrong = [
+        np.array([-1, 1]),
+        np.array([1.0]),
+        np.array([True]),
+        np.ma.masked_array([1, 5], [False, True]),
+        pd.Series([1, None]),
+        pl.Series([1, None]),
+        pa.array([1, None]),
+    ]
+    for sources in wrong:
+        with pytest.raises(tg.Error, match=r"^sources"):
+            graph.k_hop(sources=sources, hops=1)
+
+
+def test_integers_name_vertices_whose_ids_are_texts() -> None:
+    with tg.from_edges([("1", "2"), ("5", "6")]) as texts:
+        assert texts.wcc().to_numpy()["vertex"].tolist() == ["1", "2", "5", "6"]
+        hops = texts.k_hop(sources=np.array([1, 5]), hops=1).to_numpy()
+    found = by_vertex(hops["vertex"].tolist(), hops["hops"].tolist())
+    assert found == {"1": 0, "2": 1, "5": 0, "6": 1}
 
 
 def test_priors_are_weights_of_states_by_vertex(undirected: tg.Graph, tmp_path: Path) -> None:
@@ -181,7 +212,7 @@ def test_priors_are_weights_of_states_by_vertex(undirected: tg.Graph, tmp_path: 
     "wrong",
     [5, b"ab", {1: None}, {1: b"x"}, [(1, 1, 1)], pd.Series([1.0], index=[1.5]), [[1], [2, 3]]],
 )
-def test_a_table_that_is_none_is_refused_by_the_name_of_its_option(graph, wrong) -> None:
+def test_what_is_no_table_is_refused_by_the_name_of_its_option(graph, wrong) -> None:
     with pytest.raises(tg.UsageError, match="personalize"):
         graph.pagerank(personalize=wrong)
 
@@ -198,7 +229,7 @@ def test_errors_about_a_table_in_memory_name_its_option(graph: tg.Graph) -> None
         assert failure.message.startswith("personalize, row 1: ")
 
 
-def test_a_misspelt_name_brings_the_nearest_one(graph: tg.Graph) -> None:
+def test_the_hint_for_a_misspelt_name_is_the_nearest_one(graph: tg.Graph) -> None:
     calls = [
         lambda: graph.pagerank(dampng=0.5),
         lambda: graph.run("pagerank", dampng=0.5),

@@ -92,7 +92,7 @@ def test_a_table_whose_names_say_nothing_is_refused() -> None:
     table = pa.table({"day": [1, 2], "caller": [3, 4], "callee": [4, 5]})
     with pytest.raises(tg.BadInput, match="the columns are `day`, `caller`, `callee`") as error:
         tg.from_edges(table)
-    assert error.value.hint == "choose columns with source= and target="
+    assert error.value.hint == "choose columns with source=, target= and weight="
     with tg.from_edges(table, source="caller", target="callee") as graph:
         assert pairs_of(graph, [3, 4]) == [(3, 4), (4, 5)]
     with tg.from_edges(table, source="caller", weight="day") as graph:

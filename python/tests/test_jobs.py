@@ -469,3 +469,11 @@ def test_a_job_is_submitted_for_each_value(graph: tg.Graph, sources) -> None:
     assert [job.result()[3] for job in found] == [2, 1]
     with pytest.raises(tg.UsageError, match="map needs one option that is a list"):
         graph.jobs().map("bfs", source=pa.table({"source": [1]}))
+
+
+def test_a_table_is_the_same_for_all_jobs(graph: tg.Graph) -> None:
+    with graph.jobs() as jobs:
+        found = jobs.map("k-hop", sources=[1, 5], hops=[0, 1])
+        assert [len(job.result()) for job in found] == [2, 4]
+        with pytest.raises(tg.UsageError, match="but there is none"):
+            jobs.map("k-hop", sources=[1, 5])

@@ -6,7 +6,9 @@ import inspect
 import logging
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -475,9 +477,27 @@ def test_the_description_imports_nothing() -> None:
 
 def test_parameters_are_those_of_networkx() -> None:
     for name, function in FUNCTIONS.items():
-        expected = [(of.name, of.default) for of in signature_of(name).parameters.values()]
-        found = [(of.name, of.default) for of in function.signature.parameters.values()]
-        assert found == [of for of in expected if of[0] not in function.newer], name
+        parameters = signature_of(name).parameters.values()
+        expected = [of for of in parameters if of.name not in function.newer]
+        found = function.signature.parameters.values()
+        # NetworkX 3.7 takes those of leiden by name only.
+        parts = ("name", "default") if name == "leiden_communities" else ("name", "default", "kind")
+        assert list(map(attrgetter(*parts), found)) == list(map(attrgetter(*parts), expected)), name
+
+
+def test_leiden_without_a_metric_is_left_to_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_metric(graph: Any, *, metric: str = "cpm", theta: float = 0.01) -> None:
+        """Stands for the function of NetworkX 3.7."""
+
+    function = FUNCTIONS["leiden_communities"]
+    parameters = inspect.signature(with_metric).parameters
+    monkeypatch.setattr(function, "of_networkx", parameters)
+    assert function.refusal((UNDIRECTED,), {}) == "`metric` is not 'modularity'"
+    assert function.refusal((UNDIRECTED,), {"metric": "cpm"}) == "`metric` is not 'modularity'"
+    assert function.refusal((UNDIRECTED,), {"metric": "modularity"}) is None
+    installed = signature_of("leiden_communities").parameters
+    monkeypatch.setattr(function, "of_networkx", installed)
+    assert (function.refusal((UNDIRECTED,), {}) is None) == ("metric" not in installed)
 
 
 def test_parameters_of_newer_versions_are_taken_with_one_value() -> None:
@@ -489,6 +509,18 @@ def test_parameters_of_newer_versions_are_taken_with_one_value() -> None:
         assert function.newer == newer
         assert function.refusal((UNDIRECTED,), newer) is None
         assert function.refusal((UNDIRECTED,), dict.fromkeys(newer, "another")) is not None
+
+
+def test_what_networkx_deprecates_is_told_at_the_line_of_the_caller() -> None:
+    places = []
+    for backend in ("tegula", "networkx"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            list(nx.bfs_predecessors(CONNECTED, 0, backend=backend))
+        deprecated = [warning for warning in told if warning.category is DeprecationWarning]
+        places.append([warning.filename for warning in deprecated])
+    assert places[0] == places[1]
+    assert set(places[0]) <= {__file__}
 
 
 def test_the_page_names_the_functions() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 FOLDER = Path(os.environ.get("TEGULA_WHEELS", Path(__file__).parents[2] / "target" / "wheels"))
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
-# For every Python from 3.11 on, and for Python 3.14 without a GIL.
+# For every Python from 3.11 on, and for free-threaded Python 3.14.
 TAGS = ["cp311-abi3", "cp314-cp314t"]
 NAME = r"tegula-[0-9.]+-{}-manylinux2014_\w+\.manylinux_2_17_\w+\.whl"
 # Every interpreter of the machine, with the wheel that is for it.
@@ -39,7 +39,7 @@ with tg.from_edges([("a", "b"), ("b", "c"), ("c", "a")]) as graph:
 
 
 def wheel(tag: str) -> Path:
-    """Return the wheel for some versions of Python."""
+    """Return the wheel with a tag."""
     found = list(FOLDER.glob(f"*-{tag}-*.whl"))
     assert len(found) == 1, f"{FOLDER} has {len(found)} wheels of {tag}; `make wheels` builds one"
     return found[0]
@@ -50,7 +50,7 @@ def test_the_name_tells_of_old_systems_and_of_versions(tag: str) -> None:
     assert re.fullmatch(NAME.format(tag), wheel(tag).name), wheel(tag).name
 
 
-def test_the_module_for_threads_is_found_by_that_python_alone() -> None:
+def test_the_free_threaded_wheel_has_one_module_with_its_abi_tag() -> None:
     with ZipFile(wheel("cp314-cp314t")) as files:
         modules = [name for name in files.namelist() if name.endswith(".so")]
     assert len(modules) == 1

@@ -1,7 +1,7 @@
 //! The end of the interpreter, which has to wait for the calls of other threads.
 //!
-//! A thread that comes back to Python after that end is ended on the spot. With frames of Rust
-//! beneath it, that aborts the process. So a call is counted while it is outside of Python, and
+//! Python ends or hangs a thread that comes back after that end. If it ends a thread with frames of
+//! Rust beneath, that aborts the process. So a call is counted while it is outside of Python, and
 //! while it calls Python from Rust. At the end, calls are cancelled, and new ones are refused.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ impl Calls {
 }
 
 /// A call that the end of the interpreter waits for. It begins and ends while the thread is attached
-/// to Python, so that no fork finds the lock taken.
+/// to Python. So only a fork during `end_calls` can find the lock taken.
 pub struct Call {
     number: u64,
 }

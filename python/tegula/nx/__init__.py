@@ -6,7 +6,7 @@ graph directory as a graph that the functions of NetworkX take:
     G = tegula.nx.open("web.tegula")
     ranks = networkx.pagerank(G)
 
-`from_networkx` converts a graph of NetworkX, which NetworkX does by itself where it is asked for the
+`from_networkx` converts a graph of NetworkX. NetworkX does so by itself if it is asked for the
 backend. `to_networkx` converts a graph of tegula back.
 """
 

@@ -7,6 +7,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
+# The stubs of NetworkX have no private names.
+from networkx.utils.backends import (
+    _registered_algorithms,  # pyright: ignore[reportAttributeAccessIssue]
+)
+
 Arguments: TypeAlias = Mapping[str, Any]
 Refusal: TypeAlias = Callable[[Arguments], str | None]
 """Tells why tegula cannot run a function with some arguments; None if it can."""
@@ -19,11 +24,13 @@ class Function:
 
     def __init__(
         self,
+        name: str,
         call: Callable[..., Any],
         refusals: tuple[Refusal, ...],
         is_cheap: bool,
         newer: Mapping[str, Any],
     ):
+        self.name = name
         self.call = call
         self.refusals = refusals
         self.is_cheap = is_cheap
@@ -33,6 +40,11 @@ class Function:
     def signature(self) -> inspect.Signature:
         """The parameters, which are those of NetworkX."""
         return inspect.signature(self.call)
+
+    @cached_property
+    def of_networkx(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters in the version of NetworkX that is installed."""
+        return inspect.signature(_registered_algorithms[self.name].orig_func).parameters
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
         """Return all arguments of a call by name."""
@@ -51,7 +63,9 @@ class Function:
         except TypeError as error:
             return str(error)
         for name, value in self.newer.items():
-            if kwargs.get(name, value) != value:
+            # Without it, NetworkX means its own default, which may be another value.
+            default = self.of_networkx[name].default if name in self.of_networkx else value
+            if kwargs.get(name, default) != value:
                 return f"`{name}` is not {value!r}"
         reasons = (refuse(arguments) for refuse in self.refusals)
         return next((reason for reason in reasons if reason is not None), None)
@@ -78,7 +92,8 @@ def function(
     """
 
     def register(call: Call) -> Call:
-        FUNCTIONS[name or call.__name__] = Function(call, refusals, cheap, newer or {})
+        dispatched = name or call.__name__
+        FUNCTIONS[dispatched] = Function(dispatched, call, refusals, cheap, newer or {})
         return call
 
     return register

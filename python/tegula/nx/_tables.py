@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._imports import cells
+from .._columns import cells
 from .._internal import Table
 from ._adjacency import Array
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import groupby
@@ -14,6 +17,12 @@ import numpy as np
 from ._adjacency import Adjacency, Search
 from ._graph import Graph
 from ._registry import function, given
+
+# How the files between a function and its caller begin. NetworkX compiles its decorators from text,
+# under the name of their class.
+_INNER = (os.path.dirname(nx.__file__), os.path.dirname(__file__), "<class 'networkx")
+# The major and the minor number.
+_VERSION = [int(number) for number in re.findall(r"\d+", nx.__version__)[:2]]
 
 _sorted_neighbors = given("sort_neighbors", why="it is a function")
 
@@ -76,9 +85,10 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Each node with the one before it."""
-    if ".. deprecated::" in (nx.bfs_predecessors.__doc__ or ""):
-        # From version 3.7 on.
-        warnings.warn("NetworkX 3.9 lacks bfs_predecessors", DeprecationWarning, stacklevel=2)
+    # NetworkX 3.7 needs Python 3.12.
+    if sys.version_info >= (3, 12) and _VERSION >= [3, 7]:
+        message = "bfs_predecessors is deprecated and will be removed in NetworkX 3.9"
+        warnings.warn(message, DeprecationWarning, skip_file_prefixes=_INNER)
     edges = _tree_edges(G, source, depth_limit=depth_limit)
     yield from ((node, parent) for parent, node in edges)
 

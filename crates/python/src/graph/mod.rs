@@ -64,7 +64,7 @@ impl Graph {
         }
     }
 
-    /// Whether it is closed. It is in a fork.
+    /// Whether it is closed. In a fork it always is.
     #[getter]
     fn closed(&self) -> bool {
         !self.home.is_here() || lock(&self.shared).is_none()

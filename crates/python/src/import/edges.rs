@@ -85,7 +85,8 @@ impl Places {
         let (source, target, weight) = wanted;
         let names = names(&schema);
         let choice = |name: Option<ColumnName>, role| {
-            // Positions count from 1 there, and cannot be ambiguous as names can.
+            // `InputOptions` counts positions from 1. A position is never ambiguous, as a name may
+            // be.
             let place = name.map(|name| position(&names, &name, role)).transpose()?;
             Ok::<_, Failure>(place.map(|place| ColumnChoice::Position(place + 1)))
         };
@@ -97,7 +98,8 @@ impl Places {
             ..InputOptions::default()
         };
         let found = Columns::by_name(&names, &options).map_err(|problem| {
-            Failure::bad_input_with(problem.message, "choose columns with source= and target=")
+            let hint = "choose columns with source=, target= and weight=";
+            Failure::bad_input_with(problem.message, hint)
         })?;
         let columns: Vec<usize> =
             [found.source, found.target].into_iter().chain(found.weight).collect();

@@ -60,7 +60,7 @@ impl JobList {
         JobList { shared, concurrent, fuse, entries: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Refuses a fork of the process that opened the graph. It must not touch a lock.
+    /// Refuses a fork of the process that opened the graph. A fork must not touch a lock.
     ///
     /// # Errors
     /// The exception, there.
