@@ -10,7 +10,7 @@ use tegula_engine::{Estimate, Graph, Program, RunOptions, RunStatistics};
 
 use super::abilities::Abilities;
 use super::description::Description;
-use super::entry::field_names;
+use super::field_names::field_names;
 use super::fusing::Fusing;
 use super::work::{Iterations, Work};
 use crate::answer::Answer;

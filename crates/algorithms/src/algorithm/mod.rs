@@ -12,6 +12,7 @@ mod description;
 mod direction;
 mod entry;
 mod family;
+mod field_names;
 mod fusing;
 mod interface;
 mod needs;
@@ -26,8 +27,9 @@ pub(crate) use arguments::one_of;
 pub use description::{Column, ColumnType, Description};
 pub use direction::EdgeDirection;
 pub use entry::Entry;
-pub(crate) use entry::{field_names, table_option_names};
+pub(crate) use entry::table_option_names;
 pub use family::Family;
+pub(crate) use field_names::field_names;
 pub use fusing::{Entrance, Fusing, Left, Member, OpenFusing, Width};
 pub(crate) use fusing::{
     LANES, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
