@@ -360,3 +360,20 @@ def test_nodes_that_are_no_ids_are_named() -> None:
         tg.from_edges(nx.grid_2d_graph(2, 2))
     with pytest.raises(tg.BadInput, match="no edge of the graph has this attribute"):
         tg.from_edges(nx.karate_club_graph(), weight="wieght")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_the_greatest_ids_of_every_type_of_integer_are_kept(dtype: type[np.integer]) -> None:
+    greatest = min(int(np.iinfo(dtype).max), 2**63)
+    ends = np.array([greatest, 1], dtype)
+    weights = np.array([0.5, 0.25], np.float32)
+    with tg.from_edges((ends, ends[::-1].copy(), weights)) as graph:
+        rows = pa.table(graph.edges()).to_pydict()
+    found = set(zip(rows["source"], rows["target"], rows["weight"], strict=True))
+    assert found == {(greatest, 1, 0.5), (1, greatest, 0.25)}
+
+
+def test_a_wrong_row_far_down_in_a_table_is_named() -> None:
+    ends = pa.array([*range(70_000), None])
+    with pytest.raises(tg.BadInput, match="row 70000: it is null"):
+        tg.from_edges(pa.table({"source": ends, "target": ends}))

@@ -14,9 +14,13 @@ use tegula_import::ImportConfig;
 use tegula_import::input::{ColumnChoice, Columns, Format, IdKind, InputOptions};
 use tegula_tables::{FileFormat, NewFile, RowWriter, TableFormat};
 
+use super::pairs::PairsFile;
 use crate::failure::{Failure, Result};
 use crate::stream::Tables;
 use crate::work::Work;
+
+/// Rows that are checked and written at a time: some MiB.
+const ROWS_AT_A_TIME: usize = 1 << 16;
 
 /// A column by its name, or by its position from 0.
 #[derive(Debug, Clone, FromPyObject)]
@@ -37,8 +41,8 @@ struct Places {
     unread_weight: Option<String>,
     /// The schema of the tables.
     schema: SchemaRef,
-    /// Whether ids are strings.
-    has_strings: bool,
+    /// The type of ids in the file: strings, or integers of 32 or 64 bits.
+    id_type: DataType,
 }
 
 /// Writes the edges of all tables to a file in `folder`. Sets the format in `config`, and whether
@@ -58,23 +62,25 @@ pub fn write(
     };
     let places = Places::of(schema, wanted, config.input.ids)?;
     config.input.weighted = places.columns.len() > 2;
-    let (name, format) = match places.has_strings {
-        true => ("edges.parquet", TableFormat::Parquet),
-        false => ("edges.bin64", TableFormat::Pairs64),
-    };
-    (config.input.format, config.input.ids) = match places.has_strings {
-        true => (Format::Parquet, IdKind::String),
-        false => (Format::Pairs64, IdKind::Integer),
-    };
-    let path = folder.join(name);
-    let file = NewFile::create(&path, false)?;
+    let path = folder.join("edges");
+    (config.input.format, config.input.ids) = places.format();
     let schema = places.written_schema();
-    let mut out: Box<dyn RowWriter> = FileFormat::from(format).writer(file, &schema, 0, None)?;
+    let mut out: Box<dyn RowWriter> = match places.id_type {
+        DataType::LargeUtf8 => {
+            let file = NewFile::create(&path, false)?;
+            FileFormat::from(TableFormat::Parquet).writer(file, &schema, 0, None)?
+        }
+        _ => Box::new(PairsFile::create(&path)?),
+    };
     let mut row = 0;
     while let Some(rows) = tables.next()? {
-        work.cancel.check()?;
-        out.write(&places.checked(&rows, &schema, row)?)?;
-        row += rows.num_rows() as u64;
+        // A table may have all rows, so it is not copied as a whole.
+        for first in (0..rows.num_rows().max(1)).step_by(ROWS_AT_A_TIME) {
+            work.cancel.check()?;
+            let rows = rows.slice(first, ROWS_AT_A_TIME.min(rows.num_rows() - first));
+            out.write(&places.checked(&rows, &schema, row)?)?;
+            row += rows.num_rows() as u64;
+        }
     }
     out.finish()?;
     Ok((path, places.remark()))
@@ -105,9 +111,14 @@ impl Places {
             [found.source, found.target].into_iter().chain(found.weight).collect();
         let are_strings = |&column: &usize| holds_strings(schema.field(column).data_type());
         let has_strings = ids == IdKind::String || columns[..2].iter().any(are_strings);
+        let are_short = |&column: &usize| is_short(schema.field(column).data_type());
+        let id_type = match has_strings {
+            true => DataType::LargeUtf8,
+            false if columns[..2].iter().all(are_short) => DataType::UInt32,
+            false => DataType::UInt64,
+        };
         let unread_weight = found.unread_weight_name(&names).cloned();
-        let places =
-            Places { columns, unread_weight, has_strings, schema: SchemaRef::clone(&schema) };
+        let places = Places { columns, unread_weight, id_type, schema: SchemaRef::clone(&schema) };
         places.check_types(&schema, ids != IdKind::Integer)?;
         Ok(places)
     }
@@ -141,11 +152,20 @@ impl Places {
         Ok(())
     }
 
+    /// The format of the file, and the kind of its ids.
+    fn format(&self) -> (Format, IdKind) {
+        match self.id_type {
+            DataType::LargeUtf8 => (Format::Parquet, IdKind::String),
+            DataType::UInt32 => (Format::Pairs32, IdKind::Integer),
+            _ => (Format::Pairs64, IdKind::Integer),
+        }
+    }
+
     /// The columns of the file.
     fn written_schema(&self) -> SchemaRef {
-        let id = if self.has_strings { DataType::LargeUtf8 } else { DataType::UInt64 };
+        let id = &self.id_type;
         let mut fields =
-            vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
+            ["source", "target"].map(|end| Field::new(end, id.clone(), false)).to_vec();
         if self.columns.len() > 2 {
             fields.push(Field::new("weight", DataType::Float32, false));
         }
@@ -163,7 +183,7 @@ impl Places {
             return Err(Failure::bad_input(message));
         }
         // Ids of the first table are integers, unless one of its columns has strings.
-        self.check_types(&rows.schema(), self.has_strings)?;
+        self.check_types(&rows.schema(), self.id_type == DataType::LargeUtf8)?;
         let columns = self.columns.iter().zip(schema.fields()).map(|(&place, field)| {
             let name = self.schema.field(place).name();
             checked_column(rows.column(place), field.data_type(), name, first)
@@ -195,6 +215,12 @@ fn position(names: &[String], name: &ColumnName, role: &str) -> Result<usize> {
     })
 }
 
+/// Whether all ids of this type fit into 32 bits.
+fn is_short(data_type: &DataType) -> bool {
+    use DataType::{Int8, Int16, Int32, UInt8, UInt16, UInt32};
+    matches!(data_type, Int8 | Int16 | Int32 | UInt8 | UInt16 | UInt32)
+}
+
 /// Whether a column of this type holds strings.
 fn holds_strings(data_type: &DataType) -> bool {
     match data_type {
@@ -224,7 +250,7 @@ fn checked_column(
         cast_with_options(column, wanted, &strict)
             .map_err(|error| Failure::bad_input(format!("column `{name}`: {error}")))
     };
-    if *wanted == DataType::UInt64 && column.data_type().is_signed_integer() {
+    if wanted.is_unsigned_integer() && column.data_type().is_signed_integer() {
         let integers = cast(column, &DataType::Int64)?;
         let integers = integers.as_primitive::<Int64Type>().values();
         if let Some(row) = integers.iter().position(|&id| id < 0) {

@@ -1,6 +1,7 @@
 //! Edge lists and tables that become graph directories.
 
 mod edges;
+mod pairs;
 mod settings;
 
 use std::ffi::OsStr;
