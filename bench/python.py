@@ -357,7 +357,10 @@ def main():
         os.chdir(folder)
         print("# The Python package\n")
         today, load = datetime.date.today(), os.getloadavg()[0]
-        print(f"{today}, {os.cpu_count()} cores, {chosen.rounds} rounds, load before the run {load:.2f}.\n")
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        processor = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "unknown")
+        cores = f"{os.cpu_count()} cores of {processor}"
+        print(f"{today}, {cores}, {chosen.rounds} rounds, load before the run {load:.2f}.\n")
         table = Table()
         measure_import(table, chosen.rounds)
         measure_pagerank(table, chosen.scale, chosen.rounds)

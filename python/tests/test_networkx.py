@@ -256,10 +256,11 @@ def test_weights_that_do_not_fit_are_left_to_networkx(weight: Any) -> None:
 def test_small_graphs_are_left_to_networkx() -> None:
     backend = nx.utils.backends._load_backend("tegula")
     small, large = nx.path_graph(10), nx.gnm_random_graph(100, 1000, seed=1)
-    assert "fewer than" in backend.should_run("connected_components", (small,), {})
+    assert "fewer than" in backend.should_run("pagerank", (small,), {})
     with nx.config.backends.tegula(edges_min=500):
-        assert backend.should_run("connected_components", (large,), {}) is True
+        assert backend.should_run("pagerank", (large,), {}) is True
         assert isinstance(backend.should_run("degree_centrality", (large,), {}), str)
+        assert isinstance(backend.should_run("connected_components", (large,), {}), str)
     list(nx.connected_components(small, backend="tegula"))
     assert backend.should_run("degree_centrality", (small,), {}) is True
 

@@ -35,19 +35,19 @@ def is_one(G: Graph, found: Array) -> bool:
     return bool((found == found[0]).all())
 
 
-@function()
+@function(cheap=True)
 def connected_components(G: Graph) -> Iterator[set[Any]]:
     """The components, ordered by their first nodes."""
     yield from G.groups(labels(G))
 
 
-@function()
+@function(cheap=True)
 def number_connected_components(G: Graph) -> int:
     """How many components there are."""
     return count(labels(G))
 
 
-@function()
+@function(cheap=True)
 def is_connected(G: Graph) -> bool:
     """Whether there is one component."""
     return is_one(G, labels(G))
@@ -61,19 +61,19 @@ def node_connected_component(G: Graph, n: Any) -> set[Any]:
     return set(G.named(G.search(np.array([G.position(n)])).order))
 
 
-@function()
+@function(cheap=True)
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
     """The weak components, ordered by their first nodes."""
     yield from G.groups(labels(G))
 
 
-@function()
+@function(cheap=True)
 def number_weakly_connected_components(G: Graph) -> int:
     """How many weak components there are."""
     return count(labels(G))
 
 
-@function()
+@function(cheap=True)
 def is_weakly_connected(G: Graph) -> bool:
     """Whether there is one weak component."""
     return is_one(G, labels(G))

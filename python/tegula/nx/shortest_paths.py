@@ -31,7 +31,7 @@ def _no_path(source: Any, target: Any) -> nx.NetworkXNoPath:
 # By hops.
 
 
-@function()
+@function(cheap=True)
 def single_source_shortest_path_length(
     G: Graph, source: Any, cutoff: float | None = None
 ) -> Lengths:
