@@ -85,9 +85,9 @@ const MAPPED_FROM_BESIDE_OTHERS: libc::c_int = 256 << 10;
 const SMALL_BUDGET: u64 = 256 << 20;
 
 /// Makes allocations from 256 KiB on mappings of their own, so that memory goes back when a job
-/// frees it, even if other jobs hold memory above it in the heap. Call it before jobs run side by
-/// side within `budget` bytes. Without it, 36 jobs took 44 MiB of a budget of 41. Mappings cost up to
-/// a tenth of the time, so large budgets keep the default.
+/// frees it, even if other jobs hold memory above it in the heap. It must be called before jobs run
+/// side by side within `budget` bytes. Without it, 36 jobs took 44 MiB of a budget of 41. Mappings
+/// cost up to a tenth of the time, so large budgets keep the default.
 pub fn map_smaller_allocations(budget: u64) {
     if budget < SMALL_BUDGET {
         #[cfg(target_env = "gnu")]

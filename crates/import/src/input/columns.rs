@@ -69,7 +69,7 @@ pub enum ColumnsTaken {
     },
 }
 
-/// Usual names of columns, as [`usual`] returns them.
+/// Usual names of columns, as [`usual_name`] returns them.
 const SOURCE_NAMES: [&str; 5] = ["src", "source", "from", ":start_id", "u"];
 const TARGET_NAMES: [&str; 5] = ["dst", "target", "to", ":end_id", "v"];
 const WEIGHT_NAMES: [&str; 3] = ["weight", "w", "value"];
