@@ -84,6 +84,7 @@ $(WHEEL_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt --group wheels
 	@touch $@
 
+# PyO3 and maturin learn about free-threaded Python 3.14 from cp314t.txt, so that no machine needs it.
 wheels: $(WHEEL_ENVIRONMENT) ## Build wheels for Linux in target/wheels, check them, and install them
 	rm -rf $(WHEELS)
 	$(BUILD_WHEEL)

@@ -367,7 +367,7 @@ def test_the_greatest_ids_of_every_type_of_integer_are_kept(dtype: type[np.integ
     greatest = min(int(np.iinfo(dtype).max), 2**63)
     ends = np.array([greatest, 1], dtype)
     weights = np.array([0.5, 0.25], np.float32)
-    with tg.from_edges((ends, ends[::-1].copy(), weights)) as graph:
+    with tg.from_edges((ends, ends[::-1].copy(), weights), weight=2) as graph:
         rows = pa.table(graph.edges()).to_pydict()
     found = set(zip(rows["source"], rows["target"], rows["weight"], strict=True))
     assert found == {(greatest, 1, 0.5), (1, greatest, 0.25)}

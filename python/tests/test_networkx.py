@@ -397,7 +397,7 @@ def test_a_setting_that_is_no_number_of_edges_is_refused(value: Any, tmp_path: P
         nx.config(backend_priority=["tegula"]),
         pytest.raises(tg.UsageError, match="edges_min is"),
     ):
-        nx.is_connected(CONNECTED.copy())
+        nx.pagerank(CONNECTED.copy())
 
 
 def test_a_graph_of_tegula_has_edges_and_degrees_and_becomes_one_of_networkx() -> None:
