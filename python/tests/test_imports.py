@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -377,3 +379,22 @@ def test_a_wrong_row_far_down_in_a_table_is_named() -> None:
     ends = pa.array([*range(70_000), None])
     with pytest.raises(tg.BadInput, match="row 70000: it is null"):
         tg.from_edges(pa.table({"source": ends, "target": ends}))
+
+
+@pytest.mark.long
+def test_a_large_table_in_one_piece_is_imported_within_the_budget(tmp_path: Path) -> None:
+    code = f"""
+import numpy as np, pyarrow as pa, tegula as tg
+def resident(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(name))
+ends = np.random.default_rng(1).integers(0, 1 << 18, (2, 4_000_000), dtype=np.uint32)
+edges = pa.table(dict(zip(("source", "target"), map(pa.array, ends))))
+# The peak begins anew.
+open("/proc/self/clear_refs", "w").write("5")
+before = resident("VmRSS")
+tg.from_edges(edges, path={str(tmp_path / "g.tegula")!r}, memory="64MiB").close()
+print(resident("VmHWM") - before)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) <= 64 << 20
