@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -74,6 +73,9 @@ def _format(schema: Mapping[str, Any]) -> str | None:
 
 def _choose(name: str, names: Iterable[str], ending: str) -> str:
     """Return a hint: the nearest name, or all names if none is near."""
+    # Few calls need it, and it takes a part of the time of `import tegula`.
+    from difflib import get_close_matches
+
     near = get_close_matches(name, names, 1)
     if near:
         return f"did you mean {near[0]}{ending}?"
