@@ -198,6 +198,43 @@ fn betweenness_matches_paths_between_all_pairs() {
     });
 }
 
+/// A dense core whose vertices have leaves: most edges are between the first levels of a search.
+fn core_with_leaves() -> EdgeList {
+    let core = (0..60u64).flat_map(|a| (0..a).map(move |b| (7 * a, 7 * b)));
+    let leaves = (0..200u64).map(|leaf| (7 * (leaf * leaf % 60), 1000 + leaf));
+    let chain = (0..20u64).map(|link| (1000 + 3 * link, 5000 + link));
+    EdgeList::new(core.chain(leaves).chain(chain).collect())
+}
+
+#[test]
+fn betweenness_has_the_bits_of_searches_along_edges_only() {
+    let scratch = Scratch::new();
+    let graphs = small_graphs(7).into_iter().chain([("core", core_with_leaves())]);
+    for (name, edges) in graphs {
+        let arcs = edges.undirected();
+        let config = |undirected| ImportConfig {
+            rows: Some(RowEncoding::Gap),
+            order: Some(VertexOrder::Given),
+            undirected,
+            ..Default::default()
+        };
+        // The same arcs, of which the import does not know that they stand both ways.
+        let [both, along] =
+            [(true, &edges, "both"), (false, &arcs, "along")].map(|(undirected, edges, file)| {
+                let name = format!("{name}-{file}");
+                let graph = open(&import_with(config(undirected), scratch.path(), &name, edges));
+                numbers(&graph, "betweenness", json!({}), &threads(2))
+            });
+        let half: Table<f64> = along.iter().map(|&(vertex, sum)| (vertex, sum / 2.0)).collect();
+        assert_eq!(both, half, "{name}");
+        if name == "core" {
+            let pairs = distances::betweenness(&arcs);
+            let exact = pairs.iter().map(|&(vertex, sum)| (vertex, sum / 2.0)).collect();
+            assert_near(name, &exact, &both);
+        }
+    }
+}
+
 #[test]
 fn weighted_betweenness_matches_paths_between_all_pairs() {
     for (seed, (name, edges)) in small_graphs(3).into_iter().enumerate() {

@@ -29,7 +29,7 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
-pub use crate::job::traversal::{RANGE_SIZE, RowsJob, run};
+pub use crate::job::traversal::{RANGE_SIZE, RowsJob, run, run_rereading};
 pub use crate::memory::{Held, estimate_rows, long_rows_size, row_pieces_size};
 pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};

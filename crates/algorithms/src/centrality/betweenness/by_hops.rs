@@ -1,4 +1,13 @@
 //! Dependencies of the vertices for one source, with path lengths in hops.
+//!
+//! A step between two levels needs the edges between them. In an undirected graph the vertices on
+//! either side have these edges in their rows, so a step reads the side with fewer edges. While
+//! levels are searched, the two sides are the last level and the vertices that are not reached
+//! (Beamer, Asanović, Patterson, *Direction-Optimizing Breadth-First Search*, SC 2012); after that,
+//! they are a level and the next one. Both ways add what belongs to a vertex in the order of its
+//! neighbours' ids, so the bits are the same.
+
+use std::ops::Range;
 
 use tegula_engine::traverse::{Listed, Neighbourhoods, RowsJob, Sequential};
 use tegula_engine::{Result, ShortId};
@@ -47,11 +56,29 @@ impl Search for ByHops {
         self.counts.set(source.index(), PathCount::ONE);
         self.reached.push(source);
         self.starts.extend([0, 1]);
-        while self.starts[self.starts.len() - 2] < self.reached.len() {
-            self.search_level(job)?;
+        let mut edges_of_last = self.edges_of(0, job);
+        let mut edges_left = job.rows().rows().edge_count() as f64 - edges_of_last;
+        while !self.level(self.last_level()).is_empty() {
+            // To find the vertices that are left costs a look at each vertex.
+            let bottom_up = edges_left + self.levels.len() as f64;
+            if bottom_up < edges_of_last && !job.is_directed() {
+                self.search_bottom_up(job)?;
+            } else {
+                self.search_top_down(job)?;
+            }
+            self.starts.push(self.reached.len());
+            edges_of_last = self.edges_of(self.last_level(), job);
+            edges_left -= edges_of_last;
         }
-        for level in (0..self.starts.len() - 2).rev() {
-            self.come_back(level, job)?;
+        let mut edges_of_next = 0.0;
+        for level in (0..self.last_level()).rev() {
+            let edges = self.edges_of(level, job);
+            if edges_of_next < edges && !job.is_directed() {
+                self.push_dependencies(level, job)?;
+            } else {
+                self.pull_dependencies(level, job)?;
+            }
+            edges_of_next = edges;
         }
         Ok(true)
     }
@@ -72,12 +99,27 @@ impl Search for ByHops {
 }
 
 impl ByHops {
-    /// Finds the vertices behind the last level and counts the paths to them.
-    fn search_level(&mut self, job: &RowsJob<'_>) -> Result<()> {
-        let (start, end) = (self.starts[self.starts.len() - 2], self.reached.len());
-        let next = self.starts.len() as u32 - 1;
-        let mut found = self.reached.split_off(end);
-        let order = Listed::new(&self.reached[start..end]);
+    /// The level that was found last, which is empty in the end.
+    fn last_level(&self) -> usize {
+        self.starts.len() - 2
+    }
+
+    /// The place of a level in `reached`.
+    fn level(&self, level: usize) -> Range<usize> {
+        self.starts[level]..self.starts[level + 1]
+    }
+
+    /// Returns about how many edges the vertices of a level have.
+    fn edges_of(&self, level: usize, job: &RowsJob<'_>) -> f64 {
+        let vertices = &self.reached[self.level(level)];
+        vertices.iter().map(|&vertex| job.rows().degree(vertex)).sum()
+    }
+
+    /// Finds the next level by the edges of the last one, and counts the paths to its vertices.
+    fn search_top_down(&mut self, job: &RowsJob<'_>) -> Result<()> {
+        let next = self.last_level() as u32 + 1;
+        let mut found = Vec::new();
+        let order = Listed::new(&self.reached[self.level(self.last_level())]);
         let mut neighbourhoods = Neighbourhoods::along(job, Direction::Forward, order);
         while let Some(neighbours) = neighbourhoods.next_vertex()? {
             let paths = self.counts.get(neighbours.vertex.index());
@@ -95,16 +137,44 @@ impl ByHops {
         }
         found.sort_unstable();
         self.reached.append(&mut found);
-        self.starts.push(self.reached.len());
         Ok(())
     }
 
-    /// Finds the dependencies of the vertices of a level from those of the next level.
-    fn come_back(&mut self, level: usize, job: &RowsJob<'_>) -> Result<()> {
-        let vertices = &self.reached[self.starts[level]..self.starts[level + 1]];
+    /// Finds the next level by the edges of the vertices that are not reached, and counts the paths
+    /// to its vertices.
+    fn search_bottom_up(&mut self, job: &RowsJob<'_>) -> Result<()> {
+        let next = self.last_level() as u32 + 1;
+        let start = self.reached.len();
+        let left = self.levels.iter().enumerate().filter(|&(_, &level)| level == NONE);
+        self.reached.extend(left.map(|(index, _)| ShortId(index as u32)));
+        let order = Listed::new(&self.reached[start..]);
+        let mut neighbourhoods = Neighbourhoods::along(job, Direction::Forward, order);
+        while let Some(neighbours) = neighbourhoods.next_vertex()? {
+            self.edges += neighbours.edge_count() as u64;
+            let index = neighbours.vertex.index();
+            neighbours.for_each(|neighbour| {
+                if self.levels[neighbour.id.index()] == next - 1 {
+                    self.levels[index] = next;
+                    self.counts.add(index, self.counts.get(neighbour.id.index()));
+                }
+            });
+        }
+        // The others are still not reached.
+        let mut end = start;
+        for at in start..self.reached.len() {
+            let vertex = self.reached[at];
+            self.reached[end] = vertex;
+            end += usize::from(self.levels[vertex.index()] == next);
+        }
+        self.reached.truncate(end);
+        Ok(())
+    }
+
+    /// Finds the dependencies of the vertices of a level by their edges.
+    fn pull_dependencies(&mut self, level: usize, job: &RowsJob<'_>) -> Result<()> {
         let next = level as u32 + 1;
-        let mut neighbourhoods =
-            Neighbourhoods::along(job, Direction::Forward, Listed::new(vertices));
+        let order = Listed::new(&self.reached[self.level(level)]);
+        let mut neighbourhoods = Neighbourhoods::along(job, Direction::Forward, order);
         while let Some(neighbours) = neighbourhoods.next_vertex()? {
             self.edges += neighbours.edge_count() as u64;
             let index = neighbours.vertex.index();
@@ -117,6 +187,25 @@ impl ByHops {
                 }
             });
             self.counts.depend(index, each_path);
+        }
+        Ok(())
+    }
+
+    /// Finds the dependencies of the vertices of a level by the edges of the next level.
+    fn push_dependencies(&mut self, level: usize, job: &RowsJob<'_>) -> Result<()> {
+        let order = Listed::new(&self.reached[self.level(level + 1)]);
+        let mut neighbourhoods = Neighbourhoods::along(job, Direction::Forward, order);
+        while let Some(neighbours) = neighbourhoods.next_vertex()? {
+            self.edges += neighbours.edge_count() as u64;
+            let behind = neighbours.vertex.index();
+            neighbours.for_each(|neighbour| {
+                if self.levels[neighbour.id.index()] == level as u32 {
+                    self.counts.add_behind(neighbour.id.index(), behind);
+                }
+            });
+        }
+        for vertex in &self.reached[self.level(level)] {
+            self.counts.finish_dependency(vertex.index());
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub(super) struct PathCounts {
     /// The powers of [`BASE`] of these counts.
     powers: Vec<u32>,
     /// The dependency: the fraction of the paths to a vertex that lead through it, summed over all
-    /// vertices.
+    /// vertices. Until [`PathCounts::depend`], what [`PathCounts::add_behind`] added.
     dependencies: Vec<f64>,
 }
 
@@ -90,6 +90,18 @@ impl PathCounts {
         self.paths[behind] * base_to_minus(self.powers[behind] - own.power)
     }
 
+    /// Adds to a vertex what a vertex behind it, whose dependency is known, adds for each path.
+    #[inline]
+    pub(super) fn add_behind(&mut self, index: usize, behind: usize) {
+        self.dependencies[index] += self.for_each_path(self.get(index), behind);
+    }
+
+    /// Sets the dependency of a vertex after [`PathCounts::add_behind`] for all vertices behind it.
+    #[inline]
+    pub(super) fn finish_dependency(&mut self, index: usize) {
+        self.depend(index, self.dependencies[index]);
+    }
+
     /// Sets the dependency of a vertex to `each_path` for each path to it.
     #[inline]
     pub(super) fn depend(&mut self, index: usize, each_path: f64) {
@@ -97,10 +109,10 @@ impl PathCounts {
         self.paths[index] = (1.0 + self.dependencies[index]) / self.paths[index];
     }
 
-    /// Returns the dependency of a vertex and removes its paths.
+    /// Returns the dependency of a vertex, and removes it and its paths.
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> f64 {
         (self.paths[index], self.powers[index]) = (0.0, 0);
-        self.dependencies[index]
+        std::mem::take(&mut self.dependencies[index])
     }
 }

@@ -15,6 +15,9 @@ use super::by_weights::ByWeights;
 use crate::error::{Error, Result};
 use crate::shared::samples::Sample;
 
+/// Sources from which rows are worth decoding first. A source reads some of the rows twice.
+const REREADS_MIN: usize = 4;
+
 /// The sums over all sources.
 #[derive(Debug, Clone)]
 pub struct Betweenness {
@@ -112,7 +115,13 @@ fn run_by<S: Search>(
     let sample = start.sample(graph, &options.cancel)?;
     let held = size_by::<S>(graph, start, options.threads)?;
     let wanted = RowsWanted::forward(S::NEEDS_WEIGHTS && graph.is_weighted());
-    traverse::run(graph, wanted, held, options, |job| add_up::<S>(graph, &sample, job, options))
+    let work = |job: &RowsJob<'_>| add_up::<S>(graph, &sample, job, options);
+    // Plain lists of weighted rows are sorted by weight, which `ByWeights` would sort again.
+    if !wanted.has_weights && sample.vertices.len() >= REREADS_MIN {
+        traverse::run_rereading(graph, wanted, held, options, work)
+    } else {
+        traverse::run(graph, wanted, held, options, work)
+    }
 }
 
 /// Bytes held beside the rows.
