@@ -148,3 +148,11 @@ def starts_of(counts: Array) -> Array:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
     return starts
+
+
+def firsts(labels: Array) -> Array:
+    """Return for each position the first one with the same label; labels are positions."""
+    first = np.empty(len(labels), np.int64)
+    # Of several values for one place, the last one stays.
+    first[labels[::-1]] = np.arange(len(labels))[::-1]
+    return first[labels]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import networkx as nx
@@ -12,7 +13,7 @@ import numpy as np
 
 import tegula as tg
 
-from ._adjacency import Adjacency, Array, Search
+from ._adjacency import Adjacency, Array, Search, firsts, starts_of
 
 Node: TypeAlias = Hashable
 Attributes: TypeAlias = dict[str, Any]
@@ -212,24 +213,27 @@ class Graph:
 
     def named(self, positions: Array) -> list[Any]:
         """Return the nodes at positions."""
-        nodes = self.nodes
-        return [nodes[at] for at in positions.tolist()]
+        return list(map(self.nodes.__getitem__, positions.tolist()))
 
     def by_node(self, values: Array) -> dict[Any, Any]:
         """Return the value of each node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
 
     def groups(self, labels: Array) -> list[set[Any]]:
-        """Return the sets of nodes with the same label, ordered by their first nodes."""
-        if len(labels) == 0:
-            return []
-        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
-        rank = np.empty(len(first), np.int64)
-        rank[np.argsort(first)] = np.arange(len(first))
-        place = rank[label]
-        members = self.named(np.argsort(place, kind="stable"))
-        ends = np.cumsum(np.bincount(place)).tolist()
-        return [set(members[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+        """Return the sets of nodes with the same label, ordered by their first nodes.
+
+        Labels are positions.
+        """
+        first = firsts(labels)
+        is_first = first == np.arange(len(first))
+        group = (np.cumsum(is_first) - 1)[first]
+        count = int(np.count_nonzero(is_first))
+        # NumPy sorts short integers in one pass.
+        key = group.astype(np.uint16) if count <= 1 << 16 else group
+        members = np.argsort(key, kind="stable").tolist()
+        starts = starts_of(np.bincount(group, minlength=count)).tolist()
+        node = self.nodes.__getitem__
+        return [set(map(node, members[start:end])) for start, end in pairwise(starts)]
 
     def with_data(self) -> Graph:
         """Return a graph in memory, with the attributes of edges."""

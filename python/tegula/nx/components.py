@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ._adjacency import Adjacency, Array, generations
+from ._adjacency import Adjacency, Array, firsts, generations
 from ._graph import Graph
 from ._registry import function, given
 
@@ -17,15 +17,13 @@ def labels(G: Graph, algorithm: str = "wcc") -> Array:
     """Return for each vertex the first one of its component."""
     if len(G) == 0:
         return np.zeros(0, np.int64)
-    component = G.found_positions(G.column(G.run(algorithm), "component"))
     # In a graph directory, the smallest id need not be that of the first vertex.
-    _, first, inverse = np.unique(component, return_index=True, return_inverse=True)
-    return first[inverse]
+    return firsts(G.found_positions(G.column(G.run(algorithm), "component")))
 
 
 def count(found: Array) -> int:
-    """Return how many labels there are."""
-    return len(np.unique(found))
+    """Return how many labels there are, each of which is the first position that has it."""
+    return int(np.count_nonzero(found == np.arange(len(found))))
 
 
 def is_one(G: Graph, found: Array) -> bool:
