@@ -173,11 +173,12 @@ def from_edges(
 
     Args:
         data: Anything with the Arrow PyCapsule interface (a data frame of polars or pandas, a
-            table of pyarrow, a result of DuckDB), an iterable of such tables, of which one is in
-            memory at a time, an array of two or three columns, a pair or triple of arrays, a list
+            table of pyarrow, a result of DuckDB), an iterable of such tables, of which each thread
+            has one at a time, an array of two or three columns, a pair or triple of arrays, a list
             of pairs or triples, a sparse matrix of SciPy, or a graph of NetworkX. Edges of a
             NetworkX graph have a direction if that graph is directed. All nodes of a graph of
             NetworkX and all rows of a matrix are vertices, unless `vertices` says otherwise.
+            `memory` does not count the data itself.
         source: The column of sources: a name, or a position from 0. Without it, the column with a
             usual name, such as "source" or "src". If no name is usual, the column that is left is
             taken, if it is the only choice beside weights.
@@ -203,11 +204,13 @@ def from_edges(
         "force": force,
     }
     check_resources(memory, threads)
-    tables = _tables(data, weight)
+    tables, are_held = _tables(data, weight)
     columns = (_column("source", source), _column("target", target), _column("weight", weight))
 
     def run(output: str, given: str, callback: Callback | None) -> str:
-        return _internal.from_tables(tables, output, given, columns, memory, threads, callback)
+        return _internal.from_tables(
+            tables, are_held, output, given, columns, memory, threads, callback
+        )
 
     return _imported(run, settings, path, memory, threads, progress)
 
@@ -263,27 +266,42 @@ def _column(argument: str, column: object) -> str | int | None:
     return column
 
 
-def _tables(data: Any, weight: str | int | None = None) -> Iterator[ArrowStream]:
-    """Return the tables of edges that `data` has."""
+def _tables(data: Any, weight: str | int | None = None) -> tuple[Iterator[ArrowStream], bool]:
+    """Return the tables of edges that `data` has, and whether they can be read again."""
     if hasattr(data, "__arrow_c_stream__"):
-        return iter([data])
+        return iter([data]), _is_held(data)
+    is_list = isinstance(data, Sequence) and not _are_columns(data) and len(data) > 0
+    if is_list and hasattr(data[0], "__arrow_c_stream__"):
+        return iter(data), all(map(_is_held, data))
+    table = _table_of(data, weight)
+    # A copy is let go once it was read.
+    return iter([table]) if table is not None else _tables_of(iter(data)), False
+
+
+def _is_held(table: Any) -> bool:
+    """Whether all rows of a table are in memory, and stay there.
+
+    A result of DuckDB, which has a length too, is found row by row.
+    """
+    library = type(table).__module__.partition(".")[0]
+    return isinstance(table, Sized) and library in ("pandas", "polars", "pyarrow")
+
+
+def _table_of(data: Any, weight: str | int | None) -> ArrowStream | None:
+    """Make a table of a matrix, a graph of NetworkX, arrays or a list; None for an iterable."""
     if hasattr(data, "tocoo"):
-        return iter([_of_matrix(data)])
+        return _of_matrix(data)
     if hasattr(data, "is_directed"):
-        return iter([_of_networkx(data, weight)])
+        return _of_networkx(data, weight)
     if isinstance(data, np.ndarray):
         if data.ndim != 2 or data.shape[1] not in (2, 3):
             raise BadInput(f"an array of edges has 2 or 3 columns, not the shape {data.shape}")
-        return iter([_of_arrays(list(data.T))])
-    if isinstance(data, tuple) and len(data) in (2, 3) and _are_columns(data):
-        return iter([_of_arrays([np.asarray(column) for column in data])])
+        return _of_arrays(list(data.T))
+    if _are_columns(data):
+        return _of_arrays([np.asarray(column) for column in data])
     if not isinstance(data, Iterable) or isinstance(data, str | bytes | dict):
         raise BadInput(f"a {type(data).__name__} has no edges")
-    if isinstance(data, Sequence):
-        if len(data) > 0 and hasattr(data[0], "__arrow_c_stream__"):
-            return iter(data)
-        return iter([_of_rows(data)])
-    return _tables_of(iter(data))
+    return _of_rows(data) if isinstance(data, Sequence) else None
 
 
 def _tables_of(data: Iterator[Any]) -> Iterator[ArrowStream]:
@@ -337,8 +355,10 @@ def _is_undirected(data: Any) -> bool:
     return hasattr(data, "is_directed") and not data.is_directed()
 
 
-def _are_columns(data: tuple[Any, ...]) -> bool:
-    """Whether a tuple has arrays of sources, targets and weights, and no rows."""
+def _are_columns(data: Any) -> bool:
+    """Whether it is a tuple of arrays of sources, targets and weights, not of rows."""
+    if not isinstance(data, tuple) or len(data) not in (2, 3):
+        return False
     return all(hasattr(cells, "__array__") and not isinstance(cells, np.generic) for cells in data)
 
 

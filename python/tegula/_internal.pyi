@@ -108,6 +108,7 @@ def read(
 ) -> str: ...
 def from_tables(
     tables: Iterator[ArrowStream],
+    are_held: bool,
     output: str,
     settings: str,
     columns: tuple[str | int | None, str | int | None, str | int | None],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def test_columns_are_found_as_in_a_file(folder: Path) -> None:
         assert pairs_of(graph, [1, 2]) == pairs_of(read, [1, 2]) == [(1, 2), (2, 3)]
 
 
-def test_one_table_of_a_stream_is_in_memory_at_a_time() -> None:
+def test_few_tables_of_a_stream_are_in_memory_at_a_time() -> None:
     pool = pa.default_memory_pool()
     before, rows = pool.bytes_allocated(), 10_000
     held: list[int] = []
@@ -121,11 +122,63 @@ def test_one_table_of_a_stream_is_in_memory_at_a_time() -> None:
             yield pa.record_batch({"source": ids, "target": ids})
             held.append(pool.bytes_allocated() - before)
 
-    with tg.from_edges(batches()) as graph:
+    with tg.from_edges(batches(), threads=2) as graph:
         assert graph.info().edges == 50 * rows
     assert len(held) == 50
-    # One table is in the hands of this generator, and one may be on its way out.
-    assert max(held) < 3 * rows * 8
+    # This generator has one table, each thread has one, and one waits.
+    assert max(held) < 5 * rows * 8
+
+
+def test_a_generator_is_asked_for_all_tables_on_one_thread() -> None:
+    threads = set()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for start in range(0, 300_000, 1000):
+            threads.add(threading.get_ident())
+            ids = pa.array(range(start, start + 1000), pa.uint64())
+            yield pa.record_batch({"source": ids, "target": ids})
+
+    tg.from_edges(batches(), threads=4).close()
+    assert len(threads) == 1
+
+
+@pytest.mark.parametrize("wrong", [None, -1])
+def test_the_first_fault_of_a_stream_is_told(wrong: int | None) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        ids = pa.array([1] * 70_000 + [wrong])
+        yield pa.record_batch({"source": ids, "target": ids})
+        raise LookupError("there is no second table")
+
+    for _ in range(5):
+        with pytest.raises(tg.BadInput, match="data, row 70000"):
+            tg.from_edges(batches(), threads=4)
+
+
+def test_what_a_stream_raises_is_raised() -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        ids = pa.array(range(70_000))
+        yield pa.record_batch({"source": ids, "target": ids})
+        raise LookupError("there is no second table")
+
+    with pytest.raises(LookupError, match="no second table"):
+        tg.from_edges(batches(), threads=4)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_list_of_tables_is_one_table(kind) -> None:
+    tables = [kind({"source": [first], "target": [first + 1]}) for first in (1, 2, 3)]
+    with tg.from_edges(tables) as graph:
+        assert pairs_of(graph, [1, 2, 3]) == [(1, 2), (2, 3), (3, 4)]
+    tables.append(kind({"source": [1]}))
+    with pytest.raises(tg.BadInput, match="data, row 3: this table has the columns `source`, but"):
+        tg.from_edges(tables)
+
+
+def test_categories_are_strings() -> None:
+    frame = pd.DataFrame({"source": ["a", "b", "a"], "target": ["b", "c", "c"]}, dtype="category")
+    with tg.from_edges(frame) as graph, tg.from_edges(iter([frame]), ids="string") as stream:
+        assert pairs_of(graph, ["a", "b"]) == pairs_of(stream, ["a", "b"])
+        assert pairs_of(graph, ["a", "b"]) == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -153,13 +206,19 @@ def test_an_output_that_cannot_be_made_is_refused_before_a_stream_is_read(
     [
         (
             {"target": [3], "source": [4]},
-            "row 1: this table has the columns `target`, `source`, "
+            "data, row 1: this table has the columns `target`, `source`, "
             "but the first one has `source`, `target`",
         ),
         ({"source": [3], "to": [4]}, "the columns `source`, `to`"),
         ({"source": [3]}, "the columns `source`, but"),
-        ({"source": [3.0], "target": [4]}, "column `source` has the type Float64"),
-        ({"source": [3], "target": ["4"]}, "column `target` has the type Utf8"),
+        (
+            {"source": [3.0], "target": [4]},
+            "column `source` is Float64; ids are integers or strings",
+        ),
+        (
+            {"source": [3], "target": ["4"]},
+            "column `target` is Utf8; ids of the first table are integers",
+        ),
     ],
 )
 def test_later_tables_have_the_columns_of_the_first(later, message: str, folder: Path) -> None:
@@ -173,16 +232,20 @@ def test_later_tables_have_the_columns_of_the_first(later, message: str, folder:
 @pytest.mark.parametrize(
     ("data", "names", "message"),
     [
-        ({"a": [1, None], "b": [2, 3]}, {}, "column `a`, row 1: it is null"),
-        ({"a": [1, 2], "b": [2, -3]}, {}, "column `b`, row 1: the id -3 is negative"),
-        ({"a": [1.5, 2.0], "b": [2, 3]}, {}, "column `a` has the type Float64"),
-        ({"a": ["x", ""], "b": ["y", "z"]}, {}, "column `a`, row 1: the id is empty"),
+        ({"a": [1, None], "b": [2, 3]}, {}, "data, row 1: column `a` is null"),
+        ({"a": [1, 2], "b": [2, -3]}, {}, "data, row 1: the id -3 in column `b` is negative"),
+        (
+            {"a": [1.5, 2.0], "b": [2, 3]},
+            {},
+            "data: column `a` is Float64; ids are integers or strings",
+        ),
+        ({"a": ["x", ""], "b": ["y", "z"]}, {}, "data, row 1: the id in column `a` is empty"),
         ({"a": [1, 2], "b": [2, 3]}, {"source": "c"}, "source: there is no column `c`"),
         ({"a": [1, 2], "b": [2, 3]}, {"target": 2}, "target: there is no column 2"),
         (
             {"a": [1, 2], "b": [2, 3], "w": [1.0, float("nan")]},
             {"weight": "w"},
-            "column `w`, row 1: the weight NaN is not a finite 32-bit float",
+            "data, row 1: the weight NaN is not finite",
         ),
         ({"a": [1], "b": [2], "w": ["x"]}, {"weight": "w"}, "weights are numbers"),
     ],
@@ -377,7 +440,7 @@ def test_the_greatest_ids_of_every_type_of_integer_are_kept(dtype: type[np.integ
 
 def test_a_wrong_row_far_down_in_a_table_is_named() -> None:
     ends = pa.array([*range(70_000), None])
-    with pytest.raises(tg.BadInput, match="row 70000: it is null"):
+    with pytest.raises(tg.BadInput, match="row 70000: column `source` is null"):
         tg.from_edges(pa.table({"source": ends, "target": ends}))
 
 

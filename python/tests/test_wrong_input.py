@@ -156,7 +156,7 @@ def test_a_weight_is_a_finite_float(weights, is_array: bool) -> None:
     if is_sound:
         make()
     else:
-        with pytest.raises(tg.BadInput, match=r"column `weight`, row \d: .* finite"):
+        with pytest.raises(tg.BadInput, match=r"data, row \d: the weight .* finite"):
             make()
 
 

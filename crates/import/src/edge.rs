@@ -119,7 +119,7 @@ impl ArcRule {
         Some((space, if self.drop_loops { loops } else { 0 }))
     }
 
-    /// Returns raw pairs as arcs, if each edge is one arc without a weight.
+    /// Returns pairs as arcs, if each edge is one arc without a weight.
     fn as_they_are<'a, K: Key, W: Weight>(
         self,
         chunk: &EdgeChunk<'a>,

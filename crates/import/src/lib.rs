@@ -35,6 +35,7 @@ pub mod settings;
 
 mod buckets;
 mod combine;
+mod config;
 mod count;
 mod edge;
 mod encode;
@@ -54,24 +55,25 @@ mod vertex_files;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tegula_machine::Bytes;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
-use tegula_machine::{Bytes, memory};
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
-use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, VertexNumber};
+use tegula_store::tiles::VertexNumber;
 use tegula_store::{Result, SHORT_COUNT_MAX};
 
 use buckets::space::with_room_needed;
 pub use combine::Combine;
+pub use config::{ImportConfig, Tuning};
 use count::census::DegreeSummary;
 use count::intake::{ArcCounts, Intake};
 use count::{declared, intake};
 use edge::{ArcRule, Key, Weight};
 use encode::build::{Sorted, Sorter, build};
 use import_run::{ImportRun, Needs, Resources};
-use input::{Input, InputOptions, VertexSet, Vertices};
+use input::{EdgeTables, Input, InputOptions, VertexSet};
 use known::Known;
 use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
@@ -81,101 +83,6 @@ use relabel::mapping::{Mapping, replace_ends};
 use report::report;
 pub use report::{ImportReport, StageSeconds};
 use source::{EdgeSource, changed};
-
-/// How a graph is imported.
-#[derive(Debug, Clone)]
-pub struct ImportConfig {
-    /// How the input is read, and whether edges have weights. Its `threads`, `memory` and `cancel`
-    /// are ignored: the import sets its own.
-    pub input: InputOptions,
-    /// Whether each edge is stored in both directions (a loop once).
-    pub undirected: bool,
-    /// How the weights of edges with the same ends are combined, if only one of them is stored;
-    /// `None` stores all.
-    pub drop_duplicates: Option<Combine>,
-    /// Whether edges from a vertex to itself are left out.
-    pub drop_loops: bool,
-    /// Whether inputs without any edge become a graph. By default they are refused.
-    pub allow_empty: bool,
-    /// How neighbours are coded in the layout `rows`, if it is built.
-    pub rows: Option<RowEncoding>,
-    /// The same for the layout `reverse` (rows by target). In an undirected graph, this builds the
-    /// layout `rows`.
-    pub reverse: Option<RowEncoding>,
-    /// Which vertices there are, with or without an edge, besides those that inputs declare. If
-    /// neither this nor an input declares any, the vertices are those with an edge.
-    pub vertices: Option<Vertices>,
-    /// The vertex order. By default it is the one estimated to take the fewest bytes; an order
-    /// other than the given one has to save 3 %.
-    pub order: Option<VertexOrder>,
-    /// Bytes that the process may use: at least 64 MiB, and more beyond 2^32 vertices (960 MiB for
-    /// 2^40).
-    pub memory: u64,
-    /// Number of workers.
-    pub threads: usize,
-    /// Whether a graph that exists is replaced.
-    pub force: bool,
-    /// Where temporary files go; by default beside the graph.
-    pub spill_directory: Option<PathBuf>,
-    /// Choices that only tests and benchmarks make.
-    #[doc(hidden)]
-    pub tuning: Tuning,
-}
-
-/// Choices that the import makes well by itself, for tests, whose graphs are small, and for
-/// benchmarks. The graph depends on all of them.
-#[derive(Debug, Clone, Copy)]
-pub struct Tuning {
-    /// How the tiles are filed.
-    pub grid: Grid,
-    /// The order of the tiles in a batch. Sums of floats depend on it.
-    pub tile_order: TileOrder,
-    /// How rows are cut into chunks, and the longest rows into pieces.
-    pub row_cut: ChunkCut,
-    /// A batch of targets with more edges is halved. Sums of floats depend on it.
-    pub batch_edges: u64,
-}
-
-impl Default for Tuning {
-    fn default() -> Tuning {
-        Tuning {
-            grid: Grid::default(),
-            tile_order: TileOrder::default(),
-            row_cut: ChunkCut::STANDARD,
-            batch_edges: BATCH_EDGES_MAX,
-        }
-    }
-}
-
-impl ImportConfig {
-    /// The least memory for an import of up to 2^32 vertices.
-    pub const MEMORY_MIN: u64 = ImportRun::MEMORY_MIN;
-
-    fn has_rows(&self) -> bool {
-        self.rows.is_some() || self.reverse.is_some()
-    }
-}
-
-impl Default for ImportConfig {
-    fn default() -> ImportConfig {
-        ImportConfig {
-            input: InputOptions::default(),
-            undirected: false,
-            drop_duplicates: None,
-            drop_loops: false,
-            allow_empty: false,
-            rows: None,
-            reverse: None,
-            vertices: None,
-            order: None,
-            memory: memory::default_memory(),
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            force: false,
-            spill_directory: None,
-            tuning: Tuning::default(),
-        }
-    }
-}
 
 /// Imports files, or the files of folders, as one graph into the new directory `output`, which
 /// appears only once it is complete.
@@ -212,6 +119,61 @@ pub fn import(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
+    let open = |options: &InputOptions| Input::resolve(inputs, options);
+    import_opened(open, output, config, progress, cancel)
+}
+
+/// Imports tables that are in no file, as [`import`] imports files. The tables say which columns are
+/// read, and so whether edges have weights; of `config.input`, only `ids` counts.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, RecordBatch, StringArray};
+/// use tegula_import::input::{Columns, EdgeTables};
+/// use tegula_import::{ImportConfig, import_tables};
+/// use tegula_machine::threads::{Cancel, Silent};
+///
+/// # let folder = tegula_testkit::Scratch::new();
+/// # let output = folder.join("roads.tegula");
+/// let from: ArrayRef = Arc::new(StringArray::from(vec!["Rome", "Pisa"]));
+/// let to: ArrayRef = Arc::new(StringArray::from(vec!["Pisa", "Lucca"]));
+/// let roads = RecordBatch::try_from_iter([("from", from), ("to", to)])?;
+///
+/// let columns = Columns { source: 0, target: 1, weight: None };
+/// let tables = EdgeTables::held("roads", roads.schema(), columns, vec![roads]);
+/// let config = ImportConfig { memory: 64 << 20, undirected: true, ..ImportConfig::default() };
+/// let report = import_tables(tables, &output, &config, &Silent, &Cancel::default())?;
+/// assert_eq!((report.vertices, report.edges), (3, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of [`import`], and the first error of a stream.
+///
+/// # Panics
+/// When `config.tuning.grid` is not sound.
+pub fn import_tables(
+    tables: EdgeTables,
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
+    let mut config = config.clone();
+    config.input.weighted = tables.weighted();
+    let open = |options: &InputOptions| Input::from_tables(tables, options);
+    import_opened(open, output, &config, progress, cancel)
+}
+
+/// Imports the input that `open` returns.
+fn import_opened(
+    open: impl FnOnce(&InputOptions) -> Result<Input>,
+    output: &Path,
+    config: &ImportConfig,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<ImportReport> {
     assert!(config.tuning.grid.is_sound(), "unsound grid {:?}", config.tuning.grid);
     let needs = |set: &VertexSet, weighted| {
         let count = declared::Declared::of(set).count();
@@ -232,7 +194,7 @@ pub fn import(
     let input = config.input.clone();
     let options =
         InputOptions { memory: shares::INPUT.of(memory), threads, cancel: cancel.clone(), ..input };
-    let mut input = Input::resolve(inputs, &options)?;
+    let mut input = open(&options)?;
     input.settle(config.vertices.as_ref(), config.undirected)?;
     let resources = divide(needs(input.vertices(), input.weighted()))?;
     tracing::info!(

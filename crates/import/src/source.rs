@@ -12,7 +12,7 @@ use crate::shares::Share;
 
 /// Edges that can be visited repeatedly, in no particular order.
 pub(super) enum EdgeSource<'a, W> {
-    /// The input, if it has raw pairs: these are as quick to read again as kept edges.
+    /// The input, if it is as quick to read again as kept edges.
     Input(&'a Input),
     /// Kept edges.
     Spool(Box<Spool<W>>),

@@ -8,12 +8,13 @@ use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::Silent;
 use tegula_store::graph::{Graph, IdType};
+use tegula_store::tiles::Grid;
 use tegula_store::{At, Error, OriginalId};
 use tegula_testkit::XorShift;
 
 use super::*;
 use crate::count::census::Counters;
-use crate::input::{Format, Input, InputOptions};
+use crate::input::{Format, Input, InputOptions, Vertices};
 
 /// An edge by the names of its ends, and the bits of its weight.
 type NamedEdge = (String, String, u32);

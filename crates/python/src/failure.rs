@@ -1,7 +1,6 @@
 //! Why something failed, and the exception for it.
 
 use std::fmt;
-use std::path::Path;
 
 use pyo3::prelude::*;
 use tegula_algorithms::jobs::Fault;
@@ -76,17 +75,6 @@ impl Failure {
     pub fn panic(message: &str) -> Failure {
         let message = format!("internal error in tegula: {message}");
         Failure::told("panicked", message, Some("report it, with the call"))
-    }
-
-    /// Returns the failure with another name for what it calls `path`.
-    pub fn renamed(self, path: &Path, name: &str) -> Failure {
-        match self {
-            Failure::Told { kind, message, hint, errno } => {
-                let message = message.replace(&*path.to_string_lossy(), name);
-                Failure::Told { kind, message, hint, errno }
-            }
-            Failure::Raised(error) => Failure::Raised(error),
-        }
     }
 
     /// Returns the failure `count` times, for jobs that failed together.

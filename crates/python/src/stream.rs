@@ -13,6 +13,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator};
+use tegula_machine::threads::Cancel;
 use tegula_tables::{FileFormat, NewFile, RowWriter, TableFormat};
 
 use crate::failure::{Failure, Result};
@@ -91,6 +92,16 @@ impl Tables {
                 Some(None) | None => return Ok(None),
             }
         }
+    }
+
+    /// Returns all rows that are left.
+    pub fn all(&mut self, cancel: &Cancel) -> Result<Vec<RecordBatch>> {
+        let mut all = Vec::new();
+        while let Some(rows) = self.next()? {
+            cancel.check()?;
+            all.push(rows);
+        }
+        Ok(all)
     }
 
     /// Returns the columns of the first table; `None` if there is no table.

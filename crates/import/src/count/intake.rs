@@ -88,7 +88,7 @@ pub(crate) fn read<'a, W: Weight>(
     drop_duplicates: Option<Combine>,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
-    let is_read_again = input.raw_pair_width().is_some() && drop_duplicates.is_none();
+    let is_read_again = input.is_quick_to_reread() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
         true => Counters::for_memory(0, 0, 1),
         false => Counters::for_shares(run, shares::COUNTERS, shares::COUNTS_WAITING),

@@ -15,12 +15,13 @@ use tegula_tables::read::{
 use super::balance::Balance;
 use super::columns::ColumnsTaken;
 use super::options::{IdKind, InputOptions, PairWidth};
-use super::parquet::Table;
 use super::preamble::Preamble;
 use super::reader::{Emit, Reader};
+use super::tables::parquet::{self, Table, TableReader};
+use super::tables::{EdgeTables, Given, GivenReader, TableColumns};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
-use super::{bvgraph, folder, gapbs, graphalytics, pairs, parquet, xml};
+use super::{bvgraph, folder, gapbs, graphalytics, pairs, xml};
 use crate::settings::IDS_STRING;
 
 /// One file of an input.
@@ -38,6 +39,7 @@ pub(super) enum Kind {
     Text(Dialect),
     Pairs(PairWidth),
     Parquet(Table),
+    Given(Given),
     Gapbs(gapbs::Layout),
     BvGraph(bvgraph::Layout),
     Xml(xml::Layout),
@@ -50,6 +52,8 @@ enum Source {
     File { bytes: u64, compression: Compression },
     /// Standard input or a pipe; `None` once it was read.
     Once(Mutex<Option<InputStream>>),
+    /// Tables that are in no file.
+    Given,
 }
 
 impl InputFile {
@@ -61,6 +65,13 @@ impl InputFile {
     ) -> Result<InputFile> {
         let opened = Opened::once(&path, reader, options.format, options.window_log_max())?;
         InputFile::of(path, opened, options)
+    }
+
+    /// Makes an input of tables that are in no file.
+    pub fn given(tables: EdgeTables, options: &InputOptions) -> Result<InputFile> {
+        let path = tables.path().to_owned();
+        let kind = Kind::Given(Given::of(tables, options.ids)?);
+        Ok(InputFile { path, kind, source: Source::Given, preamble: Preamble::default() })
     }
 
     fn resolve(path: PathBuf, options: &InputOptions) -> Result<InputFile> {
@@ -130,7 +141,7 @@ impl InputFile {
         match &self.kind {
             Kind::Xml(layout) => Some(layout.source()),
             Kind::Text(_) | Kind::Pairs(_) | Kind::Parquet(_) => None,
-            Kind::Gapbs(_) | Kind::BvGraph(_) => None,
+            Kind::Gapbs(_) | Kind::BvGraph(_) | Kind::Given(_) => None,
         }
     }
 
@@ -160,24 +171,38 @@ impl InputFile {
 
     /// The stored size; `None` for a stream.
     pub fn bytes(&self) -> Option<u64> {
-        match self.source {
-            Source::File { bytes, .. } => Some(bytes),
-            Source::Once(_) => None,
+        match (&self.source, &self.kind) {
+            (Source::File { bytes, .. }, _) => Some(*bytes),
+            (Source::Given, Kind::Given(given)) => given.bytes(),
+            (Source::Once(_) | Source::Given, _) => None,
         }
     }
 
-    /// The width of the pairs, if the file holds raw pairs.
-    pub fn pair_width(&self) -> Option<PairWidth> {
-        match self.kind {
-            Kind::Pairs(width) => Some(width),
-            _ => None,
+    /// Whether reading the file again costs no more than reading kept edges, if ids are integers.
+    pub fn is_quick_to_reread(&self) -> bool {
+        match &self.kind {
+            Kind::Pairs(_) => true,
+            Kind::Given(given) => given.bytes().is_some(),
+            Kind::Text(_) | Kind::Parquet(_) | Kind::Gapbs(_) => false,
+            Kind::BvGraph(_) | Kind::Xml(_) => false,
+        }
+    }
+
+    /// The columns, if the file is a table.
+    fn table_columns(&self) -> Option<&TableColumns> {
+        match &self.kind {
+            Kind::Parquet(table) => Some(table.columns()),
+            Kind::Given(given) => Some(given.columns()),
+            Kind::Text(_) | Kind::Pairs(_) | Kind::Gapbs(_) => None,
+            Kind::BvGraph(_) | Kind::Xml(_) => None,
         }
     }
 
     /// The fewest bytes that a worker needs to read the file.
     pub fn worker_bytes_min(&self) -> u64 {
-        match self.kind {
+        match &self.kind {
             Kind::Parquet(_) => parquet::WORKER_BYTES_MIN,
+            Kind::Given(given) => given.worker_bytes_min(),
             _ => 0,
         }
     }
@@ -188,7 +213,7 @@ impl InputFile {
             Kind::Text(dialect) => dialect.ids(),
             Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) => Some(IdKind::Integer),
             Kind::Xml(layout) => layout.ids(),
-            Kind::Parquet(table) => Some(table.ids()),
+            Kind::Parquet(_) | Kind::Given(_) => self.table_columns().map(TableColumns::ids),
         }
     }
 
@@ -203,7 +228,9 @@ impl InputFile {
             Kind::Pairs(_) | Kind::BvGraph(_) => &[],
             Kind::Xml(layout) => layout.remarks(),
             Kind::Gapbs(layout) => layout.remarks(),
-            Kind::Parquet(table) => table.remarks(),
+            Kind::Parquet(_) | Kind::Given(_) => {
+                self.table_columns().map_or(&[], TableColumns::remarks)
+            }
         }
     }
 
@@ -212,7 +239,7 @@ impl InputFile {
         match &self.kind {
             Kind::Text(dialect) => dialect.columns_taken(),
             Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) | Kind::Xml(_) => None,
-            Kind::Parquet(table) => Some(table.columns_taken()),
+            Kind::Parquet(_) | Kind::Given(_) => self.table_columns().map(TableColumns::taken),
         }
     }
 
@@ -226,7 +253,8 @@ impl InputFile {
             Kind::Pairs(width) => {
                 Ok(Box::new(pairs::PairReader::open(&self.path, *width, emit.weighted)?))
             }
-            Kind::Parquet(table) => Ok(Box::new(parquet::TableReader::new(&self.path, table))),
+            Kind::Parquet(table) => Ok(Box::new(TableReader::new(&self.path, table))),
+            Kind::Given(given) => Ok(Box::new(GivenReader::open(given)?)),
             Kind::Gapbs(layout) => Ok(Box::new(gapbs::ListReader::open(&self.path, layout)?)),
             Kind::BvGraph(layout) => Ok(Box::new(bvgraph::ListReader::open(&self.path, layout)?)),
             Kind::Xml(layout) => Ok(Box::new(xml::EdgeReader::open(layout)?)),
@@ -242,6 +270,7 @@ impl InputFile {
                 let taken = stream.lock().ok().and_then(|mut stream| stream.take());
                 taken.ok_or_else(|| bad_file(&self.path, "a stream can be read only once"))
             }
+            Source::Given => Err(bad_file(&self.path, "tables are no text")),
         }
     }
 }
@@ -347,7 +376,9 @@ pub(super) fn common_ids(files: &[InputFile], wanted: IdKind) -> Result<IdKind> 
                     "lists of neighbours have integer ids, not strings",
                 ));
             }
-            (Kind::Parquet(table), IdKind::Integer) if table.ids() == IdKind::String => {
+            (Kind::Parquet(_) | Kind::Given(_), IdKind::Integer)
+                if file.ids() == Some(IdKind::String) =>
+            {
                 let problem = Diagnostic::from("the ids are strings, not integers");
                 return Err(bad_file(&file.path, problem.hint(Hint::set([IDS_STRING]))));
             }

@@ -22,9 +22,9 @@ mod graphalytics;
 mod noted;
 mod options;
 mod pairs;
-mod parquet;
 mod preamble;
 mod reader;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -45,8 +45,9 @@ pub use chunk::{EdgeChunk, Ends, Span, StringColumn};
 pub use columns::{ColumnChoice, Columns, ColumnsTaken};
 use file::InputFile;
 pub use noted::Noted;
-pub use options::{IdKind, InputOptions, PairWidth};
+pub use options::{IdKind, InputOptions};
 use reader::{Emit, Sizes};
+pub use tables::EdgeTables;
 pub use tegula_tables::read::Format;
 pub use tegula_tables::read::text::Delimiter;
 pub(crate) use vertex_set::VertexSet;
@@ -80,6 +81,16 @@ impl Input {
     pub fn from_reader(reader: Box<dyn Read + Send>, options: &InputOptions) -> Result<Input> {
         let file = InputFile::once(PathBuf::from("-"), reader, options)?;
         Input::of(vec![file], VertexSet::default(), options)
+    }
+
+    /// Makes an input of tables that are in no file. They say whether edges have weights.
+    ///
+    /// # Errors
+    /// [`BadInput`](tegula_store::Error::BadInput) for a column that has the wrong type.
+    pub fn from_tables(tables: EdgeTables, options: &InputOptions) -> Result<Input> {
+        let options = InputOptions { weighted: tables.weighted(), ..options.clone() };
+        let file = InputFile::given(tables, &options)?;
+        Input::of(vec![file], VertexSet::default(), &options)
     }
 
     fn of(files: Vec<InputFile>, mut vertices: VertexSet, options: &InputOptions) -> Result<Input> {
@@ -227,11 +238,10 @@ impl Input {
         self.files.iter().map(InputFile::bytes).sum()
     }
 
-    /// The width of the pairs if all files hold raw pairs of one width. To read such an input again
-    /// costs no more than to read its bytes.
-    pub fn raw_pair_width(&self) -> Option<PairWidth> {
-        let width = self.files.first()?.pair_width()?;
-        self.files.iter().all(|file| file.pair_width() == Some(width)).then_some(width)
+    /// Whether reading the input again costs no more than reading kept edges: it has raw pairs, or
+    /// integers in tables that are in memory.
+    pub fn is_quick_to_reread(&self) -> bool {
+        self.ids == IdKind::Integer && self.files.iter().all(InputFile::is_quick_to_reread)
     }
 
     /// Whether the input can be read more than once: no part of it is a stream.

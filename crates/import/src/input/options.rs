@@ -20,7 +20,7 @@ pub enum IdKind {
 
 /// The width of ids in raw pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PairWidth {
+pub(super) enum PairWidth {
     /// 32-bit ids.
     Bits32,
     /// 64-bit ids.

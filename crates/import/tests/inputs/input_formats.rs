@@ -7,7 +7,7 @@ use crate::input_support::{Edge, folder, import, read, sorted};
 use arrow_array::{
     ArrayRef, Float64Array, Int32Array, Int64Array, LargeStringArray, StringArray, UInt64Array,
 };
-use tegula_import::input::{Format, IdKind, Input, InputOptions, PairWidth};
+use tegula_import::input::{Format, IdKind, Input, InputOptions};
 use tegula_testkit::input_files::{gzip, put, put_table};
 
 /// Edges with ids and weights of many lengths; enough for several blocks.
@@ -89,14 +89,19 @@ fn raw_pairs_of_both_widths_give_the_same_edges() {
         let wide =
             put(&folder, "x.bin64", &sample().into_iter().flat_map(wide).collect::<Vec<u8>>());
         let options = InputOptions { weighted, ..InputOptions::default() };
-        for (path, width) in [(narrow, PairWidth::Bits32), (wide, PairWidth::Bits64)] {
-            let input = Input::resolve(&[path], &options).expect("whole records");
-            assert_eq!(input.raw_pair_width(), Some(width));
+        for (path, width) in [(&narrow, 32), (&wide, 64)] {
+            let input =
+                Input::resolve(std::slice::from_ref(path), &options).expect("whole records");
+            assert!(input.is_quick_to_reread());
             assert!(
                 read(&input).expect("well-formed") == expected(weighted),
-                "{width:?}, weighted {weighted}"
+                "{width} bits, weighted {weighted}"
             );
         }
+        let input = Input::resolve(&[narrow, wide], &options).expect("whole records");
+        assert!(input.is_quick_to_reread());
+        let twice = sorted([expected(weighted), expected(weighted)].concat());
+        assert!(read(&input).expect("well-formed") == twice, "both, weighted {weighted}");
     }
 }
 
@@ -189,7 +194,7 @@ fn a_folder_is_its_files_and_those_of_subfolders_without_hidden_ones() {
     let paths = [folder.path().to_owned(), one_more];
     let input = Input::resolve(&paths, &InputOptions::default()).expect("four files");
     assert_eq!(input.total_bytes(), Some(4 + 12 + 4 + 3));
-    assert_eq!(input.raw_pair_width(), None);
+    assert!(!input.is_quick_to_reread());
     let ends: Vec<_> =
         read(&input).expect("well-formed").into_iter().map(|(s, t, _)| (s, t)).collect();
     let expected = [("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")];

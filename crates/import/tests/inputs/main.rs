@@ -14,5 +14,6 @@ mod input_faults;
 mod input_formats;
 mod input_hints;
 mod input_text;
+mod tables;
 mod told_counts;
 mod xml_formats;

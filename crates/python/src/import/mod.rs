@@ -1,27 +1,21 @@
 //! Edge lists and tables that become graph directories.
 
 mod edges;
-mod pairs;
 mod settings;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use serde_json::json;
-use tegula_import::{ImportConfig, ImportReport, import};
-use tegula_machine::disk::{Directory, Temporary};
+use tegula_import::{ImportReport, import};
 use tegula_store::commit::check_output;
 use tegula_tables::{check_is_in_no_graph, parent};
 
-use crate::failure::Result;
 use crate::graph::{Size, memory_of, threads_of};
 use crate::hints;
 use crate::stream::Tables;
-use crate::work::{Work, work};
+use crate::work::work;
 use edges::EdgeColumns;
 use settings::Settings;
 
@@ -40,19 +34,22 @@ pub fn read(
 ) -> PyResult<String> {
     work(py, progress, |work| {
         let config = Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
-        imported(&paths, &output, &config, None, work)
+        check_is_in_no_graph(parent(&output))?;
+        let report = import(&paths, &output, &config, &work.progress, &work.cancel)?;
+        Ok(to_json(&report, None))
     })
 }
 
 /// Imports the edges in the tables that an iterator yields, as `read` imports files. The columns
 /// are given by names or by positions from 0; by default they are found by their names, as those of
-/// a file are.
+/// a file are. `are_held` says whether all tables are in memory and can be read again.
 #[pyfunction]
-#[pyo3(signature = (tables, output, settings, columns, memory=None, threads=None, progress=None))]
+#[pyo3(signature = (tables, are_held, output, settings, columns, memory=None, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub fn from_tables(
     py: Python<'_>,
     tables: Bound<'_, PyIterator>,
+    are_held: bool,
     output: PathBuf,
     settings: &str,
     columns: EdgeColumns,
@@ -60,44 +57,18 @@ pub fn from_tables(
     threads: Option<i64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let mut tables = Tables::new(tables.unbind());
+    let tables = Tables::new(tables.unbind());
     work(py, progress, |work| {
-        let mut config =
-            Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
+        let config = Settings::parse(settings)?.config(memory_of(memory)?, threads_of(threads)?)?;
         check_is_in_no_graph(parent(&output))?;
-        // Before a long stream is read, not after it.
+        // Before the first table of a stream is asked for.
         check_output(&output, config.force)?;
-        let name = "tegula-edges";
-        let place = match &config.spill_directory {
-            Some(folder) => folder.join(name),
-            None => output.with_file_name(name),
-        };
-        let folder = Temporary::private_folder(&place, remove)?;
-        let (file, remark) = edges::write(&mut tables, columns, folder.path(), &mut config, work)?;
-        // Users know nothing of the file.
-        imported(std::slice::from_ref(&file), &output, &config, remark, work)
-            .map_err(|failure| failure.renamed(&file, "data"))
+        let (report, remark) = edges::import(tables, columns, are_held, &output, &config, work)?;
+        Ok(to_json(&report, remark))
     })
 }
 
-/// Removes a folder of edges.
-fn remove(folder: &Directory, name: &OsStr) -> io::Result<()> {
-    fs::remove_dir_all(folder.join(name))
-}
-
-/// Imports files. Returns the report as JSON, with a further `remark` among its warnings.
-fn imported(
-    paths: &[PathBuf],
-    output: &Path,
-    config: &ImportConfig,
-    remark: Option<String>,
-    work: &Work,
-) -> Result<String> {
-    check_is_in_no_graph(parent(output))?;
-    let report = import(paths, output, config, &work.progress, &work.cancel)?;
-    Ok(to_json(&report, remark))
-}
-
+/// Returns the report as JSON, with a further `remark` among its warnings.
 fn to_json(report: &ImportReport, remark: Option<String>) -> String {
     let warnings: Vec<String> = report.warnings.iter().map(hints::told).chain(remark).collect();
     json!({
