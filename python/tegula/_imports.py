@@ -281,7 +281,7 @@ def _tables(data: Any, weight: str | int | None = None) -> tuple[Iterator[ArrowS
 def _is_held(table: Any) -> bool:
     """Whether all rows of a table are in memory, and stay there.
 
-    A result of DuckDB, which has a length too, is found row by row.
+    A result of DuckDB has a length too, but its rows are not in memory.
     """
     library = type(table).__module__.partition(".")[0]
     return isinstance(table, Sized) and library in ("pandas", "polars", "pyarrow")

@@ -22,7 +22,7 @@ def labels(G: Graph, algorithm: str = "wcc") -> Array:
 
 
 def count(found: Array) -> int:
-    """Return how many labels there are, each of which is the first position that has it."""
+    """Return how many labels there are; a label is the first position that has it."""
     return int(np.count_nonzero(found == np.arange(len(found))))
 
 

@@ -207,7 +207,7 @@ fn core_with_leaves() -> EdgeList {
 }
 
 #[test]
-fn betweenness_has_the_bits_of_searches_along_edges_only() {
+fn betweenness_has_the_bits_of_searches_that_are_top_down_only() {
     let scratch = Scratch::new();
     let graphs = small_graphs(7).into_iter().chain([("core", core_with_leaves())]);
     for (name, edges) in graphs {

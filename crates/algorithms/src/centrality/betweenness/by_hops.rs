@@ -59,7 +59,7 @@ impl Search for ByHops {
         let mut edges_of_last = self.edges_of(0, job);
         let mut edges_left = job.rows().rows().edge_count() as f64 - edges_of_last;
         while !self.level(self.last_level()).is_empty() {
-            // To find the vertices that are left costs a look at each vertex.
+            // Finding the vertices that are left takes a look at each vertex.
             let bottom_up = edges_left + self.levels.len() as f64;
             if bottom_up < edges_of_last && !job.is_directed() {
                 self.search_bottom_up(job)?;

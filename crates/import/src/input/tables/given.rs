@@ -15,7 +15,7 @@ use super::super::options::IdKind;
 use super::super::reader::{Emit, Part, Reader, Space};
 use super::{Batch, TableColumns};
 
-/// Bytes that a worker needs for two columns of strings, beside their copies as `LargeUtf8`.
+/// Bytes that a worker needs for two columns of strings and their copies as `LargeUtf8`.
 const STRING_BYTES_MIN: u64 = 8 << 20;
 
 /// Tables of edges that are in no file. Their rows count from 0.
@@ -98,7 +98,7 @@ impl fmt::Debug for EdgeTables {
 pub struct Given {
     tables: EdgeTables,
     columns: TableColumns,
-    /// Whether integers are read as strings too.
+    /// Whether ids are read as strings, even integers.
     wants_strings: bool,
     /// Bytes of the columns that are read; `None` for a stream.
     bytes: Option<u64>,
