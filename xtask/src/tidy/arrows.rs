@@ -18,12 +18,13 @@ const HOUSE: &[Floor] = &[
     Floor { name: "tegula-store", may_use: &["tegula-machine"] },
     Floor { name: "tegula-tables", may_use: &["tegula-store", "tegula-machine"] },
     Floor { name: "tegula-import", may_use: &["tegula-tables", "tegula-store", "tegula-machine"] },
-    Floor { name: "tegula-comm", may_use: &[] },
+    Floor { name: "tegula-comm", may_use: &["tegula-machine"] },
     Floor { name: "tegula-engine", may_use: &["tegula-store", "tegula-machine", "tegula-comm"] },
     Floor {
         name: "tegula-algorithms",
         may_use: &[
             "tegula-engine",
+            "tegula-comm",
             "tegula-import",
             "tegula-tables",
             "tegula-store",
@@ -67,6 +68,7 @@ const HOUSE: &[Floor] = &[
             "tegula-machine",
         ],
     },
+    Floor { name: "tegula-mpi", may_use: &["tegula-cli", "tegula-comm", "tegula-machine"] },
     Floor { name: "tegula-testkit", may_use: &["tegula-generators"] },
     Floor { name: "xtask", may_use: &[] },
 ];
