@@ -2,6 +2,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 
+use tegula_machine::threads::is_in_foreign_code;
+
 /// The largest allocation, in bytes. Inputs have a few KiB and readers a budget of less than this.
 pub const ALLOCATION_MAX: usize = 64 << 20;
 
@@ -11,9 +13,14 @@ static LIMITED: Limited = Limited;
 /// The system's allocator with a limit for each allocation.
 struct Limited;
 
-/// Ends the process if an allocation is too large.
-fn check(layout: Layout) {
-    if layout.size() > ALLOCATION_MAX {
+/// The largest allocation by the Parquet library, in bytes: the size that a page may claim to have.
+/// The library reserves it, and touches only what the page holds.
+const FOREIGN_ALLOCATION_MAX: usize = 1 << 31;
+
+/// Ends the process if an allocation of `size` bytes is too large.
+fn check(layout: Layout, size: usize) {
+    let is_too_large = size > ALLOCATION_MAX;
+    if is_too_large && (size > FOREIGN_ALLOCATION_MAX || !is_in_foreign_code()) {
         handle_alloc_error(layout);
     }
 }
@@ -22,7 +29,7 @@ fn check(layout: Layout) {
 unsafe impl GlobalAlloc for Limited {
     // SAFETY: the caller upholds the contract of the trait.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        check(layout);
+        check(layout, layout.size());
         // SAFETY: as above.
         unsafe { System.alloc(layout) }
     }
@@ -35,16 +42,14 @@ unsafe impl GlobalAlloc for Limited {
 
     // SAFETY: the caller upholds the contract of the trait.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        check(layout);
+        check(layout, layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     // SAFETY: the caller upholds the contract of the trait.
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if size > ALLOCATION_MAX {
-            handle_alloc_error(layout);
-        }
+        check(layout, size);
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }
