@@ -151,8 +151,9 @@ def test_every_error_has_its_kind_and_hint(graph: tg.Graph, tmp_path: Path) -> N
 def test_kinds_are_those_of_the_command() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "GUIDE.md").read_text()
     listed = guide.split("`kind` is one of ")[1].split(".")[0].split("`")[1::2]
-    # The command alone has these: a batch, and its standard output.
+    # The command alone has these: a batch, its standard output, and ranks.
     others = {"jobs_failed", "closed_pipe", "out_of_memory"}
+    others |= {"not_a_partition", "not_on_ranks", "rank_failed", "rank_lost"}
     classes = {below.kind for below in vars(tg.errors).values() if _is_error(below)}
     assert classes - {"error"} == set(listed) - others
 

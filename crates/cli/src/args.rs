@@ -169,6 +169,12 @@ impl Budget {
         }
     }
 
+    /// Returns the budget of one of several ranks in this process: the given one, or else its share
+    /// of the default.
+    pub fn shared_by(self, ranks: usize) -> Budget {
+        Budget { memory: Some(self.memory.unwrap_or(self.bytes() / ranks as u64)) }
+    }
+
     /// Bytes that the process may use.
     pub fn bytes(self) -> u64 {
         self.memory.unwrap_or_else(tegula_machine::memory::default_memory)
@@ -183,12 +189,28 @@ pub struct Threads {
     threads: Option<NonZeroUsize>,
 }
 
+/// The most ranks of a run.
+const RANKS_MAX: u32 = 1 << 12;
+
+/// Parses a number of ranks.
+pub fn ranks(text: &str) -> std::result::Result<NonZeroU32, String> {
+    let parsed = text.parse().ok().filter(|ranks: &NonZeroU32| ranks.get() <= RANKS_MAX);
+    parsed.ok_or_else(|| format!("it must be a whole number from 1 to {RANKS_MAX}"))
+}
+
 /// Parses a number of threads.
 fn threads(text: &str) -> std::result::Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "it must be a whole number of at least 1".to_owned())
 }
 
 impl Threads {
+    /// Returns the threads of one of several ranks in this process: the given number, or else its
+    /// share of the cores.
+    pub fn shared_by(self, ranks: usize) -> Threads {
+        let share = NonZeroUsize::new(self.count() / ranks).unwrap_or(NonZeroUsize::MIN);
+        Threads { threads: Some(self.threads.unwrap_or(share)) }
+    }
+
     /// Returns the number of workers, at most the limit of a process.
     pub fn count(self) -> usize {
         let given = self.threads.map(NonZeroUsize::get);

@@ -9,6 +9,7 @@ use crate::completions::CompletionsArgs;
 use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::import::ImportArgs;
+use crate::partition::{GatherArgs, PartitionArgs};
 use crate::probe::ProbeArgs;
 use crate::run::{Run, batch_command, is_batch_asked_for};
 
@@ -69,6 +70,10 @@ pub enum Command {
     /// Run an algorithm over a graph.
     #[command(subcommand)]
     Run(Box<Run>),
+    /// Cut a graph into shards for the ranks of a cluster.
+    Partition(PartitionArgs),
+    /// Put a partitioned graph together again.
+    Gather(GatherArgs),
     /// Write a synthetic graph as an edge list.
     Generate(GenerateArgs),
     /// Measure how fast a device is read, and remember how it is read best.

@@ -116,6 +116,13 @@ pub enum Failure {
     },
 }
 
+impl Failure {
+    /// Whether this rank failed only because another one has.
+    pub fn is_of_another_rank(&self) -> bool {
+        matches!(self, Failure::Store(Error::Machine(MachineError::RankFailed { .. })))
+    }
+}
+
 fn over_limit(what: &str, limit: &str, [memory, left]: [String; 2]) -> String {
     format!("{what} {memory} is more than the {left} that {limit} leaves")
 }
@@ -303,7 +310,7 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Machine(error) => machine_exit_code(error),
-        Error::BadInput { .. } | Error::NotAGraph { .. } => 3,
+        Error::BadInput { .. } | Error::NotAGraph { .. } | Error::NotAPartition { .. } => 3,
         Error::MissingLayout { .. } => 2,
         _ => 1,
     }
@@ -372,6 +379,10 @@ mod tests {
             (MachineError::WorkerFailed { detail: "no".into() }.into(), 1),
             (Failure::usage("no"), 2),
             (Failure::NoSuchVertex { graph: "g".into(), id: "7".into() }, 3),
+            (Error::not_a_partition(Path::new("g"), "no").into(), 3),
+            (Error::NotOnRanks { what: "it" }.into(), 1),
+            (MachineError::RankFailed { rank: 1, detail: "no".into() }.into(), 1),
+            (MachineError::RankLost { rank: 1, detail: "no".into() }.into(), 1),
             (
                 Failure::RowsNotAdded {
                     folder: "g".into(),

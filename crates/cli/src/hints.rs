@@ -33,6 +33,7 @@ fn action(action: &Action) -> String {
         Action::Raise { option } => format!("raise {}", flag(option)),
         Action::LeaveOut { option } => format!("leave out {}", flag(option)),
         Action::MakeGraph => "make a graph of an edge list with `tegula import`".to_owned(),
+        Action::GatherGraph => "put the graph together with `tegula gather`, and run it on one machine".to_owned(),
         Action::ExportGraph => "to add edges to a graph, export it with `tegula export GRAPH -o FILE`, and import that \
                                 file together with the others"
             .to_owned(),

@@ -121,6 +121,12 @@ fn to_json<'a>(graph: &'a Graph, degrees: &'a DegreeSummary) -> json::Info<'a> {
         out_degree: &degrees.out,
         in_degree: &degrees.into,
         isolated: degrees.isolated,
+        shard: manifest.partition.as_ref().map(|partition| json::ShardOf {
+            rank: partition.rank,
+            ranks: partition.ranks(),
+            vertices: partition.vertices().end - partition.vertices().start,
+            whole_edges: partition.whole.edges,
+        }),
         snapshots: 1,
         files: manifest.files.iter().map(entry).collect::<BTreeMap<_, _>>(),
     }
@@ -130,6 +136,11 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     let manifest = graph.manifest();
     let mut facts = Facts::default();
     facts.add("vertices", report::count(manifest.vertices));
+    if let Some(partition) = &manifest.partition {
+        let (ranks, own) = (partition.ranks(), partition.vertices());
+        let own = report::count(own.end - own.start);
+        facts.add("shard", format!("rank {} of {ranks}, which has {own} of them", partition.rank));
+    }
     let edges = EdgeCount::of(manifest);
     facts.add("edges", edges.with_kind(manifest.weighted));
     facts.add("ids", report::ids(manifest.ids));

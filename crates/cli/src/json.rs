@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use tegula_algorithms::algorithm;
 use tegula_algorithms::answer::Summary;
 use tegula_algorithms::side_table::TableRead;
+use tegula_engine::RankStatistics;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
 use tegula_store::rows::{Direction, RowFiles};
@@ -67,12 +68,41 @@ pub struct Run<'a> {
     pub peak_memory_bytes: u64,
     pub memory_bytes: u64,
     pub threads: usize,
+    /// The ranks of a run on a partitioned graph.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<Rank>,
     pub output: Option<String>,
     /// Where the result falls short of what may have been expected; also on standard error.
     pub warnings: Vec<String>,
     /// Tables read for the options.
     pub tables: &'a [TableRead],
     pub summary: &'a dyn Summary,
+}
+
+/// A rank of a run.
+#[derive(Debug, Serialize)]
+pub struct Rank {
+    pub edges_processed: u64,
+    pub bytes_read: u64,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
+    /// Time in which it sent and took messages before its scans.
+    pub exchanging_seconds: Seconds,
+    /// Time in which it waited, after its own scans, until all agreed.
+    pub agreeing_seconds: Seconds,
+}
+
+impl Rank {
+    pub fn of(rank: &RankStatistics) -> Rank {
+        Rank {
+            edges_processed: rank.edges_processed,
+            bytes_read: rank.bytes_read,
+            bytes_sent: rank.bytes_sent,
+            bytes_received: rank.bytes_received,
+            exchanging_seconds: Seconds(rank.exchanging),
+            agreeing_seconds: Seconds(rank.agreeing),
+        }
+    }
 }
 
 /// Seconds of the scans of a run, over all workers.
@@ -280,8 +310,20 @@ pub struct Info<'a> {
     pub out_degree: &'a Degrees,
     pub in_degree: &'a Degrees,
     pub isolated: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardOf>,
     pub snapshots: u64,
     pub files: BTreeMap<&'a str, u64>,
+}
+
+/// Which shard of a partitioned graph a directory is.
+#[derive(Debug, Serialize)]
+pub struct ShardOf {
+    pub rank: u32,
+    pub ranks: usize,
+    /// Vertices whose edges it holds.
+    pub vertices: u64,
+    pub whole_edges: u64,
 }
 
 /// The degrees of all vertices in one direction.
@@ -302,6 +344,38 @@ pub struct Verify {
     pub bytes: u64,
     pub tiles: u64,
     pub edges: u64,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+}
+
+/// `tegula partition`.
+#[derive(Debug, Serialize)]
+pub struct Partition {
+    pub schema: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    /// In the order of the ranks.
+    pub ranks: Vec<Shard>,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+}
+
+/// A rank's shard of a graph.
+#[derive(Debug, Serialize)]
+pub struct Shard {
+    pub vertices: u64,
+    pub edges: u64,
+    /// Bytes of the directory, links included.
+    pub bytes: u64,
+}
+
+/// `tegula gather`.
+#[derive(Debug, Serialize)]
+pub struct Gather {
+    pub schema: &'static str,
+    pub vertices: u64,
+    pub edges: u64,
+    pub bytes: u64,
     pub seconds: Seconds,
     pub peak_memory_bytes: u64,
 }

@@ -15,6 +15,7 @@ mod import;
 mod info;
 mod json;
 mod output;
+mod partition;
 mod probe;
 mod progress;
 mod refusal;
@@ -29,9 +30,10 @@ use std::ffi::OsString;
 
 pub use allocator::OrEnd;
 use command_line::{Cli, Command};
-use errors::{Result, guarded};
+use errors::{Failure, Result, guarded};
 use session::Session;
-use tegula_machine::threads::is_in_foreign_code;
+use tegula_comm::Comm;
+use tegula_machine::threads::{Cancel, is_in_foreign_code};
 
 /// Runs the command that these words are, of which the first is the name of the program. Returns
 /// the exit code. A process calls it once, for all that it does: it sets up what a process has once,
@@ -45,6 +47,46 @@ pub fn run_command(words: &[OsString]) -> u8 {
         Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error, words))),
     };
     outcome.map_or_else(|failure| failure.exit_code(), |()| 0)
+}
+
+/// Runs the command as one of several ranks, which are processes and all have these words. The first
+/// rank writes the answer and reports. A failure is reported by the rank in which it happened.
+/// Returns the exit code: 0 for a rank that ended because another one failed, so that the code of
+/// that one is the code of all. The work stops soon after `cancel` is set.
+pub fn run_command_on_rank(words: &[OsString], comm: &dyn Comm, cancel: &Cancel) -> u8 {
+    allocator::keep_little();
+    quieten_foreign_panics();
+    let is_first = comm.rank() == 0;
+    if is_first {
+        session::prepare();
+    }
+    let outcome = match Cli::of_words(words.to_vec()) {
+        Ok(cli) => call_on_rank(cli, comm, cancel),
+        Err(error) if is_first => {
+            refusal::answer(refusal::in_plain_words(refusal::with_choices(error, words)))
+        }
+        // The first rank says so.
+        Err(_) => Ok(()),
+    };
+    outcome.map_or_else(|failure| failure.exit_code(), |()| 0)
+}
+
+/// Runs the command of a rank. A failure that it returns has been reported already.
+fn call_on_rank(cli: Cli, comm: &dyn Comm, cancel: &Cancel) -> Result<()> {
+    let session = Session::start_on_rank(&cli.common, comm.rank(), cancel);
+    let outcome = match &cli.command {
+        Command::Run(run) => run::run_on_rank(run, comm, &session),
+        // All ranks have the same words.
+        _ if comm.rank() > 0 => Ok(()),
+        _ => Err(Failure::usage_with(
+            "only `run` runs on ranks",
+            "use `tegula` for all other commands",
+        )),
+    };
+    match outcome {
+        Err(failure) if failure.is_of_another_rank() => Ok(()),
+        outcome => outcome.inspect_err(|failure| session.report(failure)),
+    }
 }
 
 /// Silences panics of libraries that read a possibly damaged file: they become errors of the file.
@@ -75,6 +117,8 @@ fn dispatch(command: Command, session: &Session) -> Result<()> {
         Command::Verify(args) => verify::verify(&args, session),
         Command::Export(args) => export::export(&args, session),
         Command::Run(run) => run::run(&run, session),
+        Command::Partition(args) => partition::partition(&args, session),
+        Command::Gather(args) => partition::gather(&args, session),
         Command::Generate(args) => generate::generate(&args, session),
         Command::Probe(args) => probe::probe(&args, session),
         Command::Completions(args) => completions::completions(&args, session),

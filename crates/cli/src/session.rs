@@ -34,9 +34,12 @@ pub struct Session {
 impl Session {
     /// Starts to listen for interrupts and to log.
     pub fn start(common: &Common) -> Session {
+        Session::start_with(common, Cancel::default())
+    }
+
+    fn start_with(common: &Common, cancel: Cancel) -> Session {
         IS_JSON.store(common.json, Ordering::Relaxed);
         start_logging(common.verbose);
-        let cancel = Cancel::default();
         cancel_on_interrupt(&cancel);
         // A bar would tear the lines of a log.
         let has_log = tracing::enabled!(tracing::Level::INFO);
@@ -48,6 +51,25 @@ impl Session {
             bars: has_bars.then(Bars::default),
             log: has_log.then(StageLog::default),
             has_told_shortage: AtomicBool::new(false),
+        }
+    }
+
+    /// Starts the session of a rank that is a process. Only the first rank says anything but
+    /// failures.
+    pub fn start_on_rank(common: &Common, rank: usize, cancel: &Cancel) -> Session {
+        let session = Session::start_with(common, cancel.clone());
+        if rank == 0 { session } else { session.of_other_rank() }
+    }
+
+    /// Returns the session of another rank, which is silent.
+    pub fn of_other_rank(&self) -> Session {
+        Session {
+            cancel: self.cancel.clone(),
+            json: self.json,
+            quiet: true,
+            bars: None,
+            log: None,
+            has_told_shortage: AtomicBool::new(true),
         }
     }
 

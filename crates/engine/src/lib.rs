@@ -8,6 +8,7 @@
 //! | `lanes` | several runs of one program as one run |
 //! | `superstep` | a program between iterations: arrays by batch, active vertices, messages |
 //! | `process` | how an iteration reaches its edges: scan, seek, pull, and the choice |
+//! | `ranks` | programs on a partitioned graph: messages, sums and states between ranks |
 //! | `external` | programs whose arrays lie on disk |
 //! | `checkpoint` | the state of a program between two iterations, kept on disk |
 //! | `traverse` | visit orders, for algorithms that follow rows themselves |
@@ -31,6 +32,7 @@ mod parts;
 mod process;
 mod process_kind;
 mod program;
+mod ranks;
 mod scheduler;
 mod spread;
 mod start;
@@ -60,15 +62,17 @@ pub use memory::{
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
+pub use process::cost::SCAN_BALANCE;
 pub use process_kind::ProcessKind;
 pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
+pub use ranks::{check_shard, of_comm};
 pub use scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize, WriterMemory};
 pub use start::Start;
 pub use states::States;
-pub use statistics::RunStatistics;
+pub use statistics::{RankStatistics, RunStatistics};
 
 pub use tegula_machine::disk::{Backend, Speed};
 pub use tegula_machine::memory::huge;

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use tegula_comm::Comm;
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Progress, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::RowReader;
+use tegula_store::{Error, Result};
 
 use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
@@ -45,6 +47,11 @@ pub struct RunOptions<'a> {
     pub spill_directory: Option<&'a Path>,
     /// Checkpoints to keep and to resume from, for a run of one vertex program.
     pub checkpoints: Option<Checkpoints<'a>>,
+    /// The other ranks of a run on a partitioned graph, which must be open
+    /// [for ranks](Graph::for_ranks). All ranks run the same algorithm with the same options, apart
+    /// from memory, threads and folders. They do one run at a time. If a run fails, the caller must
+    /// [abort](Comm::abort), since the others wait. Results do not depend on it.
+    pub ranks: Option<&'a dyn Comm>,
     /// Choices that only tests and benchmarks make.
     #[doc(hidden)]
     pub tuning: Tuning,
@@ -147,6 +154,17 @@ impl RunOptions<'_> {
         RunOptions { arrays, ..self.clone() }
     }
 
+    /// Refuses work that ranks cannot share.
+    ///
+    /// # Errors
+    /// [`Error::NotOnRanks`] if the run has other ranks.
+    pub(crate) fn refuse_ranks(&self, what: &'static str) -> Result<()> {
+        match self.ranks {
+            Some(_) => Err(Error::NotOnRanks { what }),
+            None => Ok(()),
+        }
+    }
+
     /// Calls `body` with the scheduler of the options, or with a new one for this call alone.
     ///
     /// # Panics
@@ -185,6 +203,7 @@ impl Default for RunOptions<'_> {
             arrays: Arrays::default(),
             spill_directory: None,
             checkpoints: None,
+            ranks: None,
             tuning: Tuning::default(),
         }
     }

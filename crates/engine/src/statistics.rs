@@ -37,6 +37,37 @@ pub struct RunStatistics {
     pub scan_waiting: Duration,
     /// Bytes of arrays written to disk because memory had no room for them.
     pub bytes_written: u64,
+    /// The statistics of each rank; none on one machine.
+    pub ranks: Vec<RankStatistics>,
+}
+
+/// The statistics of one rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RankStatistics {
+    /// Edges in the tiles that the rank has processed.
+    pub edges_processed: u64,
+    /// Bytes that the rank has read.
+    pub bytes_read: u64,
+    /// Bytes of messages to other ranks.
+    pub bytes_sent: u64,
+    /// Bytes of messages of other ranks.
+    pub bytes_received: u64,
+    /// Time in which the rank sent and took messages before it could scan, waiting included.
+    pub exchanging: Duration,
+    /// Time in which the rank waited, after its own scan, until all agreed on the next iteration.
+    pub agreeing: Duration,
+}
+
+impl RankStatistics {
+    /// Adds the statistics of a further run.
+    pub fn add(&mut self, further: &RankStatistics) {
+        self.edges_processed += further.edges_processed;
+        self.bytes_read += further.bytes_read;
+        self.bytes_sent += further.bytes_sent;
+        self.bytes_received += further.bytes_received;
+        self.exchanging += further.exchanging;
+        self.agreeing += further.agreeing;
+    }
 }
 
 impl RunStatistics {
@@ -62,6 +93,8 @@ impl RunStatistics {
         self.scan_working += next.scan_working;
         self.scan_waiting += next.scan_waiting;
         self.bytes_written += next.bytes_written;
+        self.ranks.resize(self.ranks.len().max(next.ranks.len()), RankStatistics::default());
+        self.ranks.iter_mut().zip(&next.ranks).for_each(|(rank, next)| rank.add(next));
     }
 
     /// Returns the statistics of one run of a fused run, which ended after `iterations`. Lane 0
@@ -107,6 +140,7 @@ impl RunStatistics {
             scan_working: self.scan_working - before.scan_working,
             scan_waiting: self.scan_waiting - before.scan_waiting,
             bytes_written: 0,
+            ranks: self.ranks.clone(),
         }
     }
 

@@ -409,6 +409,7 @@ impl Arranging<'_> {
             tiles: 0,
             rows: None,
             reverse: None,
+            partition: None,
             files: Vec::new(),
         })?;
         seconds.building = self.clock.lap();

@@ -79,6 +79,22 @@ pub enum Error {
     /// The caller cancelled the work.
     #[error("interrupted")]
     Cancelled,
+    /// Another rank of the run failed, so this one cannot go on.
+    #[error("rank {rank} failed: {detail}")]
+    RankFailed {
+        /// Its number.
+        rank: usize,
+        /// What it said.
+        detail: String,
+    },
+    /// Another rank of the run is gone, and has not said why.
+    #[error("rank {rank} is lost: {detail}")]
+    RankLost {
+        /// Its number.
+        rank: usize,
+        /// How that was noticed.
+        detail: String,
+    },
     /// A worker died, so its work cannot be completed.
     #[error("a worker failed: {detail}")]
     WorkerFailed {
@@ -131,6 +147,8 @@ impl Error {
             Error::OverBudget { .. } => "over_budget",
             Error::Limit { .. } => "limit",
             Error::Cancelled => "cancelled",
+            Error::RankFailed { .. } => "rank_failed",
+            Error::RankLost { .. } => "rank_lost",
             Error::WorkerFailed { .. } => "worker_failed",
         }
     }

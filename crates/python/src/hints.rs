@@ -31,6 +31,7 @@ fn action(action: &Action) -> String {
         Action::Raise { option } => format!("raise {option}="),
         Action::LeaveOut { option } => format!("leave out {option}="),
         Action::MakeGraph => "make a graph of an edge list with tegula.read()".to_owned(),
+        Action::GatherGraph => "put the graph together with the command `tegula gather`".to_owned(),
         Action::ExportGraph => {
             "to add edges to a graph, import its edges together with the new ones".to_owned()
         }

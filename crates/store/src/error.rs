@@ -35,6 +35,20 @@ pub enum Error {
         /// What is missing there.
         detail: String,
     },
+    /// The path does not hold the shards of one graph, one for each rank.
+    #[error("{} does not belong to a partitioned graph: {detail}", path.display())]
+    NotAPartition {
+        /// The path given.
+        path: PathBuf,
+        /// What is missing there, or does not fit.
+        detail: String,
+    },
+    /// The work cannot be shared by the ranks of a partitioned graph.
+    #[error("{what} does not run on ranks")]
+    NotOnRanks {
+        /// The work, with the reason.
+        what: &'static str,
+    },
     /// The work needs a layout that the graph does not have.
     #[error("{} has no layout `{layout}`", path.display())]
     MissingLayout {
@@ -110,6 +124,11 @@ impl Error {
         Error::Replaced { path: path.to_owned() }
     }
 
+    /// Makes a [`NotAPartition`](Error::NotAPartition).
+    pub fn not_a_partition(path: &Path, detail: impl Into<String>) -> Error {
+        Error::NotAPartition { path: path.to_owned(), detail: detail.into() }
+    }
+
     /// Restates an error from within a share of the budget in terms of the `whole` budget: both
     /// figures grow by what the other shares take.
     pub fn of_whole(self, whole: u64) -> Error {
@@ -131,7 +150,11 @@ impl Error {
             }
             Error::Machine(MachineError::OverBudget { .. }) => vec![Hint::raise("memory")],
             Error::NotAGraph { .. } => vec![Action::MakeGraph.into()],
-            Error::Machine(_) | Error::Replaced { .. } | Error::NotReplaced { .. } => Vec::new(),
+            Error::NotOnRanks { .. } => vec![Action::GatherGraph.into()],
+            Error::Machine(_)
+            | Error::Replaced { .. }
+            | Error::NotReplaced { .. }
+            | Error::NotAPartition { .. } => Vec::new(),
         }
     }
 
@@ -141,6 +164,8 @@ impl Error {
             Error::Machine(error) => error.kind(),
             Error::BadInput { .. } => "bad_input",
             Error::NotAGraph { .. } => "not_a_graph",
+            Error::NotAPartition { .. } => "not_a_partition",
+            Error::NotOnRanks { .. } => "not_on_ranks",
             Error::MissingLayout { .. } => "missing_layout",
             Error::NotReplaced { .. } => "not_replaced",
             Error::Replaced { .. } => "replaced",

@@ -73,6 +73,8 @@ pub enum Action {
     },
     /// Make a graph of an edge list first.
     MakeGraph,
+    /// Put the shards of a graph together, and run on one machine.
+    GatherGraph,
     /// To add edges to a graph: export its edges, and import them together with the new ones.
     ExportGraph,
     /// Import the graph with an option.

@@ -8,6 +8,7 @@ mod verify;
 pub mod commit;
 pub mod graph;
 pub mod packed;
+pub mod partition;
 pub mod rows;
 pub mod tiles;
 

@@ -21,6 +21,10 @@ pub(super) fn for_each_edge<S>(
     see: impl Fn(&mut S, VertexId, VertexId, Option<f32>),
     mut end_tile: impl FnMut(&mut S) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
+    if graph.is_for_ranks() {
+        let what = "an algorithm that finds edges";
+        return Err(tegula_engine::Error::NotOnRanks { what }.into());
+    }
     graph.for_each_tile(
         |_| true,
         graph.is_weighted(),

@@ -21,6 +21,7 @@ mod parts;
 mod paths;
 mod precision;
 mod properties;
+mod ranks;
 mod real_graphs;
 mod row_faults;
 mod same_bits;

@@ -9,6 +9,8 @@ use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Graph, RunOptions};
 use tegula_machine::disk::{Directory, Temporary};
+use tegula_store::graph::{is_directory, shard_name};
+use tegula_store::partition::shard_paths;
 
 use super::options::RunArgs;
 use crate::errors::{Failure, Result};
@@ -44,7 +46,17 @@ impl Input {
     }
 
     /// Opens the graph.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a partitioned graph, which runs on ranks only.
     pub fn open(&self, args: &RunArgs) -> Result<Graph> {
+        let is_partitioned =
+            !is_directory(&self.graph) && is_directory(&self.graph.join(shard_name(0)));
+        if is_partitioned {
+            let ranks = shard_paths(&self.graph)?.len();
+            let message = format!("{} is cut into {ranks} shards", self.graph.display());
+            return Err(Failure::usage_with(message, format!("add --ranks {ranks}")));
+        }
         args.machine.reading.open(&self.graph)
     }
 }

@@ -10,8 +10,11 @@ mod missing_rows;
 mod new_graph;
 mod one;
 mod options;
+mod ranks;
 
-use crate::errors::Result;
+use tegula_comm::Comm;
+
+use crate::errors::{Failure, Result};
 use crate::session::Session;
 
 pub use batch::{command as batch_command, is_asked_for as is_batch_asked_for};
@@ -20,7 +23,29 @@ pub use command::Run;
 /// Runs what the user chose.
 pub fn run(run: &Run, session: &Session) -> Result<()> {
     match run {
-        Run::One { request, args } => one::run(request, args, session),
+        Run::One { request, args } => match args.ranks.ranks {
+            Some(count) => ranks::run(request, args, count.get() as usize, session),
+            None if args.ranks.rank_directory.is_some() => {
+                let message = "--rank-directory names the shards of ranks";
+                Err(Failure::usage_with(message, "say with --ranks how many there are"))
+            }
+            None => one::run(request, args, None, session),
+        },
         Run::Batch(args) => batch::run(args, session),
+    }
+}
+
+/// Runs what the user chose as one of several ranks, which are processes.
+pub fn run_on_rank(run: &Run, comm: &dyn Comm, session: &Session) -> Result<()> {
+    match run {
+        Run::One { request, args } => ranks::run_process(request, args, comm, session),
+        Run::Batch(_) => {
+            // All ranks have the same words.
+            if comm.rank() > 0 {
+                return Ok(());
+            }
+            let message = "a batch of jobs does not run on ranks";
+            Err(Failure::usage_with(message, "run one algorithm at a time"))
+        }
     }
 }

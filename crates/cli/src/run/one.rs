@@ -6,9 +6,14 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::{LocalPaths, TableRead};
-use tegula_engine::{Executor, Graph, ProcessKind, RunOptions, RunStatistics, checkpoint_size};
+use tegula_comm::Comm;
+use tegula_engine::{
+    Executor, Graph, ProcessKind, RankStatistics, RunOptions, RunStatistics, check_shard,
+    checkpoint_size,
+};
 use tegula_machine::memory::default_memory;
 use tegula_machine::threads::Workers;
+use tegula_store::Error;
 use tegula_tables::{ROWS_PER_PART, RowWriter, TableFormat};
 
 use super::input::{Input, name_of};
@@ -36,11 +41,21 @@ const SCANS_MANY: u64 = 20;
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
-/// Runs an algorithm.
-pub fn run(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
+/// Runs an algorithm, alone or as one of several ranks. The first rank writes the table and
+/// reports.
+pub fn run(
+    request: &Request,
+    args: &RunArgs,
+    ranks: Option<&dyn Comm>,
+    session: &Session,
+) -> Result<()> {
     check(request, args.executor())?;
-    let target = args.destination(session.json, request.finds_graph)?;
-    if target.is_none() || args.top.is_some() || args.estimate {
+    let reports = ranks.is_none_or(|comm| comm.rank() == 0);
+    let target = match reports {
+        true => args.destination(session.json, request.finds_graph)?,
+        false => None,
+    };
+    if reports && (target.is_none() || args.top.is_some() || args.estimate) {
         stdout::check()?;
     }
     let opened = Instant::now();
@@ -48,10 +63,13 @@ pub fn run(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
     let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
+    if let Some(comm) = ranks {
+        graph = as_rank(graph, comm, request)?;
+    }
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
     let needs_rows = needs_rows(request, &graph, args.executor())?;
     let budget = args.machine.reading.budget.bytes();
-    let options = run_options(args, &graph, session);
+    let options = RunOptions { ranks, ..run_options(args, &graph, session) };
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
     let mut needs = Needs::of(&prepared, &graph, threads, needs_rows)?;
     needs.estimate.vertex_bytes +=
@@ -86,8 +104,22 @@ pub fn run(request: &Request, args: &RunArgs, session: &Session) -> Result<()> {
     let options = RunOptions { memory: budget, progress: &progress, checkpoints, ..options };
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
+    if !reports {
+        return Ok(());
+    }
     let input = RunInput { request, graph: &graph, tables, args };
     deliver(found, [open, started.elapsed()], target, input, session)
+}
+
+/// Turns a shard into the view that its rank has of the whole graph. Refuses an algorithm that
+/// follows rows, which shards do not have.
+fn as_rank(graph: Graph, comm: &dyn Comm, request: &Request) -> Result<Graph> {
+    let graph = graph.for_ranks()?;
+    check_shard(comm, &graph)?;
+    match request.needs_rows(&graph) {
+        true => Err(Error::NotOnRanks { what: "an algorithm that follows rows" }.into()),
+        false => Ok(graph),
+    }
 }
 
 /// Returns the options of a run. An estimate gets more memory than the budget, so that it can tell
@@ -331,6 +363,7 @@ impl Done<'_> {
             peak_memory_bytes: json::peak_memory(),
             memory_bytes: self.input.args.machine.reading.budget.bytes(),
             threads: self.input.args.machine.threads.count(),
+            ranks: statistics.ranks.iter().map(json::Rank::of).collect(),
             output: self.target.as_ref().map(|target| target.path().display().to_string()),
             warnings,
             tables: &self.input.tables,
@@ -369,6 +402,9 @@ impl Done<'_> {
         let done = format!("{} {}", unit.many, done_to_edges(statistics));
         facts.add(done, format!("{}{rate}", report::count(processed)));
         facts.add("read", report::bytes(statistics.bytes_read));
+        if !statistics.ranks.is_empty() {
+            facts.add("ranks", words_of_ranks(&statistics.ranks, run));
+        }
         if statistics.bytes_written > 0 {
             facts.add("arrays written", report::bytes(statistics.bytes_written));
         }
@@ -379,6 +415,16 @@ impl Done<'_> {
         facts.add("peak memory", report::bytes(json::peak_memory()));
         facts
     }
+}
+
+/// Formats the messages between ranks, and the longest time that a rank spent on them.
+fn words_of_ranks(ranks: &[RankStatistics], run: Duration) -> String {
+    let sent: u64 = ranks.iter().map(|rank| rank.bytes_sent).sum();
+    let longest = ranks.iter().map(|rank| rank.exchanging + rank.agreeing).max();
+    let longest = longest.unwrap_or_default();
+    let share = 100.0 * longest.as_secs_f64() / run.as_secs_f64().max(f64::MIN_POSITIVE);
+    let (count, sent) = (ranks.len(), report::bytes(sent));
+    format!("{count}, sent {sent}; at most {} ({share:.0} %) for messages", report::time(longest))
 }
 
 /// The number of iterations of each process.

@@ -1,16 +1,17 @@
 //! The options that every algorithm has.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer;
 use tegula_engine::{Arrays, Checkpoints, Executor, Graph, Messages, Tuning};
 use tegula_machine::Error as MachineError;
+use tegula_store::graph::shard_name;
 use tegula_tables::check_parent;
 
 use super::checkpoint_folder;
-use crate::args::{MACHINE, MachineArgs};
+use crate::args::{MACHINE, MachineArgs, ranks};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
 use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target};
@@ -20,9 +21,9 @@ const TABLE: &str = "Table";
 const CHECKPOINTS: &str = "Checkpoints";
 
 /// The options that every algorithm has.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct RunArgs {
-    /// The graph directory.
+    /// The graph directory; with `--ranks`, the folder of a partitioned graph.
     #[arg(value_name = "GRAPH", required = true)]
     pub graph: Option<PathBuf>,
     /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst;
@@ -50,6 +51,9 @@ pub struct RunArgs {
     /// How it uses the machine.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// The ranks of a partitioned graph.
+    #[command(flatten)]
+    pub ranks: RankArgs,
     /// Keep the last two checkpoints of the run in this folder, which is created. `--resume`
     /// continues from there.
     #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
@@ -81,6 +85,18 @@ pub struct RunArgs {
     /// floats depend on it, so it is for measurements alone.
     #[arg(long, value_name = "N", hide = true)]
     part_edges: Option<NonZeroU64>,
+}
+
+/// The ranks of a partitioned graph.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RankArgs {
+    /// Run on a graph that `tegula partition` has cut into P shards, with P ranks that are threads
+    /// of this process. Results do not depend on it. Memory and threads are those of each rank.
+    #[arg(long, value_name = "P", value_parser = ranks, help_heading = MACHINE)]
+    pub ranks: Option<NonZeroU32>,
+    /// The path of each shard if they lie apart; `{rank}` in it stands for the number of the rank.
+    #[arg(long, value_name = "PATTERN", help_heading = MACHINE)]
+    pub rank_directory: Option<String>,
 }
 
 /// The options that all jobs of a batch have in common.
@@ -203,6 +219,7 @@ impl RunArgs {
             top: None,
             estimate,
             machine: machine.clone(),
+            ranks: RankArgs::default(),
             checkpoint: None,
             checkpoint_every: NonZeroU64::MIN,
             resume: None,
@@ -265,6 +282,35 @@ impl RunArgs {
                 Err(Failure::usage_with(message, help))
             }
             _ => Ok(Some(destination)),
+        }
+    }
+
+    /// Returns the options of one of several ranks. Threads of one process share its memory and its
+    /// processors, unless the user says otherwise.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where no folder is given, or a pattern without a place for the rank.
+    pub fn of_rank(&self, rank: usize, sharers: usize) -> Result<RunArgs> {
+        let mut args = self.clone();
+        args.graph = Some(self.shard(rank)?);
+        args.machine.threads = args.machine.threads.shared_by(sharers);
+        args.machine.reading.budget = args.machine.reading.budget.shared_by(sharers);
+        Ok(args)
+    }
+
+    /// Returns the graph directory of a rank.
+    fn shard(&self, rank: usize) -> Result<PathBuf> {
+        const PLACE: &str = "{rank}";
+        let missing = || Failure::usage_with("no graph given", "name a partitioned graph");
+        match &self.ranks.rank_directory {
+            None => Ok(self.graph.as_ref().ok_or_else(missing)?.join(shard_name(rank))),
+            Some(pattern) if pattern.contains(PLACE) => {
+                Ok(pattern.replace(PLACE, &rank.to_string()).into())
+            }
+            Some(pattern) => {
+                let message = format!("`{pattern}` has no place for the number of the rank");
+                Err(Failure::usage_with(message, "write {rank} there"))
+            }
         }
     }
 

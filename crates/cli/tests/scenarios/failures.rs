@@ -98,7 +98,7 @@ fn a_wrong_command_line_is_a_usage_error() {
         ("--json k-hop g.tegula", "did you mean `tegula --json run k-hop g.tegula`?"),
         ("help wcc", "did you mean `tegula help run wcc`?"),
         ("run info g.tegula", "did you mean `tegula info g.tegula`?"),
-        ("fly", "import, info, verify, export, run, generate"),
+        ("fly", "import, info, verify, export, run, partition, gather, generate"),
         ("run walk g.tegula", "pagerank, degree, eigenvector"),
         ("--json run walk g.tegula", "pagerank, degree, eigenvector"),
         ("generate tree -o g.el", "rmat, erdos-renyi"),

@@ -41,6 +41,10 @@ fn the_page_about_json_names_every_field() {
         "run pagerank g.tegula --estimate",
         "run --batch jobs.jsonl g.tegula -o out",
         "run --batch jobs.jsonl g.tegula --estimate",
+        "partition g.tegula --ranks 2 -o cut",
+        "info cut/rank-0.tegula",
+        "run pagerank cut --ranks 2",
+        "gather cut -o back.tegula",
         "completions bash",
     ] {
         let said = shop.tegula(&format!("{words} --json")).done();

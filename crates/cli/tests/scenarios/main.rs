@@ -27,6 +27,7 @@ mod look;
 mod memory;
 mod paths;
 mod probe;
+mod ranks;
 mod results;
 mod rows;
 mod run;

@@ -8,7 +8,7 @@ use tegula_machine::disk::{BlockStore, Blocks, Pool, Reader, WriteBehind, check_
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{lock, unlocked};
 use tegula_store::graph::Graph;
-use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::tiles::WINDOW_LOG2;
 use tegula_store::{Result, VertexId};
 
 use super::activity::NextActivity;
@@ -20,14 +20,15 @@ use crate::job::context::JobContext;
 use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::options::RunOptions;
 use crate::parts::Parts;
-use crate::program::{Activity, Program, Reduction};
+use crate::program::{Activity, Aggregate, Program, Reduction};
 use crate::spread::Spread;
 use crate::start::Start;
 use crate::states::cut::Cut;
 use crate::states::folder::spill_folder;
 use crate::states::{BlockStates, States, StatesOnDisk};
-use crate::superstep::exchange::{Exchange, Local};
+use crate::superstep::exchange::Exchange;
 use crate::superstep::execution::Execution;
+use crate::superstep::init::{NewUnit, units_from};
 
 impl<'g, P: Program> ExternalStep<'g, P> {
     /// Makes the arrays on disk and initialises the states.
@@ -91,7 +92,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            exchange: Local::of_segment(segment, P::Reduction::IDENTITY),
+            exchange: Exchange::of_segment(segment, P::Reduction::IDENTITY),
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             position: Position::default(),
@@ -130,16 +131,18 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         Ok(())
     }
 
-    /// Initialises the states. Sums are made by window and merged in the order of the windows.
+    /// Initialises the states. Sums are made by unit and merged in the order of the units.
     fn init(&mut self, known: Option<&States<P::State>>, context: &JobContext<'_>) -> Result<()> {
         let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
-        let windows: Vec<Mutex<Vec<Window<P>>>> =
+        let units: Vec<Mutex<Vec<NewUnit<P>>>> =
             stretches.iter().map(|_| Mutex::default()).collect();
         let program = &self.execution.program;
         context.for_each(stretches.len(), &|index| {
             let stretch = &stretches[index];
             let degrees = self.degrees_of(stretch)?;
-            let mut done: Vec<Window<P>> = Vec::new();
+            let mut done: Vec<NewUnit<P>> = Vec::new();
+            let starts = units_from(self.graph, stretch.start).map(|unit| unit.start);
+            let mut starts = starts.peekable();
             for block in self.cut.blocks(stretch) {
                 context.cancel().check()?;
                 let vertices = self.cut.vertices(block);
@@ -149,34 +152,34 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                 };
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
                 for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
-                    if vertex.is_multiple_of(WINDOW_SIZE) {
-                        done.push(Window { open: 0, aggregate: P::Aggregate::default() });
+                    if starts.next_if_eq(&vertex).is_some() {
+                        done.push(NewUnit::at(vertex));
                     }
-                    let Some(window) = done.last_mut() else { continue };
+                    let Some(unit) = done.last_mut() else { continue };
                     let degree = degrees.get(vertex - stretch.start).copied();
                     let (state, activity) = program.init_from(
                         *place,
                         VertexId(vertex as u64),
                         degree.unwrap_or(0),
-                        &mut window.aggregate,
+                        &mut unit.aggregate,
                     );
-                    window.open += u32::from(!program.is_settled(&state));
+                    unit.open += u32::from(!program.is_settled(&state));
                     active[local / 64] |= u64::from(activity == Activity::Active) << (local % 64);
                     *place = state;
                 }
                 self.next_activity.note(block, vertices.start, &active);
                 self.states.write(block, &states, &active)?;
             }
-            *lock(&windows[index]) = done;
+            *lock(&units[index]) = done;
             Ok(())
         })?;
         let open_targets = &mut self.execution.open_targets;
-        let windows = windows.into_iter().flat_map(unlocked).zip(open_targets).enumerate();
-        let sums = windows.map(|(number, (Window { open, aggregate }, place))| {
-            *place = open;
-            (number, aggregate)
+        let units = units.into_iter().flat_map(unlocked);
+        let sums = units.map(|NewUnit { first, open, aggregate }| {
+            open_targets[first >> WINDOW_LOG2] += open;
+            aggregate
         });
-        self.execution.aggregate = self.exchange.agree(sums)?;
+        self.execution.aggregate = P::Aggregate::sum(sums);
         self.activity = self.next_activity.take();
         Ok(())
     }
@@ -233,13 +236,6 @@ impl ArraysOnDisk {
     ) -> Result<()> {
         Ok(check_room(&spill_folder(graph, chosen)?, self.file_size(plan))?)
     }
-}
-
-/// The result of initialising one window.
-struct Window<P: Program> {
-    /// Vertices that are not settled.
-    open: u32,
-    aggregate: P::Aggregate,
 }
 
 const _: () =

@@ -15,7 +15,7 @@ use crate::program::{Message, Program, Reduction};
 use crate::states::BlockStates;
 use crate::states::cut::{Cut, STRETCH_LOG2, indices};
 use crate::superstep::bit;
-use crate::superstep::exchange::Local;
+use crate::superstep::exchange::Exchange;
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Brings the messages of the segment at work into memory, if any tile of these cells is needed
@@ -35,7 +35,7 @@ impl<P: Program> ExternalStep<'_, P> {
             return Ok(false);
         }
         // The messages are taken out, so that workers may write them while they share the rest.
-        let empty = Local::of_segment(0, P::Reduction::IDENTITY);
+        let empty = Exchange::of_segment(0, P::Reduction::IDENTITY);
         let mut exchange = std::mem::replace(&mut self.exchange, empty);
         let brought = self.bring_to(exchange.places(self.sources().len()), sent, context);
         self.exchange = exchange;

@@ -41,11 +41,11 @@ use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::parts::Parts;
-use crate::program::{ApplyTo, EdgeWeight, Message, Program};
+use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Program};
 use crate::states::cut::{Cut, indices};
 use crate::states::{States, StatesOnDisk};
 use crate::statistics::RunStatistics;
-use crate::superstep::exchange::{Exchange, Local};
+use crate::superstep::exchange::Exchange;
 use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
 use dispatch::Dispatch;
@@ -76,7 +76,7 @@ pub struct ExternalStep<'g, P: Program> {
     activity: ActiveBlocks,
     next_activity: NextActivity,
     /// It holds the messages of the segment at work.
-    exchange: Local<Message<P>>,
+    exchange: Exchange<'g, Message<P>>,
     group: ColumnGroup<P>,
     /// This iteration's sum over the targets of each batch.
     sums: Vec<Option<P::Aggregate>>,
@@ -158,7 +158,7 @@ impl<P: Program> ExternalStep<'_, P> {
     pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
         let Position { group, segment } = self.position;
         if group == self.plan.groups {
-            self.finish()?;
+            self.finish();
             return Ok(NextScan::Done);
         }
         if segment == self.graph.grid().segment_count(self.graph.vertex_count()) {
@@ -189,12 +189,10 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Ends an iteration: takes over sums and active vertices.
-    fn finish(&mut self) -> Result<()> {
-        let sums = self.sums.iter_mut().enumerate();
-        let sums = sums.filter_map(|(batch, sum)| Some((batch, sum.take()?)));
-        self.execution.aggregate = self.exchange.agree(sums)?;
+    fn finish(&mut self) {
+        let sums = self.sums.iter_mut().filter_map(Option::take);
+        self.execution.aggregate = P::Aggregate::sum(sums);
         self.activity = self.next_activity.take();
-        Ok(())
     }
 
     /// Returns the index of the first part of a batch.

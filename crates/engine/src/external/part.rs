@@ -9,7 +9,6 @@ use crate::parts::Part;
 use crate::process::kernel::KernelInput;
 use crate::program::Program;
 use crate::superstep::accumulators::Accumulators;
-use crate::superstep::exchange::Exchange;
 
 /// The work of one worker on one part. Its accumulators wait between segments.
 pub struct ExternalPart<'s, 'g, P: Program> {

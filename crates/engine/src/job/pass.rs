@@ -46,6 +46,7 @@ pub fn visit_edges<V: EdgeVisitor>(
     visitor_size: u64,
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
+    options.refuse_ranks("a pass over the edges that shares a table of all vertices")?;
     graph.short_vertex_count()?;
     options.with_scheduler(graph, |scheduler| {
         let has_weights = V::Weight::IS_WEIGHTED && graph.is_weighted();

@@ -1,5 +1,6 @@
 //! A vertex program as a job: each iteration runs the process that is predicted to be the quickest.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,8 @@ use super::program_rows::{Admission, ProgramRows, admit};
 use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::iteration_times::log_iteration;
-use crate::options::{Executor, RunOptions};
-use crate::parts::Part;
+use crate::options::{Arrays, Executor, RunOptions};
+use crate::parts::{Part, Parts};
 use crate::process::choice::{Choice, choose};
 use crate::process::cost::CostModel;
 use crate::process::pull::Pull;
@@ -24,6 +25,7 @@ use crate::process::seek::Seek;
 use crate::process::{Process, Progressed};
 use crate::process_kind::ProcessKind;
 use crate::program::{Message, Program};
+use crate::ranks::Ranks;
 use crate::scheduler::Scheduler;
 use crate::start::Start;
 use crate::states::States;
@@ -76,18 +78,46 @@ pub fn run_anywhere<P: Program>(
     options: &RunOptions<'_>,
 ) -> Result<Outcome<P, States<P::State>>> {
     let start: Start<P> = start.into();
+    let options = &on_ranks(graph, &start.program, options)?;
     options.with_scheduler(graph, |scheduler| {
         let admission = admit(scheduler, graph, &start.program, options)?;
         let Admission { admitted, rows, degrees, plan } = admission;
+        let meet = |comm| Ranks::meet(comm, graph, &options.cancel);
+        let ranks = options.ranks.map(meet).transpose()?;
         if let Some(plan) = plan {
             let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
             scheduler.work_off(&mut job, &admitted, &options.cancel)?;
             return job.into_outcome();
         }
-        let mut job = ProgramJob::new(scheduler, graph, (start, degrees), &rows, options);
+        let start = (start, ranks, degrees);
+        let mut job = ProgramJob::new(scheduler, graph, start, &rows, options);
         scheduler.work_off(&mut job, &admitted, &options.cancel)?;
         job.into_outcome()
     })
+}
+
+/// Returns the options of a run that may have other ranks: there, a program scans, with its arrays
+/// in memory.
+///
+/// # Errors
+/// [`Error::NotOnRanks`](tegula_store::Error::NotOnRanks) if the program cannot scan, or keeps
+/// checkpoints.
+fn on_ranks<'r, P: Program>(
+    graph: &Graph,
+    program: &P,
+    options: &RunOptions<'r>,
+) -> Result<RunOptions<'r>> {
+    if options.ranks.is_none() {
+        return Ok(options.clone());
+    }
+    if !program.directions().can_scan(graph) {
+        options.refuse_ranks("a program that follows edges against their direction")?;
+    }
+    if options.checkpoints.is_some() {
+        options.refuse_ranks("a run that keeps checkpoints")?;
+    }
+    let (executor, arrays) = (Executor::Scan, Arrays::InMemory);
+    Ok(RunOptions { executor, arrays, rows: None, reverse: None, ..options.clone() })
 }
 
 /// A program while it runs.
@@ -95,6 +125,8 @@ struct ProgramJob<'r, P: Program> {
     graph: &'r Graph,
     options: &'r RunOptions<'r>,
     stage: Stage<P, Superstep<'r, P>>,
+    /// The other ranks, until the program runs.
+    ranks: Option<Ranks<'r>>,
     /// Empty if the program does not need degrees.
     degrees: Arc<Vec<u32>>,
     rows: &'r ProgramRows<'r>,
@@ -122,7 +154,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     fn new(
         scheduler: &'r Scheduler<'r>,
         graph: &'r Graph,
-        (start, degrees): (Start<P>, Arc<Vec<u32>>),
+        (start, ranks, degrees): (Start<P>, Option<Ranks<'r>>, Arc<Vec<u32>>),
         rows: &'r ProgramRows<'r>,
         options: &'r RunOptions<'r>,
     ) -> ProgramJob<'r, P> {
@@ -146,6 +178,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             graph,
             options,
             stage: Stage::New(start),
+            ranks,
             degrees,
             rows,
             kinds: processes.iter().map(|process| process.kind()).collect(),
@@ -190,10 +223,11 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
         self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
-        let step = self.stage.into_ended()?;
+        let mut step = self.stage.into_ended()?;
         let mut statistics = self.statistics;
         let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
         statistics.bytes_read += degrees + self.rows.bytes_read();
+        step.complete(&mut statistics)?;
         let (states, program) = step.into_result();
         Ok(Outcome { states: States::from(states), program, statistics })
     }
@@ -205,7 +239,9 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
             self.options.progress.begin("iterating", None, Unit::Iterations);
             let instructions = self.options.tuning.instructions;
             let degrees = Arc::clone(&self.degrees);
-            let mut step = Superstep::new(self.graph, start, degrees, instructions, context)?;
+            let ranks = self.ranks.take();
+            let mut step =
+                Superstep::new(self.graph, start, ranks, degrees, instructions, context)?;
             self.checkpoints = CheckpointWriter::open(self.options, &mut step, context.threads())?;
             self.statistics.begin_at(step.execution.iterations_begun());
             Ok(step)
@@ -227,7 +263,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
             if let Some(checkpoints) = &mut self.checkpoints {
                 checkpoints.keep_if_due(step, iteration, context)?;
             }
-            let active = step.frontier.count();
+            let active = step.active_count();
             let choice = choose(&self.kinds, |index| self.processes[index].predict(step));
             let process = &mut self.processes[choice.index];
             let progressed = process.run(step, &choice.prediction, context)?;
@@ -244,6 +280,16 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 }
             }
         }
+    }
+
+    /// Returns those of the batches of this rank.
+    fn parts(&self, parts: &Parts) -> Range<usize> {
+        let own = self.stage.running().map_or(0..0, |step| step.exchange.own_vertices());
+        let is_before = |vertex: usize| {
+            move |part: &Part| (self.graph.batches()[part.batch].target_first as usize) < vertex
+        };
+        let first = |vertex| parts.parts.partition_point(is_before(vertex));
+        first(own.start)..first(own.end)
     }
 
     fn needs(&self, tile: &TileEntry) -> bool {

@@ -73,6 +73,7 @@ fn run_in<T: Send, E: From<Error> + Send>(
     options: &RunOptions<'_>,
     work: impl FnOnce(&RowsJob<'_>) -> Result<T, E> + Send,
 ) -> Result<T, E> {
+    options.refuse_ranks("an algorithm that follows rows").map_err(E::from)?;
     let mut answer = None;
     options.with_scheduler(graph, |scheduler| {
         let RowsWanted { directions, has_weights } = wanted;

@@ -10,7 +10,7 @@
 //! The copies go by way of the sums of an iteration: each batch of targets has its own, and the
 //! engine merges them in the order of the vertices.
 //!
-//! The thread that joins makes the sums of the first states. The engine adds these up by window, and
+//! The thread that joins makes the sums of the first states. The engine adds these up by unit, and
 //! those of later states by batch, so an iteration could not give them the rounding of a single run.
 
 use std::collections::VecDeque;
@@ -21,7 +21,6 @@ use std::sync::{Arc, Mutex};
 use tegula_machine::memory::huge;
 use tegula_machine::threads::{Cancel, Unit, get_mut, lock};
 use tegula_store::graph::Graph;
-use tegula_store::tiles::WINDOW_SIZE;
 use tegula_store::{Result, VertexId};
 
 use super::{LaneAggregate, LaneSum, Lanes};
@@ -30,6 +29,7 @@ use crate::options::RunOptions;
 use crate::program::{Activity, Aggregate, ApplyTo, Next, Program};
 use crate::states::States;
 use crate::statistics::RunStatistics;
+use crate::superstep::init::units_from;
 use crate::traverse::Directions;
 
 /// The entrance to a run of lanes, for programs that join it while it goes on. Several threads may
@@ -214,14 +214,12 @@ fn first_sums<P: Program>(
     cancel: &Cancel,
 ) -> Result<LaneSum<P::Aggregate>> {
     let degrees = if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None };
-    let count = graph.vertex_count() as usize;
     let mut all = LaneSum::<P::Aggregate>::default();
-    for first in (0..count).step_by(WINDOW_SIZE) {
+    for unit in units_from(graph, 0) {
         cancel.check()?;
-        let window = first..count.min(first + WINDOW_SIZE);
-        let degrees = degrees.as_ref().map(|degrees| degrees.read(window.clone())).transpose()?;
+        let degrees = degrees.as_ref().map(|degrees| degrees.read(unit.clone())).transpose()?;
         let mut sums = P::Aggregate::default();
-        for (local, vertex) in window.enumerate() {
+        for (local, vertex) in unit.enumerate() {
             let degree = degrees.as_ref().map_or(0, |degrees| degrees[local]);
             let (_, activity) = program.init(VertexId(vertex as u64), degree, &mut sums);
             all.has_active |= activity == Activity::Active;

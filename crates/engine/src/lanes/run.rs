@@ -30,6 +30,7 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
     programs: Vec<P>,
     options: &RunOptions<'_>,
 ) -> Result<Vec<Outcome<P, States<P::State>>>> {
+    options.refuse_ranks("a fused run")?;
     let options = &RunOptions { checkpoints: None, ..options.clone() };
     let lanes = Lanes::<P, K>::new(programs);
     let Outcome { states, program, statistics } = run_anywhere(graph, lanes, options)?;
@@ -66,6 +67,7 @@ pub fn run_open_lanes<P: Program + Clone, const K: usize>(
     end: impl Fn(usize, LaneOutcome<P>) + Send + Sync + 'static,
 ) -> Result<()> {
     let _closing = Closing(open);
+    options.refuse_ranks("a fused run")?;
     let options = &RunOptions { checkpoints: None, ..options.clone() };
     let lanes = Lanes::<P, K>::new(programs).open(open, &(Arc::new(end) as _));
     let Outcome { states, program, statistics } = run_anywhere(graph, lanes, options)?;

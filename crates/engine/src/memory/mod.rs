@@ -7,6 +7,7 @@
 //! | `program` | what a vertex program needs, with its arrays in memory |
 //! | `arrays_on_disk`, `arrays_plan`, `sent_messages` | what it needs with its arrays on disk |
 //! | `checkpoints` | what it needs for its checkpoints |
+//! | `ranks` | what it needs to talk to other ranks |
 //! | `rows` | what a run along rows needs |
 //! | `held` | what it holds beside them, and shares with other jobs |
 //!
@@ -20,6 +21,7 @@ mod estimate;
 mod held;
 mod overhead;
 mod program;
+mod ranks;
 mod rows;
 mod sent_messages;
 
@@ -34,5 +36,6 @@ pub use overhead::{
 pub use program::{
     arrays_size, estimate, estimate_anywhere, estimate_following, rows_size, seek_size,
 };
+pub use ranks::ranks_size;
 pub use rows::{estimate_rows, long_rows_of, long_rows_size, row_pieces_size};
 pub use sent_messages::{SOURCE_SIZE, blocks_of};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tegula_machine::disk::{Caching, Speed};
 use tegula_store::ShortId;
 use tegula_store::graph::Graph;
+use tegula_store::partition::Balance;
 use tegula_store::rows::RowReader;
 
 use crate::superstep::frontier::Frontier;
@@ -39,6 +40,9 @@ pub const PULL_EDGE_UNPACKED: f64 = 2e-9;
 pub const SCAN_EDGE: f64 = 2e-9;
 /// For a vertex whose message is generated or applied.
 pub const SCAN_VERTEX: f64 = 1e-9;
+
+/// How a graph is partitioned so that scans take all ranks the same time.
+pub const SCAN_BALANCE: Balance = Balance { edge: SCAN_EDGE, vertex: SCAN_VERTEX };
 
 /// Active vertices whose rows are sampled for a prediction.
 const SAMPLE: usize = 256;

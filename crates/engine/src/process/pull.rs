@@ -25,7 +25,6 @@ use super::cost::{
 use super::{Prediction, Process, ProcessKind, Progressed, ROWS_PER_BATCH};
 use crate::job::context::JobContext;
 use crate::program::{Activity, EdgeWeight, Message, Program, Reduction, Settling};
-use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, bit};
@@ -104,8 +103,9 @@ impl<P: Program> Process<P> for Pull<'_> {
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
         step.generate(context)?;
-        let edges = pull(step, &self.incoming, context)?;
+        let (edges, sums) = pull(step, &self.incoming, context)?;
         step.take_next_active();
+        step.agree(sums.into_iter())?;
         Ok(Progressed::Done { edges })
     }
 
@@ -114,13 +114,13 @@ impl<P: Program> Process<P> for Pull<'_> {
     }
 }
 
-/// Runs the iteration; returns the number of edges looked at.
+/// Runs the iteration; returns the number of edges looked at, and the sums of the windows.
 fn pull<P: Program>(
     step: &mut Superstep<'_, P>,
     incoming: &[&RowReader],
     context: &JobContext<'_>,
-) -> Result<u64> {
-    let Frontier::Bits(active) = &step.frontier else { return Ok(0) };
+) -> Result<(u64, Vec<P::Aggregate>)> {
+    let Frontier::Bits(active) = &step.frontier else { return Ok((0, Vec::new())) };
     let (program, degrees) = (&step.execution.program, &step.degrees[..]);
     let arrays = &mut step.arrays;
     let owned = arrays
@@ -160,11 +160,10 @@ fn pull<P: Program>(
     for mut window in owned.into_iter().filter_map(unlocked) {
         let newly_settled = std::slice::from_mut(&mut window.newly_settled);
         step.execution.settle(window.number, newly_settled);
-        sums.push((window.number, window.aggregate));
+        sums.push(window.aggregate);
         edges_seen += window.edges;
     }
-    step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
-    Ok(edges_seen)
+    Ok((edges_seen, sums))
 }
 
 /// A window of targets, which one worker owns.

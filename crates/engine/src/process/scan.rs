@@ -18,7 +18,6 @@ use crate::scheduler::Scheduler;
 use crate::superstep::accumulators::Accumulators;
 use crate::superstep::active_set::ActiveSet;
 use crate::superstep::batch_array::{BatchRanges, accumulator_range};
-use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{BatchWork, Superstep};
@@ -98,18 +97,17 @@ impl<P: Program> Process<P> for Scan<'_> {
 /// Ends the iteration after a scan: takes over sums, active vertices and settled targets.
 ///
 /// # Errors
-/// Another machine that cannot be reached.
+/// The failure of another rank.
 pub fn finish<P: Program>(step: &mut Superstep<'_, P>) -> Result<()> {
     let mut sums = Vec::new();
-    for (number, batch) in step.arrays.batches.iter_mut().enumerate() {
+    for batch in &mut step.arrays.batches {
         let batch = get_mut(batch);
-        sums.extend(batch.aggregate.take().map(|sum| (number, sum)));
+        sums.extend(batch.aggregate.take());
         let first_window = batch.ranges.targets.start >> WINDOW_LOG2;
         step.execution.settle(first_window, &mut batch.newly_settled);
     }
-    step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
     step.take_next_active();
-    Ok(())
+    step.agree(sums.into_iter())
 }
 
 /// The work of one worker on one part. Its accumulators cover the windows of the batch.

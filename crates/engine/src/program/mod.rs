@@ -167,6 +167,16 @@ pub trait Program: Send + Sync {
         Next::Continue
     }
 
+    /// Returns whether the program has met an edge or a vertex for which there is no answer. It then
+    /// [stops](Next::Stop) before the next iteration.
+    fn has_failed(&self) -> bool {
+        false
+    }
+
+    /// Tells the program that it [has failed](Program::has_failed) on another rank. From then on it
+    /// must behave as if it had failed here.
+    fn fail(&mut self) {}
+
     /// Ends an iteration, given the statistics of the run so far. Results must not depend on them.
     fn end_iteration(&mut self, _statistics: &RunStatistics) {}
 

@@ -63,6 +63,14 @@ pub trait Relaxation: Send + Sync {
         Next::Continue
     }
 
+    /// See [`Program::has_failed`].
+    fn has_failed(&self) -> bool {
+        false
+    }
+
+    /// See [`Program::fail`].
+    fn fail(&mut self) {}
+
     /// Returns what a message becomes on an edge. The identity must stay as it is, or become a
     /// message that changes no state.
     #[inline(always)]
@@ -108,6 +116,14 @@ impl<R: Relaxation> Program for R {
 
     fn begin_iteration(&mut self, iteration: u64, (): &()) -> Next {
         Relaxation::begin_iteration(self, iteration)
+    }
+
+    fn has_failed(&self) -> bool {
+        Relaxation::has_failed(self)
+    }
+
+    fn fail(&mut self) {
+        Relaxation::fail(self);
     }
 
     #[inline(always)]

@@ -87,6 +87,12 @@ impl ActiveSet {
         self.summarise();
     }
 
+    /// Changes the bits by a function that gets all words.
+    pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
+        change(&mut self.words);
+        self.summarise();
+    }
+
     fn summarise(&mut self) {
         self.chunks.fill(0);
         self.count = 0;

@@ -5,6 +5,7 @@ use tegula_store::tiles::{Origin, WINDOW_LOG2, WINDOW_SIZE};
 
 use super::active_set::ActiveSet;
 use crate::program::{Next, Program};
+use crate::ranks::Standing;
 
 /// A program and its state between two iterations, apart from the arrays over all vertices.
 pub struct Execution<P: Program> {
@@ -13,6 +14,8 @@ pub struct Execution<P: Program> {
     pub aggregate: P::Aggregate,
     /// Vertices of each window that are not settled.
     pub open_targets: Vec<u32>,
+    /// What the other ranks have left to do.
+    pub others: Standing,
     iterations_begun: u64,
     is_over: bool,
 }
@@ -24,6 +27,7 @@ impl<P: Program> Execution<P> {
             program,
             aggregate: P::Aggregate::default(),
             open_targets: vec![0; vertex_count.div_ceil(WINDOW_SIZE)],
+            others: Standing::default(),
             iterations_begun: 0,
             is_over: false,
         }
@@ -48,15 +52,16 @@ impl<P: Program> Execution<P> {
         self.iterations_begun
     }
 
-    /// Begins an iteration with `active_count` active vertices and returns its number, from 0;
-    /// `None` if the program is over.
+    /// Begins an iteration with `active_count` active vertices on this rank and returns its number,
+    /// from 0; `None` if the program is over.
     pub fn begin_iteration(&mut self, active_count: u64) -> Option<u64> {
         if self.is_over {
             return None;
         }
         let iteration = self.iterations_begun;
         let next = self.program.begin_iteration(iteration, &self.aggregate);
-        self.is_over = active_count == 0 || next == Next::Stop || self.are_all_settled();
+        self.is_over =
+            active_count + self.others.active == 0 || next == Next::Stop || self.are_all_settled();
         if self.is_over {
             return None;
         }
@@ -66,7 +71,17 @@ impl<P: Program> Execution<P> {
 
     /// Returns whether no message can change anything any more.
     fn are_all_settled(&self) -> bool {
-        P::SETTLING.is_possible() && self.open_targets.iter().all(|&open| open == 0)
+        P::SETTLING.is_possible() && !self.has_open_targets() && !self.others.has_open_targets
+    }
+
+    fn has_open_targets(&self) -> bool {
+        self.open_targets.iter().any(|&open| open > 0)
+    }
+
+    /// Returns how far this rank is, with `active_count` active vertices.
+    pub fn standing(&self, active_count: u64) -> Standing {
+        let has_failed = self.program.has_failed();
+        Standing { active: active_count, has_open_targets: self.has_open_targets(), has_failed }
     }
 
     /// Returns whether a tile, whose ids count from `origin`, may hold an active source and a

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  generate     messages[v] = signal(v) for active v, the identity for all others
-//!  exchange     nothing on one machine: the array of messages is where it is needed
+//!  exchange     between ranks; on one machine the array of messages is where it is needed
 //!  process      along and reduce into accumulators that the worker owns
 //!  apply        by the worker that owns the targets
 //! ```
@@ -20,6 +20,7 @@ pub mod buckets;
 pub mod exchange;
 pub mod execution;
 pub mod frontier;
+pub mod init;
 pub mod ordered_merge;
 pub mod targets;
 
@@ -27,20 +28,21 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use tegula_machine::memory::huge;
-use tegula_machine::threads::{lock, unlocked};
 use tegula_store::graph::{Graph, TileEntry};
-use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2, WINDOW_SIZE};
+use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2};
 use tegula_store::{Result, ShortId, VertexId};
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
-use crate::program::{Accumulator, Activity, Message, Program, Reduction};
+use crate::program::{Accumulator, Message, Program, Reduction};
+use crate::ranks::Ranks;
 use crate::start::Start;
+use crate::statistics::RunStatistics;
 use accumulators::Accumulators;
 use active_set::ActiveSet;
 use batch_array::{BatchArray, BatchRanges};
 use buckets::Buckets;
-use exchange::{Exchange, Local};
+use exchange::Exchange;
 use execution::Execution;
 use frontier::Frontier;
 use ordered_merge::OrderedMerge;
@@ -59,7 +61,7 @@ pub struct Superstep<'g, P: Program> {
     pub frontier: Frontier,
     /// Active vertices whose turn has not come while rows are sought.
     pub buckets: Buckets,
-    pub exchange: Local<Message<P>>,
+    pub exchange: Exchange<'g, Message<P>>,
 }
 
 /// The arrays over all vertices, cut by batch. During a scan, each batch belongs to the worker that
@@ -115,13 +117,15 @@ pub struct BatchWork<P: Program> {
 
 impl<'g, P: Program> Superstep<'g, P> {
     /// Makes the arrays and initialises the states. `degrees` may be empty if the program does not
-    /// need them.
+    /// need them. With `ranks`, only the vertices of this rank have states.
     ///
     /// # Errors
-    /// Read errors of known states; cancellation; a panic of the program.
+    /// Read errors of known states; cancellation; a panic of the program; the failure of another
+    /// rank.
     pub fn new(
         graph: &'g Graph,
         start: Start<P>,
+        ranks: Option<Ranks<'g>>,
         degrees: Arc<Vec<u32>>,
         instructions: Instructions,
         context: &JobContext<'_>,
@@ -148,54 +152,24 @@ impl<'g, P: Program> Superstep<'g, P> {
             },
             frontier: Frontier::Bits(ActiveSet::new(count)),
             buckets: Buckets::default(),
-            exchange: Local::new(count, P::Reduction::IDENTITY),
+            exchange: Exchange::new(count, P::Reduction::IDENTITY, ranks),
         };
         step.init(context)?;
         Ok(step)
     }
 
-    /// Initialises the states, window by window.
-    fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
-        let Execution { program, open_targets, .. } = &mut self.execution;
-        let windows = open_targets.len();
-        let owned = self.arrays.states.all().chunks_mut(WINDOW_SIZE);
-        let owned = owned
-            .zip(self.arrays.next_active.all().chunks_mut(WINDOW_SIZE / 64))
-            .zip(chunks_or_none(self.arrays.settled.all(), WINDOW_SIZE / 64, windows))
-            .zip(open_targets);
-        let owned: Vec<_> = owned
-            .map(|(((states, active), settled), open)| {
-                let aggregate = P::Aggregate::default();
-                Mutex::new(NewWindow::<P> { states, active, settled, open, aggregate })
-            })
-            .collect();
-        let (program, degrees) = (&*program, &self.degrees[..]);
-        context.for_each(owned.len(), &|window| {
-            let mut owned = lock(&owned[window]);
-            let NewWindow { states, active, settled, open, aggregate } = &mut *owned;
-            for (word, states) in states.chunks_mut(64).enumerate() {
-                let first = (window << WINDOW_LOG2) + 64 * word;
-                let (mut active_here, mut settled_here) = (0, 0);
-                for (bit, place) in states.iter_mut().enumerate() {
-                    let vertex = VertexId((first + bit) as u64);
-                    let degree = if P::NEEDS_DEGREE { degrees[vertex.index()] } else { 0 };
-                    let (state, activity) = program.init_from(*place, vertex, degree, aggregate);
-                    settled_here |= u64::from(program.is_settled(&state)) << bit;
-                    active_here |= u64::from(activity == Activity::Active) << bit;
-                    *place = state;
-                }
-                active[word] = active_here;
-                **open += states.len() as u32 - settled_here.count_ones();
-                if P::SETTLING.is_possible() {
-                    settled[word] = settled_here;
-                }
-            }
-            Ok(())
-        })?;
-        // Sums are merged in the order of the windows, so they do not depend on the threads.
-        let sums = owned.into_iter().map(|owned| unlocked(owned).aggregate).enumerate();
-        self.execution.aggregate = self.exchange.agree(sums)?;
-        self.take_next_active();
+    /// Ends a run on ranks: completes the states and the statistics with those of other ranks. On
+    /// one machine, both are complete.
+    ///
+    /// # Errors
+    /// Cancellation; the failure of another rank.
+    pub fn complete(&mut self, statistics: &mut RunStatistics) -> Result<()> {
+        let Some(ranks) = self.exchange.ranks() else { return Ok(()) };
+        ranks.complete(self.arrays.states.all())?;
+        let all = ranks.statistics(statistics.edges_processed, statistics.bytes_read)?;
+        statistics.edges_processed = all.iter().map(|rank| rank.edges_processed).sum();
+        statistics.bytes_read = all.iter().map(|rank| rank.bytes_read).sum();
+        statistics.ranks = all;
         Ok(())
     }
 
@@ -214,23 +188,44 @@ impl<'g, P: Program> Superstep<'g, P> {
         self.execution.begin_iteration(self.frontier.count())
     }
 
+    /// Ends an iteration, after the vertices for the next one are known: takes the total of the
+    /// sums, which come by ascending batch, over all ranks.
+    ///
+    /// # Errors
+    /// The failure of another rank.
+    pub fn agree(&mut self, sums: impl Iterator<Item = P::Aggregate>) -> Result<()> {
+        let own = self.execution.standing(self.frontier.count());
+        let (aggregate, others) = self.exchange.agree(sums, own)?;
+        (self.execution.aggregate, self.execution.others) = (aggregate, others);
+        if others.has_failed {
+            self.execution.program.fail();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of active vertices on all ranks.
+    pub fn active_count(&self) -> u64 {
+        self.frontier.count() + self.execution.others.active
+    }
+
     /// Returns whether a tile may hold an active source and a target that is not settled.
     pub fn needs(&self, tile: &TileEntry) -> bool {
         let Frontier::Bits(active) = &self.frontier else { return true };
         self.execution.needs(tile, self.graph.origin_of(tile), active)
     }
 
-    /// Generates the messages of the active vertices, which it turns into bits first.
+    /// Generates the messages of the active vertices, which it turns into bits first. With ranks,
+    /// the sources of other ranks that have sent messages are among the active ones from then on.
     ///
     /// # Errors
-    /// Cancellation; a panic of the program.
+    /// Cancellation; a panic of the program; the failure of another rank.
     pub fn generate(&mut self, context: &JobContext<'_>) -> Result<()> {
         self.know_by_bits();
         self.execution.aggregate = P::Aggregate::default();
-        let Frontier::Bits(active) = &self.frontier else { return Ok(()) };
+        let Frontier::Bits(active) = &mut self.frontier else { return Ok(()) };
         let (program, degrees) = (&self.execution.program, &self.degrees[..]);
         let states = &*self.arrays.states.all();
-        self.exchange.publish(active.words(), context, &|first, active, messages| {
+        self.exchange.publish(active, context, &|first, active, messages| {
             let states = &states[first..first + messages.len()];
             for (bit, (message, state)) in messages.iter_mut().zip(states).enumerate() {
                 if active >> bit & 1 == 1 {
@@ -245,7 +240,7 @@ impl<'g, P: Program> Superstep<'g, P> {
 
     /// Returns what senders read of the vertices while messages go along rows, and the receiver of
     /// these messages.
-    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut impl Exchange<Message<P>>) {
+    pub fn vertices_and_exchange(&mut self) -> (Vertices<'_, P>, &mut Exchange<'g, Message<P>>) {
         let vertices = Vertices {
             program: &self.execution.program,
             states: self.arrays.states.all(),
@@ -357,15 +352,6 @@ impl<P: Program> BatchWork<P> {
             newly_settled: [0; BATCH_WINDOWS],
         }
     }
-}
-
-/// The arrays of a window while it is initialised.
-struct NewWindow<'s, P: Program> {
-    states: &'s mut [P::State],
-    active: &'s mut [u64],
-    settled: &'s mut [u64],
-    open: &'s mut u32,
-    aggregate: P::Aggregate,
 }
 
 /// Yields `count` chunks of an array, all empty if the array is.

@@ -9,10 +9,11 @@ use tegula_machine::disk::{Directory, ends_as_block_file};
 
 use super::file_names;
 use super::manifest::Manifest;
+use super::partition::shard_name;
 use crate::rows::Direction;
 
 /// Why a folder must not be replaced, in words that follow its name. `None` if it is empty or holds
-/// only a graph, of any version and however damaged.
+/// only a graph, of any version and however damaged, or only the shards of one.
 pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<String>> {
     match parent.kind_of(name)? {
         Some(FileType::Directory) => {}
@@ -82,7 +83,21 @@ impl OwnFiles {
                 has_mark = ends_as_block_file(&folder.open_file(name, OFlags::NOFOLLOW)?)?;
             }
         }
+        let first = shard_name(0);
+        if !has_mark && folder.kind_of(first.as_ref())? == Some(FileType::Directory) {
+            has_mark = OwnFiles::of(&folder.open_folder(first.as_ref())?)?.has_mark;
+        }
         Ok(OwnFiles { listed: listed.unwrap_or_default(), has_mark })
+    }
+
+    /// Whether all entries of the folder belong to a graph.
+    fn holds_all(&self, folder: &Directory) -> io::Result<bool> {
+        for name in folder.names()? {
+            if !self.holds(folder, &name)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether an entry of the folder belongs to a graph.
@@ -94,19 +109,26 @@ impl OwnFiles {
                     || is_hidden_name(name, file_names::MANIFEST.as_ref())
             }
             Some(FileType::Directory) if is_of_rows(name) => {
-                let rows = OwnFiles { listed: Vec::new(), has_mark: false };
-                let folder = folder.open_folder(name)?;
-                let mut holds_all = true;
-                for name in folder.names()? {
-                    holds_all &= rows.holds(&folder, &name)?;
-                }
-                holds_all
+                OwnFiles { listed: Vec::new(), has_mark: false }
+                    .holds_all(&folder.open_folder(name)?)?
+            }
+            Some(FileType::Directory) if is_shard_name(name) => {
+                let shard = folder.open_folder(name)?;
+                OwnFiles::of(&shard)?.holds_all(&shard)?
             }
             Some(_) => false,
             // It was removed meanwhile.
             None => true,
         })
     }
+}
+
+/// Whether this is the name of a rank's directory.
+fn is_shard_name(name: &OsStr) -> bool {
+    let number = name
+        .to_str()
+        .and_then(|name| name.strip_prefix("rank-")?.strip_suffix(".tegula")?.parse().ok());
+    number.is_some_and(|rank: usize| name == shard_name(rank).as_str())
 }
 
 /// Whether this is the hidden name of a folder for rows that are being built, or were when their

@@ -8,7 +8,12 @@ use crate::packed::{Array, CHUNK, Unordered};
 use crate::rows::Direction;
 use crate::{Error, Result};
 
-/// The out-degrees of a graph, on disk.
+/// Files of the out- and in-degrees that a directory's own edges give.
+const OWN: [&str; 2] = [file_names::OUT_DEGREES, file_names::IN_DEGREES];
+/// The same of the graph of which the directory holds a shard.
+const WHOLE: [&str; 2] = [file_names::WHOLE_OUT_DEGREES, file_names::WHOLE_IN_DEGREES];
+
+/// Degrees of a graph, on disk.
 pub struct DegreeReader(Array<Unordered>);
 
 impl DegreeReader {
@@ -48,11 +53,44 @@ impl Graph {
     /// The file with the degrees of a direction. In-degrees that equal the out-degrees may have no
     /// file.
     fn degrees_name(&self, direction: Direction) -> &'static str {
-        let has_own = self.manifest().file(file_names::IN_DEGREES).is_some();
+        self.degrees_name_in(if self.is_for_ranks() { WHOLE } else { OWN }, direction)
+    }
+
+    fn degrees_name_in(
+        &self,
+        [out, into]: [&'static str; 2],
+        direction: Direction,
+    ) -> &'static str {
         match direction {
-            Direction::Reverse if has_own => file_names::IN_DEGREES,
-            Direction::Forward | Direction::Reverse => file_names::OUT_DEGREES,
+            Direction::Reverse if self.manifest().file(into).is_some() => into,
+            Direction::Forward | Direction::Reverse => out,
         }
+    }
+
+    /// Opens the degrees that the whole graph has, if this is a shard of it.
+    pub(crate) fn whole_degrees(&self, direction: Direction) -> Result<DegreeReader> {
+        let name = match self.partition() {
+            Some(_) => self.degrees_name_in(WHOLE, direction),
+            None => self.degrees_name(direction),
+        };
+        Ok(DegreeReader(self.array(name)?))
+    }
+
+    /// Visits the out-degrees that the edges of this directory have: in a shard, only those
+    /// into its targets. A range without such edges may be skipped.
+    pub fn for_each_own_degrees(
+        &self,
+        mut visit: impl FnMut(u64, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let out = self.array::<Unordered>(file_names::OUT_DEGREES)?;
+        let vertex_count = self.vertex_count() as usize;
+        for first in (0..vertex_count).step_by(CHUNK) {
+            if !out.is_empty_at(first) {
+                let vertices = first..(first + CHUNK).min(vertex_count);
+                visit(first as u64, &out.read(vertices)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// Visits out- and in-degrees, up to 65,536 vertices at a time: `visit` gets the first vertex

@@ -35,14 +35,21 @@ pub const OUT_DEGREES: &str = "degrees.out";
 /// An array of the in-degree of each dense id. It may be absent if in-degrees equal out-degrees.
 pub const IN_DEGREES: &str = "degrees.in";
 
+/// As [`OUT_DEGREES`], of the graph of which this one is a shard.
+pub const WHOLE_OUT_DEGREES: &str = "whole.degrees.out";
+/// As [`IN_DEGREES`], of the graph of which this one is a shard.
+pub const WHOLE_IN_DEGREES: &str = "whole.degrees.in";
+
 /// Files whose presence does not follow from the manifest's other fields: the order is absent where
 /// id positions are dense ids, and in-degrees may be where they equal out-degrees.
 pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];
 /// All block files that a graph may have.
-pub(crate) const BLOCK_FILES: [&str; 13] = [
+pub(crate) const BLOCK_FILES: [&str; 15] = [
     TILE_TABLE,
     OUT_DEGREES,
     IN_DEGREES,
+    WHOLE_OUT_DEGREES,
+    WHOLE_IN_DEGREES,
     IDS,
     STRINGS,
     STRING_ENDS,

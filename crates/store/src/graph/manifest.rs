@@ -12,6 +12,7 @@ use tegula_machine::disk::{Directory, Temporary, crc32c, durable};
 
 use super::directory::open_directory;
 use super::file_names;
+use super::partition::Partition;
 use crate::rows::{Direction, RowEncoding, RowFiles};
 use crate::tiles::Grid;
 use crate::{Error, Result};
@@ -19,8 +20,11 @@ use crate::{Error, Result};
 /// The format version of a graph whose rows are all in one piece.
 pub const FORMAT_VERSION: u32 = 8;
 
-/// The latest format version, of a graph with rows in several pieces. Readers accept both.
+/// The format version if rows are in several pieces.
 const FORMAT_VERSION_OF_PIECES: u32 = 9;
+
+/// The latest format version, of a shard. Readers accept all three.
+pub const FORMAT_VERSION_OF_PARTITIONS: u32 = 10;
 
 /// Hexadecimal digits of the manifest's checksum.
 const CHECKSUM_DIGITS: usize = 8;
@@ -110,6 +114,9 @@ pub struct Manifest {
     /// The rows by target, if there are any. Always absent in an undirected graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverse: Option<RowLayout>,
+    /// The graph of which this one is a shard, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
     /// Every file except the manifest.
     pub files: Vec<FileEntry>,
 }
@@ -136,6 +143,7 @@ impl Manifest {
         names.extend((!self.undirected).then_some(IN_DEGREES));
         names.extend(self.weighted.then_some(WEIGHTS));
         names.extend(self.lists_sources().then_some(SOURCES));
+        names.extend(self.partition.iter().flat_map(Partition::file_names));
         match self.ids {
             IdType::Range => {}
             IdType::Integer => names.push(IDS),
@@ -147,6 +155,17 @@ impl Manifest {
             names.extend(self.weighted.then_some(weights));
         }
         names
+    }
+
+    /// Whether it names the files of such a graph, and no others. A name with a path could lead out
+    /// of the directory.
+    pub(super) fn has_known_files(&self) -> bool {
+        let known = self.file_names();
+        let is_known = |name| known.contains(&name) || file_names::OPTIONAL.contains(&name);
+        let versions = FORMAT_VERSION..=FORMAT_VERSION_OF_PIECES;
+        versions.contains(&self.format_version)
+            && known.iter().all(|name| self.file(name).is_some())
+            && self.files.iter().all(|file| is_known(file.name.as_str()))
     }
 
     /// Whether the graph [lists the sources](Grid::lists_sources) of each cell.
@@ -188,7 +207,7 @@ impl Manifest {
         files: Vec<FileEntry>,
     ) -> Manifest {
         if has_pieces {
-            self.format_version = FORMAT_VERSION_OF_PIECES;
+            self.format_version = self.format_version.max(FORMAT_VERSION_OF_PIECES);
         }
         match self.stored(direction) {
             Direction::Forward => self.rows = Some(layout),
@@ -249,7 +268,7 @@ impl Manifest {
             Fault::OtherVersion(found) => MachineError::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
-                supported: FORMAT_VERSION_OF_PIECES,
+                supported: FORMAT_VERSION_OF_PARTITIONS,
             }
             .into(),
         })
@@ -323,7 +342,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_PIECES).contains(&version.format_version) {
+    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_PARTITIONS).contains(&version.format_version) {
         return Err(Fault::OtherVersion(version.format_version));
     }
     let manifest: Manifest =
@@ -333,6 +352,9 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     }
     if !manifest.grid.is_sound() || !manifest.grid.can_cut(manifest.vertices) {
         return Err(damaged("the sizes of its segments or columns are invalid"));
+    }
+    if manifest.partition.as_ref().is_some_and(|partition| !partition.is_sound(&manifest)) {
+        return Err(damaged("its partition is invalid"));
     }
     Ok(manifest)
 }
@@ -362,6 +384,7 @@ mod tests {
             tiles: 1,
             rows: None,
             reverse: None,
+            partition: None,
             files: vec![FileEntry { name: file_names::TILES.into(), bytes: 9, checksum: Some(7) }],
         }
     }
@@ -406,7 +429,7 @@ mod tests {
 
     #[test]
     fn other_versions_are_told_apart_from_damage() {
-        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_PIECES + 1] {
+        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_PARTITIONS + 1] {
             let other = Manifest { format_version: version, ..manifest() };
             let found = parse(other.to_text().unwrap().as_bytes());
             assert!(matches!(found, Err(Fault::OtherVersion(found)) if found == version));

@@ -8,6 +8,7 @@ pub mod file_names;
 mod manifest;
 mod opened;
 mod order;
+mod partition;
 mod records;
 mod source_lists;
 mod table;
@@ -20,10 +21,12 @@ pub use cells::CellEntry;
 pub use degrees::DegreeReader;
 pub use directory::{directory_around, is_directory};
 pub use manifest::{
-    FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout, edge_count,
+    FORMAT_VERSION, FORMAT_VERSION_OF_PARTITIONS, FileEntry, IdType, Manifest, OrderChoice,
+    RowLayout, edge_count,
 };
 pub use opened::Graph;
 pub use order::VertexOrder;
+pub use partition::{Partition, shard_name};
 pub use source_lists::ListedSources;
 pub use table::TileEntry;
 pub(crate) use tile_pass::{PASS_READ_SIZE, PASS_READS_AHEAD};

@@ -14,6 +14,7 @@ use super::cells::CellEntry;
 use super::directory::open_directory;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
+use super::partition::Partition;
 use super::records::{
     BATCH_RECORD_SIZE, BatchRecord, CELL_RECORD_SIZE, CellRecord, TILE_RECORD_SIZE, TileRecord,
 };
@@ -39,6 +40,7 @@ pub struct Graph {
     sources: Option<FileHandle>,
     table: Table,
     id_positions: Arc<SharedIdPositions>,
+    is_for_ranks: bool,
 }
 
 impl Graph {
@@ -86,6 +88,7 @@ impl Graph {
             sources,
             table: Table::default(),
             id_positions: Arc::default(),
+            is_for_ranks: false,
         };
         graph.check_names()?;
         for file in &graph.manifest.files {
@@ -94,7 +97,51 @@ impl Graph {
             }
         }
         graph.table = graph.read_table()?;
+        graph.check_partition()?;
         Ok(graph)
+    }
+
+    /// Checks that cuts lie between batches, and that a shard has only edges into its own targets.
+    fn check_partition(&self) -> Result<()> {
+        let Some(partition) = self.partition() else { return Ok(()) };
+        let is_first = |cut: &u64| {
+            let first = self.batches().binary_search_by_key(cut, |batch| batch.target_first);
+            *cut == self.vertex_count() || first.is_ok()
+        };
+        let own = partition.vertices();
+        let is_own = |tile: &TileEntry| {
+            own.contains(&(self.origin_of(tile).target + u64::from(tile.summary.target_first)))
+        };
+        if partition.cuts.iter().all(is_first) && self.tiles().iter().all(is_own) {
+            return Ok(());
+        }
+        Err(damaged_manifest(&self.directory, "its partition does not fit its tiles".to_owned()))
+    }
+
+    /// Turns a shard into the view of the whole graph that a run on ranks needs: counts of
+    /// edges and degrees are those of the whole graph, tiles are those of the shard.
+    ///
+    /// # Errors
+    /// [`Error::NotAPartition`] where the directory holds a whole graph.
+    pub fn for_ranks(mut self) -> Result<Graph> {
+        let Some(partition) = &self.manifest.partition else {
+            return Err(Error::not_a_partition(self.directory(), "it holds a whole graph"));
+        };
+        let whole = &partition.whole;
+        (self.manifest.edges, self.manifest.undirected) = (whole.edges, whole.undirected);
+        (self.manifest.loops, self.manifest.duplicates) = (whole.loops, whole.duplicates);
+        self.is_for_ranks = true;
+        Ok(self)
+    }
+
+    /// Whether this is a shard, seen as the whole graph.
+    pub fn is_for_ranks(&self) -> bool {
+        self.is_for_ranks
+    }
+
+    /// The partition of which this directory holds a shard, if it does.
+    pub fn partition(&self) -> Option<&Partition> {
+        self.manifest.partition.as_ref()
     }
 
     /// Checks that the manifest names the files of such a graph, each once, and no others.

@@ -337,6 +337,7 @@ mod tests {
                 tiles: 3,
                 rows: None,
                 reverse: None,
+                partition: None,
                 files: Vec::new(),
             },
             sizes: FileSizes { tiles: 300, weights: if weighted { 120 } else { 0 }, sources: 14 },

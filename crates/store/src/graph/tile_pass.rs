@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use tegula_machine::threads::Cancel;
 
-use super::{Graph, TileEntry};
+use super::{CheckedTiles, Graph, TileEntry};
 use crate::Error;
 use crate::tiles::Tile;
 
@@ -24,7 +24,24 @@ impl Graph {
         cancel: &Cancel,
         mut visit: impl FnMut(usize, Tile<'_>, &[f32]) -> Result<ControlFlow<()>, E>,
     ) -> Result<(), E> {
-        let mut runs = self.runs_of_tiles(is_wanted).into_iter();
+        let all = 0..self.tiles().len();
+        self.for_each_checked(all, is_wanted, has_weights, cancel, |tiles, index| {
+            let (tile, weights) = tiles.get(self, index);
+            visit(index, tile, weights)
+        })
+    }
+
+    /// Does the same for a range of [`Graph::tiles`], but `visit` gets the tiles of a read and the
+    /// index of one of them.
+    pub(crate) fn for_each_checked<E: From<Error>>(
+        &self,
+        range: Range<usize>,
+        is_wanted: impl Fn(&TileEntry) -> bool,
+        has_weights: bool,
+        cancel: &Cancel,
+        mut visit: impl FnMut(&CheckedTiles, usize) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let mut runs = self.runs_of_tiles(range, is_wanted).into_iter();
         let mut on_their_way = VecDeque::new();
         loop {
             cancel.check().map_err(Error::from)?;
@@ -36,8 +53,7 @@ impl Graph {
             let Some(read) = on_their_way.pop_front() else { return Ok(()) };
             let tiles = read.wait()?;
             for index in tiles.range() {
-                let (tile, weights) = tiles.get(self, index);
-                if visit(index, tile, weights)?.is_break() {
+                if visit(&tiles, index)?.is_break() {
                     return Ok(());
                 }
             }
@@ -51,10 +67,15 @@ impl Graph {
     }
 
     /// Ranges of tiles that are read together.
-    fn runs_of_tiles(&self, is_wanted: impl Fn(&TileEntry) -> bool) -> Vec<Range<usize>> {
+    fn runs_of_tiles(
+        &self,
+        range: Range<usize>,
+        is_wanted: impl Fn(&TileEntry) -> bool,
+    ) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut size = 0;
-        for (index, tile) in self.tiles().iter().enumerate().filter(|(_, tile)| is_wanted(tile)) {
+        let tiles = range.clone().zip(&self.tiles()[range]);
+        for (index, tile) in tiles.filter(|(_, tile)| is_wanted(tile)) {
             size += size_with_weights(tile);
             match runs.last_mut() {
                 Some(run) if run.end == index && size <= PASS_READ_SIZE => run.end += 1,

@@ -112,7 +112,8 @@ impl CheckedTiles {
         Ok((tile, weights.map_err(|_| "its weights are not aligned".to_owned())?))
     }
 
-    fn bytes(&self, graph: &Graph, index: usize) -> &[u8] {
+    /// The bytes of a tile of the range.
+    pub(crate) fn bytes(&self, graph: &Graph, index: usize) -> &[u8] {
         let entries = graph.tiles();
         let start = (entries[index].offset - entries[self.range.start].offset) as usize;
         &self.tiles[start..start + entries[index].size as usize]

@@ -11,7 +11,7 @@ use zerocopy::IntoBytes;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, CellRecord, TileRecord};
-use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, WindowSources, is_listed};
+use crate::tiles::{Batch, Cell, EncodedTile, Grid, SourceSet, Tile, WindowSources, is_listed};
 use crate::{Error, Result};
 
 /// Writes the tiles and tables of one graph directory.
@@ -185,6 +185,30 @@ impl GraphWriter {
             writer.set.add(sources.expect("a graph that lists sources gets them with the tiles"));
         }
         Ok(())
+    }
+
+    /// Appends a copy of a tile from another graph with the same grid.
+    ///
+    /// # Errors
+    /// What is wrong with the tile, beside failed writes.
+    ///
+    /// # Panics
+    /// When there is no such batch.
+    pub(crate) fn append_copy(
+        &mut self,
+        cell: Cell,
+        batch: usize,
+        tile: &EncodedTile,
+        source_limit: u32,
+    ) -> Result<Result<(), String>> {
+        self.append_tile(cell, batch, tile)?;
+        let Some(writer) = &mut self.sources else { return Ok(Ok(())) };
+        let listed = Tile::parse(&tile.bytes).and_then(|view| {
+            view.for_each_edge(&tile.summary, source_limit, |_, source, _| {
+                writer.set.insert(source);
+            })
+        });
+        Ok(listed.map(drop))
     }
 
     fn append_tile(&mut self, cell: Cell, batch: usize, tile: &EncodedTile) -> Result<()> {

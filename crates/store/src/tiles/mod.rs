@@ -10,6 +10,7 @@ mod entry_coder;
 mod grid;
 mod instructions;
 mod region;
+mod repeats;
 mod source_list;
 mod strip;
 mod strip_edges;
@@ -28,6 +29,7 @@ pub use grid::{Cell, Grid, Origin, SLICE_LOG2, WINDOW_LOG2, WINDOW_SIZE};
 #[cfg(target_arch = "x86_64")]
 pub use instructions::{Avx2, Avx512};
 pub use instructions::{InstructionSet, Portable};
+pub(crate) use repeats::Repeats;
 pub use source_list::WindowSources;
 pub(crate) use source_list::{LISTED_AT_ONCE, SourceSet, add_listed, is_listed, words_of};
 pub use strip::{ENCODINGS, Encoding};

@@ -318,8 +318,12 @@ impl Algorithm for WccOptions {
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        self.check_input(graph)?;
-        match (self.method, self.max_iterations) {
+        // Ranks cannot share a union-find. Labels that are propagated give the same answer.
+        let is_shared = options.ranks.is_some() && self.method == Method::UnionFind;
+        let method = if is_shared { Method::Propagation } else { self.method };
+        let own = WccOptions { method, ..*self };
+        own.check_input(graph)?;
+        match (own.method, self.max_iterations) {
             (Method::Propagation, Some(most)) => match graph.has_short_ids() {
                 true => within_hops::run::<u32>(graph, most, options),
                 false => within_hops::run::<u64>(graph, most, options),
@@ -327,7 +331,7 @@ impl Algorithm for WccOptions {
             (Method::Propagation, None) if !graph.has_short_ids() => {
                 named(graph, propagate::<u64>(graph, options)?, options)
             }
-            _ => named(graph, run_short(graph, self.method, options)?, options),
+            _ => named(graph, run_short(graph, own.method, options)?, options),
         }
     }
 }

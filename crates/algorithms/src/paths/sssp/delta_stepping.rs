@@ -24,13 +24,16 @@ pub(super) fn run<P: Program + From<Search>>(
     has_negative: impl Fn(P) -> AtomicBool,
     options: &RunOptions<'_>,
 ) -> Result<Distances<States<P::State>>> {
+    // Ranks scan, so they have no buckets.
+    let has_buckets = options.ranks.is_none();
+    let config = SsspConfig { delta: if has_buckets { config.delta } else { Some(1.0) }, ..config };
     let (search, delta) = search_of(graph, sources, config, options)?;
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
     if has_negative(outcome.program).into_inner() {
         return Err(negative_weight(graph, PATHS));
     }
     let (distances, statistics) = (outcome.states, outcome.statistics);
-    Ok(Distances { distances, delta: Some(delta), statistics })
+    Ok(Distances { distances, delta: has_buckets.then_some(delta), statistics })
 }
 
 /// A search to run, and the width of its buckets.
@@ -128,6 +131,16 @@ impl Search {
             self.has_negative.store(true, Ordering::Relaxed);
         }
         f64::INFINITY
+    }
+
+    /// Whether it has met a negative weight.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_negative.load(Ordering::Relaxed)
+    }
+
+    /// Notes a negative weight that was met elsewhere.
+    pub(super) fn fail(&mut self) {
+        *self.has_negative.get_mut() = true;
     }
 
     #[inline(always)]
@@ -237,7 +250,15 @@ impl Relaxation for Sssp {
 
     fn begin_iteration(&mut self, _iteration: u64) -> Next {
         // A cycle of negative weight would never end.
-        if *self.0.has_negative.get_mut() { Next::Stop } else { Next::Continue }
+        if self.0.has_failed() { Next::Stop } else { Next::Continue }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.0.has_failed()
+    }
+
+    fn fail(&mut self) {
+        self.0.fail();
     }
 
     #[inline(always)]

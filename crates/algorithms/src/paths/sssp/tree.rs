@@ -123,7 +123,15 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
 
     fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
         // A cycle of negative weight would never end.
-        if *self.search.has_negative.get_mut() { Next::Stop } else { Next::Continue }
+        if self.search.has_failed() { Next::Stop } else { Next::Continue }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.search.has_failed()
+    }
+
+    fn fail(&mut self) {
+        self.search.fail();
     }
 
     #[inline(always)]

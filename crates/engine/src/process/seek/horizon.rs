@@ -24,7 +24,6 @@ use super::send::{Reach, holds_back};
 use crate::job::context::JobContext;
 use crate::program::{EdgeWeight, Program, Reduction};
 use crate::superstep::Superstep;
-use crate::superstep::exchange::Exchange;
 
 /// Least share of edges in lists sorted by weight for which a horizon pays.
 const SHARE_BY_WEIGHT_MIN: f64 = 0.5;

@@ -18,7 +18,6 @@ use super::send::{Queue, Reach, Sending, Sink};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::superstep::Superstep;
-use crate::superstep::exchange::Exchange;
 
 /// Reached targets that one worker keeps before it passes them to the owner of their partition.
 const REACHED_KEPT: usize = 1 << 14;

@@ -34,7 +34,6 @@ use super::{Prediction, Process, ProcessKind, Progressed};
 use crate::job::context::JobContext;
 use crate::program::{Activity, Message, Program, Reduction};
 use crate::superstep::buckets::Buckets;
-use crate::superstep::exchange::Exchange;
 use crate::superstep::frontier::Frontier;
 use crate::superstep::targets::Targets;
 use crate::superstep::{Superstep, chunks_or_none};
@@ -425,15 +424,14 @@ impl<P: Program> Seek<'_, P> {
         let mut sums = Vec::new();
         for reached in owned.into_iter().map(unlocked) {
             let first_window = reached.first >> WINDOW_LOG2;
-            sums.push((first_window, reached.aggregate));
+            sums.push(reached.aggregate);
             lists.push(reached.reached);
             step.execution.settle(first_window, reached.newly_settled);
         }
         let list = join(lists, context)?;
-        step.execution.aggregate = step.exchange.agree(sums.into_iter())?;
         let states = &*step.arrays.states.all();
         step.frontier = Frontier::List(step.buckets.put_off(list, &step.execution.program, states));
-        Ok(())
+        step.agree(sums.into_iter())
     }
 }
 

@@ -99,7 +99,8 @@ fn search(
     let mut seek = Seek::<Shortest>::new(vec![&rows], VERTICES as usize, costs);
     let program = Shortest { buckets_per_unit };
     let (degrees, instructions) = (Arc::default(), Instructions::detect());
-    let mut step = Superstep::new(graph, program.into(), degrees, instructions, &context).unwrap();
+    let mut step =
+        Superstep::new(graph, program.into(), None, degrees, instructions, &context).unwrap();
     let mut had_horizon = false;
     while let Some(iteration) = step.begin_iteration() {
         if iteration + 1 == interrupted {

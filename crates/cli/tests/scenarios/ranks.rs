@@ -1,0 +1,191 @@
+//! Partitioned graphs: cut, put together again, and run on ranks that are threads.
+
+use std::fs;
+
+use tegula_testkit::edit_manifest;
+
+use crate::shop::{Shop, assert_shape};
+
+/// A skewed graph with weights, in several batches, in a shop with its shards.
+fn shop_with(ranks: usize, options: &str) -> Shop {
+    let shop = Shop::new();
+    shop.tegula("generate rmat --scale 20 --edge-factor 1 --weighted -o g.wel").done();
+    let mut edges = shop.read("g.wel");
+    edges.extend_from_slice(b"1 2 0.5\n");
+    shop.write("g.wel", edges);
+    shop.tegula(&format!("import g.wel -o g.tegula --weighted -q {options}")).done();
+    shop.tegula(&format!("partition g.tegula --ranks {ranks} -o cut -q")).done();
+    shop
+}
+
+#[test]
+fn a_partitioned_graph_comes_back_byte_for_byte() {
+    for options in ["--order given", "--undirected", "--layouts tiles,rows,reverse"] {
+        let shop = shop_with(3, options);
+        for rank in 0..3 {
+            shop.tegula(&format!("verify cut/rank-{rank}.tegula")).done();
+        }
+        shop.tegula("gather cut -o back.tegula").done();
+        assert!(shop.files("back.tegula") == shop.files("g.tegula"), "{options}");
+        shop.tegula("partition cut --ranks 2 -o again --balance edges").done();
+        shop.tegula("gather again -o back.tegula --force").done();
+        assert!(shop.files("back.tegula") == shop.files("g.tegula"), "{options}");
+    }
+}
+
+#[test]
+fn a_shard_of_a_partition_is_known_and_its_edges_add_up() {
+    let shop = shop_with(2, "");
+    let whole = shop.tegula("info g.tegula --json").done().json();
+    let (mut vertices, mut edges) = (0, 0);
+    for rank in 0..2 {
+        let shard = shop.tegula(&format!("info cut/rank-{rank}.tegula --json")).done().json();
+        assert_eq!(shard["format_version"], 10);
+        assert_eq!((&shard["shard"]["rank"], &shard["shard"]["ranks"]), (&rank.into(), &2.into()));
+        assert_eq!(shard["shard"]["whole_edges"], whole["edges"]);
+        vertices += shard["shard"]["vertices"].as_u64().unwrap();
+        edges += shard["edges"].as_u64().unwrap();
+    }
+    assert_eq!(
+        (Some(vertices), Some(edges)),
+        (whole["vertices"].as_u64(), whole["edges"].as_u64())
+    );
+    let text = shop.tegula("info cut/rank-1.tegula").done().out;
+    assert!(text.contains("rank 1 of 2, which has"), "{text}");
+}
+
+#[test]
+fn ranks_write_the_table_of_one_machine() {
+    let shop = shop_with(3, "--undirected");
+    for algorithm in [
+        "pagerank --iterations 5",
+        "bfs --source 1 --parents",
+        "sssp --source 1",
+        "wcc",
+        "spmv --iterations 2",
+        "degree",
+    ] {
+        shop.tegula(&format!("run {algorithm} g.tegula -o one.csv --force -q")).done();
+        shop.tegula(&format!("run {algorithm} cut --ranks 3 -o ranks.csv --force -q")).done();
+        assert!(shop.read("one.csv") == shop.read("ranks.csv"), "{algorithm}");
+    }
+}
+
+#[test]
+fn a_run_tells_what_each_rank_has_done() {
+    let shop = shop_with(2, "");
+    let report = shop.tegula("run pagerank cut --ranks 2 --iterations 3 --json").done().json();
+    let ranks = report["ranks"].as_array().unwrap();
+    assert_eq!(ranks.len(), 2);
+    let sum = |name: &str| ranks.iter().map(|rank| rank[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(Some(sum("edges_processed")), report["edges_processed"].as_u64());
+    assert_eq!(sum("bytes_sent"), sum("bytes_received"));
+    assert!(sum("bytes_sent") > 0);
+    assert_shape(&ranks[0], &[("exchanging_seconds", "number"), ("agreeing_seconds", "number")]);
+    let alone = shop.tegula("run pagerank g.tegula --iterations 3 --json").done().json();
+    assert_eq!(alone["summary"], report["summary"]);
+    assert_eq!(alone["edges_processed"], report["edges_processed"]);
+    assert!(alone.get("ranks").is_none());
+}
+
+#[test]
+fn shards_may_lie_apart() {
+    let shop = shop_with(2, "");
+    fs::rename(shop.path("cut/rank-0.tegula"), shop.path("first")).unwrap();
+    fs::create_dir(shop.path("disk-1")).unwrap();
+    fs::rename(shop.path("cut/rank-1.tegula"), shop.path("disk-1/first")).unwrap();
+    fs::create_dir(shop.path("disk-0")).unwrap();
+    fs::rename(shop.path("first"), shop.path("disk-0/first")).unwrap();
+    let run = "run bfs cut --source 1 --ranks 2 --rank-directory";
+    shop.tegula(&format!("{run} disk-{{rank}}/first --json")).done();
+    shop.tegula(&format!("{run} disk-0/first")).failed(2, &["no place for the number", "{rank}"]);
+    shop.tegula(&format!("{run} disk-{{rank}}/last")).failed(3, &["disk-0/last", "does not exist"]);
+}
+
+#[test]
+fn a_run_that_does_not_fit_its_shards_is_refused_once_with_advice() {
+    let shop = shop_with(2, "");
+    let ranks = "run pagerank cut --ranks";
+    shop.tegula(&format!("{ranks} 3")).failed(2, &["cut into 2 shards, not 3", "2 ranks"]);
+    shop.tegula("run pagerank cut").failed(2, &["cut is cut into 2 shards", "--ranks 2"]);
+    let whole = shop.tegula("run pagerank g.tegula --ranks 2");
+    whole.failed(2, &["a graph of one machine", "tegula partition g.tegula --ranks 2"]);
+    shop.tegula("run scc cut --ranks 2").failed(1, &["does not run on ranks", "tegula gather"]);
+    shop.tegula("run wcc cut --ranks 2").failed(2, &["--undirected"]);
+    shop.tegula("run pagerank cut --ranks 2 --checkpoint kept").failed(1, &["keeps checkpoints"]);
+    shop.tegula("run pagerank cut --ranks 2 --memory 1MiB").failed(4, &["budget"]);
+    let rows = shop.tegula("run bfs cut --ranks 2 --source 1 --executor seek");
+    rows.failed(2, &["cannot follow rows"]);
+    shop.tegula("run pagerank cut --ranks 4097").failed(2, &["from 1 to 4096"]);
+    shop.tegula("run pagerank cut --rank-directory {rank}").failed(2, &["--ranks"]);
+    let missing = shop.tegula("run bfs cut --ranks 2 --source 999999999");
+    let missing = missing.failed(3, &["no vertex `999999999`"]);
+    assert_eq!(missing.err.matches("no vertex").count(), 1, "{}", missing.err);
+    shop.tegula("gather g.tegula -o x.tegula").failed(3, &["a whole graph already"]);
+    shop.tegula("partition cut --ranks 2 -o cut").failed(1, &["cut exists already", "--force"]);
+    assert!(!shop.names().iter().any(|name| name.starts_with("x.")), "{:?}", shop.names());
+}
+
+#[test]
+fn shards_of_different_graphs_are_refused() {
+    let shop = shop_with(2, "");
+    shop.tegula("generate rmat --scale 20 --edge-factor 1 --seed 9 --weighted -o h.wel").done();
+    shop.tegula("import h.wel -o h.tegula --weighted -q").done();
+    shop.tegula("partition h.tegula --ranks 2 -o other -q").done();
+    fs::rename(shop.path("cut/rank-1.tegula"), shop.path("kept")).unwrap();
+    fs::rename(shop.path("other/rank-1.tegula"), shop.path("cut/rank-1.tegula")).unwrap();
+    for command in ["gather cut -o x.tegula", "run pagerank cut --ranks 2"] {
+        shop.tegula(command).failed(3, &["rank-1.tegula", "another graph"]);
+    }
+    fs::remove_dir_all(shop.path("cut/rank-1.tegula")).unwrap();
+    fs::rename(shop.path("other/rank-0.tegula"), shop.path("cut/rank-1.tegula")).unwrap();
+    shop.tegula("run pagerank cut --ranks 2").failed(3, &["rank-1.tegula", "rank 0"]);
+}
+
+#[test]
+fn a_damaged_shard_ends_all_ranks() {
+    let shop = shop_with(2, "");
+    let tiles = shop.path("cut/rank-1.tegula/tiles.data");
+    let mut bytes = fs::read(&tiles).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&tiles, bytes).unwrap();
+    let failed = shop.tegula("run pagerank cut --ranks 2 --iterations 3");
+    let failed = failed.failed(3, &["rank-1.tegula", "tile"]);
+    assert!(!failed.err.contains("rank 1 failed"), "{}", failed.err);
+}
+
+#[test]
+fn a_manifest_with_a_partition_that_does_not_fit_is_refused() {
+    let shop = shop_with(2, "");
+    let whole = String::from_utf8(shop.read("g.tegula/manifest.json")).unwrap();
+    assert!(whole.contains("\"name\": \"vertices.ids\""));
+    let sound = shop.read("cut/rank-0.tegula/manifest.json");
+    let edits: [fn(&str) -> String; 6] = [
+        |body| body.replacen("\"rank\": 0,", "\"rank\": 2,", 1),
+        // A cut within a batch, one that is no multiple of 64, and cuts that do not ascend.
+        |body| body.replacen("262144,", "131072,", 1),
+        |body| body.replacen("262144,", "262145,", 1),
+        |body| body.replacen("262144,", "999999999,", 1),
+        // The whole graph has a file outside of its directory, or a format that is unknown.
+        |body| body.replacen("\"name\": \"vertices.ids\"", "\"name\": \"../vertices.ids\"", 1),
+        |body| {
+            body.replacen(
+                "\"whole\": {\n      \"format_version\": 8",
+                "\"whole\": {\n      \"format_version\": 7",
+                1,
+            )
+        },
+    ];
+    for (number, edit) in edits.into_iter().enumerate() {
+        fs::write(shop.path("cut/rank-0.tegula/manifest.json"), &sound).unwrap();
+        let before = String::from_utf8(sound.clone()).unwrap();
+        assert_ne!(edit(&before), before, "edit {number} changes something");
+        edit_manifest(&shop.path("cut/rank-0.tegula"), edit);
+        for command in ["info cut/rank-0.tegula", "gather cut -o x.tegula"] {
+            let said = shop.tegula(command);
+            assert_eq!(said.code, Some(3), "edit {number}, {command}: {} {}", said.out, said.err);
+        }
+    }
+    assert!(!shop.names().iter().any(|name| name.starts_with("x.")), "{:?}", shop.names());
+}

@@ -1,0 +1,98 @@
+//! What all ranks agree on between two iterations.
+
+use tegula_store::Result;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::failure::{of_comm, rank_failed};
+use super::{Ranks, tags};
+use crate::program::Aggregate;
+
+/// How far a program is between two iterations, on one rank or several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Active vertices.
+    pub active: u64,
+    /// Whether a vertex is not settled.
+    pub has_open_targets: bool,
+    /// Whether the program [has failed](crate::program::Program::has_failed).
+    pub has_failed: bool,
+}
+
+/// What a rank tells the others. The bytes of its sums follow, each with its length before it.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Head {
+    active: U64,
+    has_open_targets: u8,
+    has_failed: u8,
+    reserved: [u8; 2],
+    sums: U32,
+}
+
+impl Ranks<'_> {
+    /// Adds up the sums of all ranks, each by ascending batch. Vertices belong to ranks in ascending
+    /// order, so this is the order of one machine.
+    ///
+    /// # Errors
+    /// Cancellation; the failure of another rank.
+    pub fn agree<A: Aggregate>(
+        &self,
+        sums: impl Iterator<Item = A>,
+        own: Standing,
+    ) -> Result<(A, Standing)> {
+        let _timing = self.times.agreeing.start();
+        let told = tell(sums.map(|sum| sum.to_bytes()), own);
+        let all = self.comm.all_gather(told, tags::AGREEMENT, &self.cancel).map_err(of_comm)?;
+        let mut total = A::default();
+        let mut others = Standing::default();
+        for (rank, told) in all.iter().enumerate() {
+            let heard = hear::<A>(told);
+            let garbled = || rank_failed(rank, "its sums are garbled".to_owned());
+            let (sums, standing) = heard.ok_or_else(garbled)?;
+            sums.into_iter().for_each(|sum| total.merge(sum));
+            if rank != self.comm.rank() {
+                others.active += standing.active;
+                others.has_open_targets |= standing.has_open_targets;
+                others.has_failed |= standing.has_failed;
+            }
+        }
+        Ok((total, others))
+    }
+}
+
+fn tell(sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
+    let mut bytes = vec![0; size_of::<Head>()];
+    let mut count = 0u32;
+    for sum in sums {
+        bytes.extend_from_slice(U32::new(sum.len() as u32).as_bytes());
+        bytes.extend_from_slice(&sum);
+        count += 1;
+    }
+    let head = Head {
+        active: own.active.into(),
+        has_open_targets: u8::from(own.has_open_targets),
+        has_failed: u8::from(own.has_failed),
+        reserved: [0; 2],
+        sums: count.into(),
+    };
+    bytes[..size_of::<Head>()].copy_from_slice(head.as_bytes());
+    bytes
+}
+
+fn hear<A: Aggregate>(bytes: &[u8]) -> Option<(Vec<A>, Standing)> {
+    let (head, mut rest) = Head::ref_from_prefix(bytes).ok()?;
+    let mut sums = Vec::new();
+    for _ in 0..head.sums.get() {
+        let (len, behind) = U32::ref_from_prefix(rest).ok()?;
+        let (sum, behind) = behind.split_at_checked(len.get() as usize)?;
+        sums.push(A::from_bytes(sum)?);
+        rest = behind;
+    }
+    let standing = Standing {
+        active: head.active.get(),
+        has_open_targets: head.has_open_targets != 0,
+        has_failed: head.has_failed != 0,
+    };
+    rest.is_empty().then_some((sums, standing))
+}

@@ -1,0 +1,64 @@
+//! What each rank has done in a run.
+
+use std::time::Duration;
+
+use tegula_store::Result;
+use zerocopy::little_endian::U64;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::failure::{of_comm, rank_failed};
+use super::{Ranks, tags};
+use crate::statistics::RankStatistics;
+
+/// The statistics as they travel.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Record {
+    edges_processed: U64,
+    bytes_read: U64,
+    bytes_sent: U64,
+    bytes_received: U64,
+    exchanging_nanoseconds: U64,
+    agreeing_nanoseconds: U64,
+}
+
+impl Ranks<'_> {
+    /// Returns the statistics of all ranks, on every rank. This one has processed some edges and read
+    /// some bytes.
+    ///
+    /// # Errors
+    /// Cancellation; the failure of another rank.
+    pub fn statistics(&self, edges_processed: u64, bytes_read: u64) -> Result<Vec<RankStatistics>> {
+        let own = RankStatistics {
+            edges_processed,
+            bytes_read,
+            bytes_sent: self.comm.bytes_sent() - self.before.bytes_sent,
+            bytes_received: self.comm.bytes_received() - self.before.bytes_received,
+            exchanging: self.times.exchanging.get(),
+            agreeing: self.times.agreeing.get(),
+        };
+        let record = Record {
+            edges_processed: own.edges_processed.into(),
+            bytes_read: own.bytes_read.into(),
+            bytes_sent: own.bytes_sent.into(),
+            bytes_received: own.bytes_received.into(),
+            exchanging_nanoseconds: (own.exchanging.as_nanos() as u64).into(),
+            agreeing_nanoseconds: (own.agreeing.as_nanos() as u64).into(),
+        };
+        let record = record.as_bytes().to_vec();
+        let all = self.comm.all_gather(record, tags::STATISTICS, &self.cancel).map_err(of_comm)?;
+        let read = |(rank, bytes): (usize, &Vec<u8>)| {
+            let garbled = |_| rank_failed(rank, "its statistics are garbled".to_owned());
+            let record = Record::read_from_bytes(bytes).map_err(garbled)?;
+            Ok(RankStatistics {
+                edges_processed: record.edges_processed.get(),
+                bytes_read: record.bytes_read.get(),
+                bytes_sent: record.bytes_sent.get(),
+                bytes_received: record.bytes_received.get(),
+                exchanging: Duration::from_nanos(record.exchanging_nanoseconds.get()),
+                agreeing: Duration::from_nanos(record.agreeing_nanoseconds.get()),
+            })
+        };
+        all.iter().enumerate().map(read).collect()
+    }
+}
