@@ -4,7 +4,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dist test test-rust test-python test-long lint python python-build python-networkx \
+.PHONY: help demo dist mpi test test-rust test-python test-long test-mpi lint python python-build python-networkx \
     wheels bench bench-ablations bench-jobs clean
 
 help: ## List the commands
@@ -17,6 +17,9 @@ demo: ## Build tegula and show it on three real graphs and a generated one (5 mi
 dist: ## Build tegula to be installed or handed on: target/dist/tegula, without debug information
 	$(CARGO) build --locked --profile dist --bin tegula
 
+mpi: ## Build tegula-mpi, whose ranks exchange messages by MPI (needs an MPI library and libclang)
+	$(CARGO) build --locked --release --features tegula-mpi/mpi --bin tegula-mpi
+
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
@@ -27,6 +30,13 @@ test-rust:
 
 test-long: ## Run the tests that are long: large grids, every budget, many kills
 	$(TEST) --lib --bins --tests -- --ignored
+
+# What needs MPI is in no other target. The scenarios are built for the sake of `tegula`, with which
+# answers are compared; after `make test-rust` they are there.
+test-mpi: ## Check tegula-mpi, and test it under mpirun (needs Open MPI and libclang)
+	$(CARGO) clippy --locked --workspace --features tegula-mpi/mpi --all-targets -- -D warnings
+	$(CARGO) test --locked --workspace --features tegula-mpi/mpi --test scenarios --no-run
+	$(CARGO) test --locked --workspace --features tegula-mpi/mpi --test ranks --test command
 
 # clippy and rustdoc share the metadata of the dependencies.
 lint: ## Check formatting, lints, style and documentation
