@@ -99,8 +99,8 @@ pub trait Comm: Send + Sync {
         collectives::gather(self, root, bytes, tag, cancel)
     }
 
-    /// Returns the root's bytes, of any length, on every rank. They travel along a tree, in as many
-    /// steps as the number of ranks has bits.
+    /// Returns the root's bytes, of any length, on every rank. They travel along a tree, whose
+    /// depth is the logarithm of the number of ranks.
     ///
     /// # Panics
     /// If `bytes` is `None` at the root, or given elsewhere.

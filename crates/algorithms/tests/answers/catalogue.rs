@@ -86,7 +86,7 @@ fn options_of(entry: &Entry, samples: &Map<String, Value>) -> Value {
 
 /// Keeps all rows.
 #[derive(Default)]
-struct Kept(Vec<RecordBatch>);
+pub struct Kept(pub Vec<RecordBatch>);
 
 impl RowSink for Kept {
     fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()> {

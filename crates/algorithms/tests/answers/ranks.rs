@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use crate::catalogue::Kept;
 use crate::support::ways::GRIDS;
 use crate::support::{AMPLE, import_with, open, threads};
 use arrow_array::RecordBatch;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tegula_algorithms::answer::RowSink;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, find};
 use tegula_comm::{AbortOnPanic, Comm, Loss, Sim, SimConfig, Threads};
@@ -47,17 +47,6 @@ fn partition(graph: &Path, ranks: usize, balance: Balance) -> PathBuf {
     let unfinished = UnfinishedGraph::create(&output, true).unwrap();
     split(shards, (ranks, balance), unfinished, AMPLE, &Silent, &Cancel::default()).unwrap();
     output
-}
-
-/// Keeps all rows.
-#[derive(Default)]
-struct Kept(Vec<RecordBatch>);
-
-impl RowSink for Kept {
-    fn write(&mut self, rows: &RecordBatch) -> tegula_engine::Result<()> {
-        self.0.push(rows.clone());
-        Ok(())
-    }
 }
 
 /// The table and the summary of an algorithm.

@@ -60,8 +60,8 @@ impl Sim {
     /// Makes `count` ranks that send each other messages.
     ///
     /// # Panics
-    /// If [`SimConfig::message_size_max`] is not within [`MESSAGE_SIZE_MIN`] and [`MESSAGE_SIZE_MAX`], or
-    /// [`SimConfig::loss`] names no rank.
+    /// If [`SimConfig::message_size_max`] is not within [`MESSAGE_SIZE_MIN`] and
+    /// [`MESSAGE_SIZE_MAX`], or [`SimConfig::loss`] names no rank.
     pub fn ranks(count: usize, config: &SimConfig) -> Vec<Sim> {
         assert!((MESSAGE_SIZE_MIN..=MESSAGE_SIZE_MAX).contains(&config.message_size_max));
         assert!(

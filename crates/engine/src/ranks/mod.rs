@@ -10,9 +10,9 @@
 //!
 //! Arrays cover all vertices of the whole graph, but a rank fills in only the states of its own.
 //! All ranks take the same decisions, because they take them from the same numbers. No decision
-//! depends on a clock. (Filtered and dispatched messages are those of DFOGraph, Yu et al., PPoPP 2021, section
-//! 4; that each rank owns its targets and reads no states of others is GraM's, Wu et al., SoCC
-//! 2015, section 3.)
+//! depends on a clock. (Filtered and dispatched messages are those of DFOGraph, Yu et al., PPoPP
+//! 2021, section 4. That each rank owns its targets and reads no states of others is an idea of
+//! GraM, Wu et al., SoCC 2015, section 3.)
 
 mod agree;
 mod failure;

@@ -57,7 +57,7 @@ pub const EXPECTED: &[Expected] = &[
         starter: Some(&["--mca", "btl", "tcp,self"]),
         ..UNDER_MPIRUN
     },
-    Expected { scenario: "messages_longer_than_a_chunk", sizes: &[2], ..UNDER_MPIRUN },
+    Expected { scenario: "messages_longer_than_a_packet", sizes: &[2], ..UNDER_MPIRUN },
     Expected { scenario: "messages_of_several_threads", sizes: &[3], ..UNDER_MPIRUN },
     Expected { scenario: "messages_that_cannot_be_sent", sizes: &[2], ..UNDER_MPIRUN },
     Expected { scenario: "idle_ranks", sizes: &[2], ..UNDER_MPIRUN },

@@ -21,7 +21,7 @@ pub struct Scenario {
 pub const SCENARIOS: &[Scenario] = &[
     patient("collectives", collectives),
     patient("messages_in_order", messages_in_order),
-    patient("messages_longer_than_a_chunk", messages_longer_than_a_chunk),
+    patient("messages_longer_than_a_packet", messages_longer_than_a_packet),
     patient("messages_of_several_threads", messages_of_several_threads),
     patient("messages_that_cannot_be_sent", messages_that_cannot_be_sent),
     patient("idle_ranks", idle_ranks),
@@ -106,7 +106,7 @@ fn messages_in_order(mpi: &Mpi, cancel: &Cancel) -> Result<()> {
     mpi.barrier(Tag(0), cancel)
 }
 
-fn messages_longer_than_a_chunk(mpi: &Mpi, cancel: &Cancel) -> Result<()> {
+fn messages_longer_than_a_packet(mpi: &Mpi, cancel: &Cancel) -> Result<()> {
     let length = MESSAGE_SIZE_MAX + 12_345;
     let message = || (0..length).map(|at| (at % 251) as u8).collect::<Vec<u8>>();
     let other = 1 - mpi.rank();

@@ -62,8 +62,8 @@ struct Rest<'c> {
 }
 
 impl Rest<'_> {
-    /// Takes the batches of the next of `ranks` ranks: about an even share, but never more than
-    /// `limit`, and as many as the others could not hold.
+    /// Takes the batches of the next of `ranks` ranks: about an even share, but at most what
+    /// costs `limit`, and at least what the other ranks have no room for.
     fn take(&mut self, ranks: usize, limit: f64) -> Range<usize> {
         let start = self.next;
         let even = self.total / ranks as f64;

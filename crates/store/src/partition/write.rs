@@ -24,7 +24,8 @@ use crate::{Error, Result};
 /// Rows are left out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
 ///
 /// # Errors
-/// [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than short ids. Failed reads and writes; cancellation. The folder has all shards or does not exist.
+/// [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than short ids. Failed reads and
+/// writes; cancellation. The folder has all shards or does not exist.
 pub fn split(
     shards: Shards<'_>,
     (ranks, balance): (usize, Balance),
