@@ -5,7 +5,7 @@ CARGO ?= cargo
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dist mpi test test-rust test-python test-long test-mpi lint python python-build python-networkx \
-    wheels bench bench-ablations bench-jobs clean
+    wheels bench bench-ablations bench-jobs bench-ranks clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,6 +114,10 @@ bench-ablations: ## Measure each choice against its alternatives, and write benc
 bench-jobs: ## Measure many jobs on one graph, and write bench/JOBS.md
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask bench-jobs
+
+bench-ranks: mpi ## Measure runs on ranks, and write bench/RANKS.md
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask bench-ranks
 
 clean: ## Remove what was built
 	$(CARGO) clean

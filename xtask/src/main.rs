@@ -58,6 +58,11 @@ const TASKS: &[Task] = &[
         run: bench::run_jobs,
     },
     Task {
+        name: "bench-ranks",
+        summary: "measure runs on ranks, for bench/RANKS.md",
+        run: bench::run_ranks,
+    },
+    Task {
         name: "fit-rates",
         summary: "measure every algorithm, and write the rates that estimates of time go by",
         run: bench::fit_rates,

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::figure::{Figure, Point};
+use super::figure::{Figure, Point, Unit};
 use super::results::Measured;
 use crate::tegula::{Result, units};
 
@@ -70,6 +70,10 @@ fn curves(group: &Measured) -> Vec<Curve<'_>> {
     for figure in &group.figures {
         let Some(point) = &figure.point else { continue };
         let at = (point.at, value(figure));
+        // No axis reaches to infinity.
+        if !at.1.is_finite() {
+            continue;
+        }
         match curves.iter_mut().find(|(name, _)| *name == point.curve) {
             Some((_, points)) => points.push(at),
             None => curves.push((&point.curve, vec![at])),
@@ -85,6 +89,7 @@ fn value(figure: &Figure) -> f64 {
 
 fn label(figure: &Figure) -> String {
     match &figure.beside {
+        None if figure.unit == Unit::Seconds => "seconds".to_owned(),
         None => "value".to_owned(),
         Some(beside) => format!("times {}", beside.ratio.words()),
     }
@@ -93,7 +98,7 @@ fn label(figure: &Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::figure::{Ratio, Unit};
+    use crate::bench::figure::Ratio;
 
     #[test]
     fn each_curve_has_its_points() {
@@ -109,6 +114,17 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 4);
         assert!(svg.contains("jobs at once") && svg.contains("times as fast"));
         assert_eq!(curves(&group)[0].1, [(2.0, 2.0), (4.0, 4.0)]);
+    }
+
+    #[test]
+    fn a_ratio_to_nothing_is_left_out() {
+        let figure = |at: f64, beside: f64| {
+            Figure::new("bytes", Unit::Bytes, vec![1e9])
+                .compared_with("none", vec![beside], Ratio::TimesAsLarge)
+                .on_curve("a", at, "ranks")
+        };
+        let figures = vec![figure(2.0, 1.0), figure(4.0, 0.0), figure(8.0, 1.0)];
+        assert_eq!(curves(&Measured::sample("g", figures))[0].1.len(), 2);
     }
 
     #[test]

@@ -197,6 +197,13 @@ impl<'a> Lab<'a> {
         Ok(memory.max(needed + needed / 16))
     }
 
+    /// Adds a remark that says why something is left out, and says it on the terminal at once.
+    pub fn leave_out(&mut self, why: &str) {
+        let remark = format!("NOT MEASURED: {why}");
+        eprintln!("  {remark}");
+        self.remarks.push(remark);
+    }
+
     /// Gives a figure its targets, if the scale is the one that they are for.
     pub fn with_targets(&self, figure: Figure, set: impl Fn(Figure) -> Figure) -> Figure {
         if self.settings.scale == SCALE { set(figure) } else { figure }

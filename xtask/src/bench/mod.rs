@@ -7,7 +7,8 @@
 //!
 //! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: it measures each choice of
 //! tegula against its alternatives, and `cargo xtask bench-jobs` for `bench/JOBS.md`: it measures
-//! many jobs on one graph.
+//! many jobs on one graph. `cargo xtask bench-ranks` does it for `bench/RANKS.md`: it measures runs on
+//! ranks.
 
 mod ablations;
 mod curves;
@@ -24,6 +25,7 @@ mod pages;
 mod peers;
 mod perf;
 mod plot;
+mod ranks;
 mod report;
 mod results;
 
@@ -41,6 +43,7 @@ use figures::{GROUPS, Group};
 use jobs::JOBS;
 use lab::{Lab, SCALE, Settings};
 use machine::Machine;
+use ranks::RANKS;
 use results::{Measured, Results};
 
 const OPTIONS: &str = "[--scale S] [--rounds N] [--quick] [--only GROUP]... [--no-peers] | --pages";
@@ -90,6 +93,14 @@ const BATCHES: Suite = Suite {
     groups: JOBS,
 };
 
+const CLUSTER: Suite = Suite {
+    task: "bench-ranks",
+    json: "ranks.json",
+    page: "RANKS.md",
+    introduction: pages::RANKS_INTRODUCTION,
+    groups: RANKS,
+};
+
 /// Measures what is promised, and writes `RESULTS.md` and `results.json`.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     FIGURES.run(root, arguments)
@@ -103,6 +114,11 @@ pub fn run_ablations(root: &Path, arguments: &[String]) -> Outcome {
 /// Measures many jobs on one graph, and writes `JOBS.md` and `jobs.json`.
 pub fn run_jobs(root: &Path, arguments: &[String]) -> Outcome {
     BATCHES.run(root, arguments)
+}
+
+/// Measures runs on ranks, and writes `RANKS.md` and `ranks.json`.
+pub fn run_ranks(root: &Path, arguments: &[String]) -> Outcome {
+    CLUSTER.run(root, arguments)
 }
 
 impl Suite {
@@ -277,6 +293,20 @@ mod tests {
         let one = plan(&["--only", "bfs", "--scale", "16"]).unwrap().unwrap();
         assert_eq!(one.groups.iter().map(|group| group.name).collect::<Vec<_>>(), ["bfs"]);
         assert!(plan(&["--help"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn groups_of_all_tasks_have_names_of_their_own_for_plots() {
+        let mut plots = Vec::new();
+        for suite in [&FIGURES, &CHOICES, &BATCHES, &CLUSTER] {
+            plots.extend(suite.groups.iter().map(|group| group.name));
+        }
+        // Both checkpoint groups are tables without a plot.
+        plots.retain(|name| *name != "checkpoints");
+        let count = plots.len();
+        plots.sort_unstable();
+        plots.dedup();
+        assert_eq!(plots.len(), count);
     }
 
     #[test]

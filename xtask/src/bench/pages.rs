@@ -191,6 +191,23 @@ group of another scale names it. A figure is the median of its rounds; what stan
 [RESULTS.md](RESULTS.md) explains more.
 ";
 
+/// The beginning of the page of ranks.
+pub const RANKS_INTRODUCTION: &str = "\
+# Runs on ranks, measured
+
+Written by `make bench-ranks` (`cargo xtask bench-ranks`) from `ranks.json`, which has every sample.
+
+All ranks run on one machine: they share its processors, its memory and its disk. No figure comes from several machines.
+A *rank* is a process of `tegula-mpi` under `mpirun`, with a shard that `tegula partition` has cut. *One process* is
+`tegula` on the whole graph, with as many threads as all ranks have together. Bytes between ranks are counted on ranks that
+are threads (`tegula run --ranks`), which send the same bytes. What is arithmetic, a model or a simulated link says so below
+its table. *From disk* is a small budget (`--memory`, of each rank) and an empty page cache at the start of each run. A
+sample of an iteration is the median of the iterations of a run. A figure is the median of its rounds; what stands beside
+it was measured in turn, round by round, and the ratio is taken in each round. Targets are for R-MAT of scale 24.
+*DFOGraph* is what its authors report (Yu et al., PPoPP 2021), on their machines and graphs.
+[CLUSTER.md](../docs/CLUSTER.md) says how to run on ranks, and [RESULTS.md](RESULTS.md) explains the words.
+";
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,8 @@
 //! COST: one thread of tegula against one thread that loops over a list of edges (McSherry et al.,
 //! HotOS 2015).
 
+use std::path::Path;
+
 use super::comparison::ROUNDS_MAX;
 use crate::bench::examples::Example;
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
@@ -11,7 +13,7 @@ use crate::tegula::scratch::remove;
 
 const ITERATIONS: u64 = 10;
 const ONE: [&str; 2] = ["--threads", "1"];
-const LIST: &str = "one thread along a list of edges in Hilbert order";
+pub const LIST: &str = "one thread along a list of edges in Hilbert order";
 /// Ranks that are added up one by one in single precision may differ from tegula's by this share.
 const RANKS_DIFFER_MAX: f64 = 1e-3;
 
@@ -19,13 +21,8 @@ const RANKS_DIFFER_MAX: f64 = 1e-3;
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let graph = lab.rmat(lab.settings.scale)?;
     let memory = lab.disk_memory(&graph)?;
-    let example = Example::build(lab.root, "hilbert_loop")?;
     let list = lab.scratch.join("hilbert.bin32");
-    let mut worker = example.start(&[&graph.scale.to_string(), text(&list)?])?;
-    let vertices = whole(&worker.answer()?, "/vertices")?;
-    if vertices != graph.vertices {
-        return Err(format!("the list has {vertices} vertices, not {}", graph.vertices).into());
-    }
+    let mut worker = start(lab, &graph, &list)?;
     let mut figures = Vec::new();
     for (place, memory) in [("memory", None), ("disk", Some(memory))] {
         figures.push(pagerank(lab, &graph, &mut worker, place, memory)?);
@@ -37,6 +34,17 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         .push("Paper (GraM): it takes 4 and 18 cores to be as fast as one thread.".to_owned());
     let wanted = |figure: Figure| figure.at_least(Of::Ratio, 1.0, None);
     Ok(figures.into_iter().map(|figure| lab.with_targets(figure, wanted)).collect())
+}
+
+/// Starts the loop over the edges of an R-MAT graph, which it also writes to the file `list`.
+pub fn start(lab: &Lab<'_>, graph: &Prepared, list: &Path) -> Result<Worker> {
+    let example = Example::build(lab.root, "hilbert_loop")?;
+    let mut worker = example.start(&[&graph.scale.to_string(), text(list)?])?;
+    let vertices = whole(&worker.answer()?, "/vertices")?;
+    if vertices != graph.vertices {
+        return Err(format!("the list has {vertices} vertices, not {}", graph.vertices).into());
+    }
+    Ok(worker)
 }
 
 fn pagerank(

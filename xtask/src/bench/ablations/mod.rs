@@ -3,7 +3,7 @@
 mod break_even;
 mod checkpoints;
 mod comparison;
-mod cost;
+pub mod cost;
 mod encodings;
 mod ownership;
 mod parts;

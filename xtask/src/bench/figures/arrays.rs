@@ -119,7 +119,7 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 }
 
 /// Returns the bytes of a budget of `mebibytes` MiB at the scale of targets.
-fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
+pub fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
     ((mebibytes << 20) << lab.settings.scale) >> SCALE
 }
 

@@ -63,9 +63,7 @@ fn throttled(lab: &mut Lab<'_>, which: Which) -> Result<Vec<Figure>> {
     match Throttle::new(lab.scratch.path(), SLOW) {
         Ok(throttle) => measure(lab, which, Some(&throttle)),
         Err(error) => {
-            let remark = format!("NOT MEASURED: the disk cannot be throttled here ({error}).");
-            eprintln!("  {remark}");
-            lab.remarks.push(remark);
+            lab.leave_out(&format!("the disk cannot be throttled here ({error})."));
             Ok(Vec::new())
         }
     }

@@ -14,9 +14,7 @@ const LONGER: f64 = 1.02;
 /// Measures jobs from disk and in memory, in turn with the earlier build.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let Some(before) = std::env::var_os(BEFORE_VARIABLE).map(Tegula::at) else {
-        let remark = format!("NOT MEASURED: {BEFORE_VARIABLE} names no earlier build.");
-        eprintln!("  {remark}");
-        lab.remarks.push(remark);
+        lab.leave_out(&format!("{BEFORE_VARIABLE} names no earlier build."));
         return Ok(Vec::new());
     };
     let subject = Subject::rmat(lab)?;
