@@ -610,7 +610,7 @@ class Algorithms:
             vertex: the vertex.
             component: the vertex of its component with the smallest id.
 
-        Memory: 4 bytes a vertex.
+        Memory: 4 bytes a vertex; less with labels on disk.
         Source: Patwary, Refsnes, Manne, Multi-core Spanning Forest Algorithms using the
         Disjoint-set Data Structure, IPDPS 2012
         """

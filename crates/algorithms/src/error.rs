@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use tegula_engine::{Graph, ShortId};
 use tegula_import::settings;
-use tegula_machine::threads::{lock, unlocked};
+use tegula_machine::threads::{get_mut, lock};
 
 use crate::shared::original_ids::{Name, name_of};
 
@@ -45,6 +45,8 @@ pub enum Error {
         what: &'static str,
         /// A setting for which one direction is enough.
         instead: Option<Setting>,
+        /// Whether the graph is a shard, so that the new graph has to be partitioned again.
+        is_partitioned: bool,
         /// The graph directory.
         graph: PathBuf,
     },
@@ -133,8 +135,12 @@ impl Error {
     /// Returns what to do instead: any one of these hints is enough.
     pub fn hints(&self) -> Vec<Hint> {
         match self {
-            Error::OneDirection { instead, .. } => {
+            Error::OneDirection { instead, is_partitioned, .. } => {
                 let undirected = Hint::import(settings::UNDIRECTED);
+                let undirected = match is_partitioned {
+                    true => undirected.detail("and then partition it"),
+                    false => undirected,
+                };
                 let set = instead.map(|setting| Hint::set([setting]));
                 std::iter::once(undirected).chain(set).collect()
             }
@@ -201,7 +207,8 @@ pub(crate) fn check_both_directions(
     if graph.manifest().undirected {
         return Ok(());
     }
-    Err(Error::OneDirection { what, instead, graph: graph.directory().to_owned() })
+    let (is_partitioned, graph) = (graph.partition().is_some(), graph.directory().to_owned());
+    Err(Error::OneDirection { what, instead, is_partitioned, graph })
 }
 
 /// What needs weights of at least 0, in errors about shortest paths.
@@ -228,8 +235,8 @@ impl RefusedEdge {
     ///
     /// # Errors
     /// [`Error::NegativeWeight`] with the ends of the edge.
-    pub(crate) fn check(self, graph: &Graph, what: &'static str) -> Result<()> {
-        let Some((source, target)) = unlocked(self.0) else { return Ok(()) };
+    pub(crate) fn check(&mut self, graph: &Graph, what: &'static str) -> Result<()> {
+        let Some((source, target)) = get_mut(&mut self.0).take() else { return Ok(()) };
         let [source, target] = [source, target].map(|vertex| name_of(graph, vertex.into()));
         let edge = Some(Box::new((source?, target?)));
         Err(Error::NegativeWeight { what, edge, graph: graph.directory().to_owned() })

@@ -38,9 +38,6 @@ fn action(action: &Action) -> String {
                                 file together with the others"
             .to_owned(),
         Action::Import(wanted) => format!("import it with {}", setting(wanted)),
-        Action::ImportAndSet { import, set } => {
-            format!("import it with {} and use {}", setting(import), setting(set))
-        }
         Action::ImportLayout(layout) => format!("import it with --layouts tiles,{layout}"),
     }
 }
@@ -114,10 +111,9 @@ mod tests {
         let words = ["tegula", "export", "g.tegula", "-o", "edges.parquet"];
         assert!(export.contains("`tegula export GRAPH -o FILE`"), "{export}");
         assert!(Cli::try_parse_from(words).is_ok());
-        let other = Setting { option: "method", value: SettingValue::OneOf(&["propagation"]) };
-        let both = Action::ImportAndSet { import: settings::UNDIRECTED, set: other };
-        let words = "import it with --undirected and use --method propagation";
-        assert_eq!(any_of(&[both.into()]).as_deref(), Some(words));
+        let first = Hint::import(settings::UNDIRECTED).detail("and then partition it");
+        let words = "import it with --undirected and then partition it";
+        assert_eq!(any_of(&[first]).as_deref(), Some(words));
         let kept = Diagnostic::from("it was not read").hint(Hint::set([settings::WEIGHTED]));
         assert_eq!(told(&kept), "it was not read; use --weighted");
         assert_eq!(told(&"all is well".into()), "all is well");
@@ -145,8 +141,12 @@ mod tests {
     fn hints_of_errors_name_options_of_the_commands_that_meet_them() {
         let path = PathBuf::new;
         let budget = Error::over_budget("it", 2, 1);
-        let directed =
-            tegula_algorithms::Error::OneDirection { what: "it", instead: None, graph: path() };
+        let directed = tegula_algorithms::Error::OneDirection {
+            what: "it",
+            instead: None,
+            is_partitioned: false,
+            graph: path(),
+        };
         for (hints, commands) in [
             (
                 Error::from(MachineError::AlreadyExists { path: path() }).hints(),

@@ -1,7 +1,8 @@
 //! `tegula import`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -14,10 +15,11 @@ use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::{Grid, TileOrder};
 use tegula_tables::{check_is_in_no_graph, parent};
 
-use crate::args::{Budget, MACHINE, Threads};
+use crate::args::{Budget, MACHINE, Threads, ranks};
 use crate::errors::{Failure, Result};
 use crate::hints;
 use crate::json::{self, Seconds};
+use crate::partition::{cut_once, table};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
 
@@ -62,6 +64,10 @@ pub struct ImportArgs {
     /// Replace an existing graph. Anything else is kept, and so is a graph with other files in it.
     #[arg(long)]
     force: bool,
+    /// Cut the graph into shards for P ranks at once, as `tegula partition` does; the output is their
+    /// folder. Until the end, the graph takes its room on disk twice.
+    #[arg(long, value_name = "P", value_parser = ranks)]
+    ranks: Option<NonZeroU32>,
     /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market,
     /// dimacs, metis, gapbs, graphalytics, bvgraph, graphml, gexf, vertices.
     #[arg(long, value_name = "F", default_value = "auto", help_heading = "Input")]
@@ -327,21 +333,29 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
     check_is_in_no_graph(parent(&args.output))?;
     let config = args.config();
     if args.no_header && config.input.names_columns() {
-        return Err(Failure::usage_with(
-            "--no-header says that the columns have no names",
-            "choose columns by their positions, from 1, or leave out --no-header",
-        ));
+        let message = "--no-header says that the columns have no names";
+        let help = "choose columns by their positions, from 1, or leave out --no-header";
+        return Err(Failure::usage_with(message, help));
     }
-    let progress = session.progress();
-    let report =
-        tegula_import::import(&args.inputs, &args.output, &config, progress, &session.cancel)?;
+    let (progress, cancel) = (session.progress(), &session.cancel);
+    let import =
+        |output: &Path| Ok(tegula_import::import(&args.inputs, output, &config, progress, cancel)?);
+    let (report, ranks) = match args.ranks {
+        None => (import(&args.output)?, None),
+        Some(ranks) => {
+            let output = (&*args.output, args.force);
+            let (report, ranks) = cut_once(output, ranks, args.budget, session, import)?;
+            (report, Some(ranks))
+        }
+    };
     let elapsed = started.elapsed();
     let warnings = session.tell(report.warnings.iter().map(hints::told).collect());
     if session.json {
-        return session.print_json(&to_json(&report, warnings, elapsed));
+        return session.print_json(&to_json(&report, ranks, warnings, elapsed));
     }
     let facts = facts(&report, args.combine.is_some(), elapsed).to_text();
-    session.note(&format!("{}\n{facts}", report::path(&args.output)));
+    let ranks = ranks.map_or_else(String::new, |ranks| format!("\n{}", table(&ranks)));
+    session.note(&format!("{}\n{facts}{ranks}", report::path(&args.output)));
     Ok(())
 }
 
@@ -349,7 +363,12 @@ fn total_bytes(report: &ImportReport) -> u64 {
     report.files.iter().map(|file| file.bytes).sum()
 }
 
-fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> json::Import {
+fn to_json(
+    report: &ImportReport,
+    ranks: Option<Vec<json::Shard>>,
+    warnings: Vec<String>,
+    elapsed: Duration,
+) -> json::Import {
     let stages = &report.seconds;
     json::Import {
         schema: "tegula.import.v1",
@@ -377,6 +396,7 @@ fn to_json(report: &ImportReport, warnings: Vec<String>, elapsed: Duration) -> j
         dropped_loops: report.dropped_loops,
         dropped_duplicates: report.dropped_duplicates,
         skipped_rows: report.bad_rows,
+        ranks,
         warnings,
     }
 }

@@ -84,6 +84,7 @@ pub struct Run<'a> {
 pub struct Rank {
     pub edges_processed: u64,
     pub bytes_read: u64,
+    pub bytes_written: u64,
     pub bytes_sent: u64,
     pub bytes_received: u64,
     /// Time in which it sent and took messages before its scans.
@@ -97,6 +98,7 @@ impl Rank {
         Rank {
             edges_processed: rank.edges_processed,
             bytes_read: rank.bytes_read,
+            bytes_written: rank.bytes_written,
             bytes_sent: rank.bytes_sent,
             bytes_received: rank.bytes_received,
             exchanging_seconds: Seconds(rank.exchanging),
@@ -229,6 +231,8 @@ pub struct Work {
     pub rounds: f64,
     pub edges: f64,
     pub vertices: f64,
+    /// Edges of a graph that is built first.
+    pub built_edges: f64,
     /// Bytes of an edge in the tiles.
     pub edge_bytes: f64,
     /// Threads that share the work.
@@ -236,11 +240,26 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns the work as the algorithm counts it, shared by `threads` threads at most.
-    pub fn of(needs: &algorithm::Needs, threads: usize) -> Work {
-        let algorithm::Work { kind, rounds, edges, vertices, threads_max: _ } = *needs.work();
-        let (edge_bytes, threads) = (needs.edge_bytes, needs.work().threads(threads));
-        Work { kind, rounds, edges, vertices, edge_bytes, threads }
+    /// Returns the work within `memory` bytes as the algorithm counts it, shared by `threads` threads
+    /// at most.
+    pub fn of(needs: &algorithm::Needs, memory: u64, threads: usize) -> Work {
+        let work = needs.work_within(memory);
+        let algorithm::Work { kind, rounds, edges, vertices, built_edges, threads_max: _ } = *work;
+        let (edge_bytes, threads) = (needs.edge_bytes, work.threads(threads));
+        Work { kind, rounds, edges, vertices, built_edges, edge_bytes, threads }
+    }
+}
+
+impl ArraysOnDisk {
+    /// Returns how the arrays of a run lie on disk within a budget; `None` if they are in memory.
+    pub fn of(estimate: &tegula_engine::Estimate, memory: u64) -> Option<ArraysOnDisk> {
+        let (arrays, plan) = estimate.plan_on_disk(memory)?;
+        Some(ArraysOnDisk {
+            held_bytes: plan.bytes,
+            file_bytes: arrays.file_size(&plan),
+            column_groups: plan.groups,
+            columns_in_group: plan.columns,
+        })
     }
 }
 
@@ -278,6 +297,8 @@ pub struct Import {
     pub dropped_loops: u64,
     pub dropped_duplicates: u64,
     pub skipped_rows: u64,
+    /// The shards, where the graph was cut at once; else null.
+    pub ranks: Option<Vec<Shard>>,
     pub warnings: Vec<String>,
 }
 

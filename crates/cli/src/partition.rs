@@ -1,18 +1,20 @@
 //! `tegula partition` and `tegula gather`.
 
+use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer::List;
-use tegula_engine::{SCAN_BALANCE, overhead};
+use tegula_engine::{SCAN_BALANCE, open_graph, overhead};
+use tegula_machine::disk::{Backend, Remove, Temporary};
 use tegula_store::Error;
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{Graph, Manifest};
 use tegula_store::partition::{self, Balance, Gathering, Shards, shard_paths};
 
-use crate::args::{ReadingArgs, Threads, ranks};
+use crate::args::{Budget, ReadingArgs, Threads, ranks};
 use crate::errors::Result;
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
@@ -85,8 +87,8 @@ fn open(path: &Path, reading: &ReadingArgs) -> Result<Vec<Graph>> {
 }
 
 /// Returns the bytes of the budget that the tables of open graphs leave.
-fn left(what: &str, graphs: &[Graph], reading: &ReadingArgs) -> Result<u64> {
-    let budget = reading.budget.bytes();
+fn left(what: &str, graphs: &[Graph], budget: Budget) -> Result<u64> {
+    let budget = budget.bytes();
     // The graphs that are written have tables too.
     let tables: u64 = graphs.iter().map(|graph| 2 * overhead(graph) + graph.tile_pass_size()).sum();
     let left = budget.checked_sub(tables).filter(|&left| left > 0);
@@ -98,39 +100,71 @@ pub fn partition(args: &PartitionArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.graph, &args.reading)?;
-    let memory = left("the partition", &graphs, &args.reading)?;
-    let shards = Shards::of(&graphs)?;
-    let ranks = args.ranks.get() as usize;
-    let into = (ranks, args.balance.weights());
-    let (progress, cancel) = (session.progress(), &session.cancel);
-    let manifests = partition::split(shards, into, output, memory, progress, cancel)?;
-    let whole = shards.whole();
-    let shard = |manifest: &Manifest| json::Shard {
-        vertices: manifest.partition.as_ref().map_or(0, |it| it.vertices().count() as u64),
-        edges: manifest.edges,
-        bytes: manifest.files.iter().map(|file| file.bytes).sum(),
-    };
-    let ranks: Vec<json::Shard> = manifests.iter().map(shard).collect();
+    let memory = left("the partition", &graphs, args.reading.budget)?;
+    let balance = args.balance.weights();
+    let ranks = cut(&graphs, (args.ranks, balance), output, memory, session)?;
     let elapsed = started.elapsed();
     if session.json {
         return session.print_json(&json::Partition {
             schema: "tegula.partition.v1",
-            vertices: whole.vertices,
-            edges: whole.edges,
+            vertices: ranks.iter().map(|shard| shard.vertices).sum(),
+            edges: ranks.iter().map(|shard| shard.edges).sum(),
             ranks,
             seconds: Seconds(elapsed),
             peak_memory_bytes: json::peak_memory(),
         });
     }
+    let title = format!("{} in {}", report::path(&args.output), report::time(elapsed));
+    session.note(&format!("{title}\n{}", table(&ranks)));
+    Ok(())
+}
+
+/// Makes a whole graph beside `output` by `import`, cuts it into shards there, and removes it.
+pub fn cut_once<R>(
+    (output, replace): (&Path, bool),
+    ranks: NonZeroU32,
+    budget: Budget,
+    session: &Session,
+    import: impl FnOnce(&Path) -> Result<R>,
+) -> Result<(R, Vec<json::Shard>)> {
+    let unfinished = UnfinishedGraph::create(output, replace)?;
+    let remove: Remove = |folder, name| fs::remove_dir_all(folder.join(name));
+    let folder = Temporary::private_folder(output, remove)?;
+    let whole = folder.path().join("whole.tegula");
+    let report = import(&whole)?;
+    let graphs = [open_graph(&whole, budget.bytes(), Backend::Auto)?];
+    let memory = left("the partition", &graphs, budget)?;
+    Ok((report, cut(&graphs, (ranks, SCAN_BALANCE), unfinished, memory, session)?))
+}
+
+fn cut(
+    graphs: &[Graph],
+    (ranks, balance): (NonZeroU32, Balance),
+    output: UnfinishedGraph,
+    memory: u64,
+    session: &Session,
+) -> Result<Vec<json::Shard>> {
+    let into = (ranks.get() as usize, balance);
+    let (progress, cancel) = (session.progress(), &session.cancel);
+    let shards = Shards::of(graphs)?;
+    let manifests = partition::split(shards, into, output, memory, progress, cancel)?;
+    let shard = |manifest: &Manifest| json::Shard {
+        vertices: manifest.partition.as_ref().map_or(0, |it| it.vertices().count() as u64),
+        edges: manifest.edges,
+        bytes: manifest.files.iter().map(|file| file.bytes).sum(),
+    };
+    Ok(manifests.iter().map(shard).collect())
+}
+
+/// Formats the shards of all ranks.
+pub fn table(ranks: &[json::Shard]) -> String {
     let mut list = List::new(["rank", "vertices", "edges", "bytes"]);
     for (rank, shard) in ranks.iter().enumerate() {
         let json::Shard { vertices, edges, bytes } = *shard;
         let count = report::count;
         list.add([&rank.to_string(), &count(vertices), &count(edges), &report::bytes(bytes)]);
     }
-    let title = format!("{} in {}", report::path(&args.output), report::time(elapsed));
-    session.note(&format!("{title}\n{}", report::aligned(&list)));
-    Ok(())
+    report::aligned(&list)
 }
 
 /// Puts the shards of a graph together.
@@ -138,7 +172,7 @@ pub fn gather(args: &GatherArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.shards, &args.reading)?;
-    let memory = left("the gathering", &graphs, &args.reading)?;
+    let memory = left("the gathering", &graphs, args.reading.budget)?;
     let gathering = Gathering { memory, threads: args.threads.count() };
     let shards = Shards::of(&graphs)?;
     if graphs.iter().all(|graph| graph.partition().is_none()) {

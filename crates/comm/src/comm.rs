@@ -9,7 +9,8 @@ use crate::{collectives, long};
 /// MPI counts the bytes of a message in 31 bits.
 pub const MESSAGE_SIZE_MAX: usize = 64 << 20;
 
-/// The least value of [`Comm::message_size_max`]: the length of a long message must fit.
+/// The least value of [`Comm::message_size_max`]: the length of a long message must fit. Callers
+/// may need more.
 pub const MESSAGE_SIZE_MIN: usize = 16;
 
 /// Says what a message is for. The receiver asks for messages by tag, so messages with different

@@ -10,6 +10,7 @@
 //! put off is active. A run in memory copies its states into the blocks, which are written while
 //! the next iteration runs. A run with its arrays on disk has them there anyway, and writes what
 //! has changed. Either resumes from a checkpoint of the other, with any threads and any budget.
+//! On ranks, each rank keeps the states of its own vertices.
 //! (Checkpoints between iterations are those of MOSAIC, Maass et al., EuroSys 2017, section 4.4.
 //! Versions of blocks are those of DFOGraph, Yu et al., PPoPP 2021, section 4.4.)
 
@@ -24,6 +25,7 @@ use tegula_store::graph::{Graph, file_names};
 use tegula_store::{Error, Result};
 
 use crate::program::{Aggregate, Program};
+use crate::ranks::Ranks;
 
 /// Whether a run keeps checkpoints, and whether it resumes from one.
 #[derive(Debug, Clone, Copy)]
@@ -138,35 +140,47 @@ impl Checkpoints<'_> {
         real(self.folder).is_some_and(|folder| real(self.resume) == Some(folder))
     }
 
-    /// Opens the checkpoint from which the run resumes, if it does.
+    /// Opens the checkpoint from which the run resumes, if it does: on ranks, the newest that all of
+    /// them have.
     ///
     /// # Errors
     /// [`Error::NotResumable`](tegula_machine::Error::NotResumable) if the folder has no
-    /// checkpoint, or one of another run; read errors.
+    /// checkpoint, or one of another run; read errors; the failure of another rank.
     pub fn resume<P: Program>(
         &self,
         graph: &Graph,
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
         is_held: impl Fn(usize) -> bool,
+        ranks: Option<&Ranks<'_>>,
     ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
         let refused = |why: Unresumable| MachineError::NotResumable { path: path.to_owned(), why };
-        let folder = VersionFolder::open(path)?;
-        // A folder that is only read must not be created.
-        if !folder.has_versions()? {
-            return Err(refused(Unresumable::NoCheckpoint).into());
-        }
-        let opened = BlockStore::versioned(folder, blocks, disk.0, disk.1, is_held);
-        let (store, beside) = opened.map_err(|error| match error {
-            MachineError::NotResumable { why: Unresumable::Other(_), .. } => {
-                refused(a_checkpoint_of("another graph or algorithm"))
+        let mut newest_max = u64::MAX;
+        let (store, beside) = loop {
+            let (store, beside) = open_up_to(newest_max, path, blocks, disk, &is_held)?;
+            let Some(ranks) = ranks else { break (store, beside) };
+            let all = ranks.numbers_of_all(store.newest_version().unwrap_or(0))?;
+            newest_max = all.iter().copied().min().unwrap_or(0);
+            // All ranks see the same numbers, so they end together.
+            if all.iter().all(|&number| number == newest_max) {
+                break (store, beside);
             }
-            MachineError::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
-            other => other,
-        })?;
+        };
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
         let header = wanted.of_same(&beside.unwrap_or_default()).map_err(refused)?;
+        if let Some(ranks) = ranks {
+            let all = ranks.numbers_of_all(header.iteration)?;
+            if all.iter().any(|&iteration| iteration != header.iteration) {
+                let detail = format!("checkpoints of different iterations by rank: {all:?}");
+                return Err(refused(Unresumable::Other(detail)).into());
+            }
+            if self.resumes_in_place() {
+                // No rank keeps a new checkpoint before all have come this far, so none has the
+                // number of an old one.
+                store.forget_newer_versions()?;
+            }
+        }
         let aggregate = P::Aggregate::from_bytes(&header.aggregate)
             .ok_or_else(|| refused(a_checkpoint_of("another program")))?;
         let resumed = Resumed { iteration: header.iteration, aggregate };
@@ -201,6 +215,34 @@ impl Checkpoints<'_> {
         }
         let (store, _) = BlockStore::versioned(folder, blocks, reader, writer, is_held)?;
         Ok(Some(store))
+    }
+}
+
+/// Opens the newest checkpoint in a folder whose number is at most `newest_max`.
+fn open_up_to(
+    newest_max: u64,
+    path: &Path,
+    blocks: Blocks,
+    (reader, writer): (&Reader, &WriteBehind),
+    is_held: impl Fn(usize) -> bool,
+) -> Result<(BlockStore, Option<Vec<u8>>)> {
+    let refused = |why: Unresumable| MachineError::NotResumable { path: path.to_owned(), why };
+    let folder = VersionFolder::open(path)?.up_to(newest_max);
+    // A folder that is only read must not be created.
+    if !folder.has_versions()? {
+        return Err(refused(Unresumable::NoCheckpoint).into());
+    }
+    let opened = BlockStore::versioned(folder, blocks, reader, writer, is_held);
+    let (store, beside) = opened.map_err(|error| match error {
+        MachineError::NotResumable { why: Unresumable::Other(_), .. } => {
+            refused(a_checkpoint_of("another graph or algorithm"))
+        }
+        MachineError::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
+        other => other,
+    })?;
+    match store.newest_version() {
+        Some(_) => Ok((store, beside)),
+        None => Err(refused(Unresumable::NoCheckpoint).into()),
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `external` | programs whose arrays lie on disk |
 //! | `checkpoint` | the state of a program between two iterations, kept on disk |
 //! | `traverse` | visit orders, for algorithms that follow rows themselves |
+//! | `lending` | memory of a scheduler for other work, such as a run on another graph |
 //! | `memory` | how much memory a run takes, before it starts |
 //! | `job` | the work of a scheduler: programs, passes over all edges, traversals |
 //! | `sharing` | the shared scan for other engines |
@@ -25,6 +26,7 @@ mod instructions;
 mod iteration_times;
 mod job;
 mod lanes;
+mod lending;
 mod memory;
 mod open;
 mod options;
@@ -48,17 +50,18 @@ pub use checkpoint::Checkpoints;
 pub use external::{OrderedStates, StatesByIdPosition, StatesWriter};
 pub use instructions::{Instructions, WithInstructions};
 pub use iteration_times::IterationTimes;
-pub use job::pass::{EdgeVisitor, visit_edges};
+pub use job::pass::{EdgeVisitor, visit_edges, visit_edges_with};
 pub use job::program::{Outcome, run, run_anywhere};
 pub use job::program_rows::rows_may_stay;
 pub use lanes::{
     LaneAggregate, LaneOutcome, LaneReduction, LaneSums, Lanes, OpenLanes, run_lanes,
     run_open_lanes, take_apart,
 };
+pub use lending::with_memory;
 pub use memory::{
     ArraysOnDisk, ArraysPlan, Estimate, RESULT_OVERHEAD, RUN_OVERHEAD, checkpoint_size, estimate,
-    estimate_anywhere, estimate_following, lease_with_overhead, overhead, room_for_result,
-    rows_size,
+    estimate_anywhere, estimate_both_directions, estimate_following, lease_with_overhead, overhead,
+    room_for_result, rows_size,
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
@@ -68,10 +71,11 @@ pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
-pub use ranks::{check_shard, of_comm};
+pub use ranks::{check_shard, messages_to_receive, of_comm};
 pub use scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize, WriterMemory};
 pub use start::Start;
 pub use states::States;
+pub use states::folder::spill_folder;
 pub use statistics::{RankStatistics, RunStatistics};
 
 pub use tegula_machine::disk::{Backend, Speed};

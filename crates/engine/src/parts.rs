@@ -6,7 +6,7 @@ use std::ops::Range;
 use tegula_store::graph::{Graph, ReadSize};
 
 /// Bytes of tiles and weights at which a group is closed.
-const GROUP_SIZE_TARGET: u64 = 1 << 20;
+pub const GROUP_SIZE_TARGET: u64 = 1 << 20;
 /// Edges of a batch above which it is cut into several parts: about 4 ms of work.
 pub const PART_EDGES_TARGET: u64 = 1 << 22;
 

@@ -48,6 +48,8 @@ pub struct RankStatistics {
     pub edges_processed: u64,
     /// Bytes that the rank has read.
     pub bytes_read: u64,
+    /// Bytes of arrays that the rank has written.
+    pub bytes_written: u64,
     /// Bytes of messages to other ranks.
     pub bytes_sent: u64,
     /// Bytes of messages of other ranks.
@@ -63,6 +65,7 @@ impl RankStatistics {
     pub fn add(&mut self, further: &RankStatistics) {
         self.edges_processed += further.edges_processed;
         self.bytes_read += further.bytes_read;
+        self.bytes_written += further.bytes_written;
         self.bytes_sent += further.bytes_sent;
         self.bytes_received += further.bytes_received;
         self.exchanging += further.exchanging;

@@ -123,7 +123,43 @@ fn a_killed_rank_ends_the_others() {
     let shop = Shop::with(2);
     let words = "run pagerank cut --iterations 1000000 -o x.csv --threads 1";
     let mut mpirun = shop.on_ranks(2, words).stderr(Stdio::null()).spawn().unwrap();
-    let ranks = wait_for_ranks(&mpirun);
+    kill_one(&mut mpirun, |since| since.elapsed() > Duration::from_secs(2));
+    assert!(!shop.path("x.csv").exists());
+}
+
+#[test]
+fn a_run_resumes_after_a_rank_was_killed() {
+    let shop = Shop::with(2);
+    shop.tegula("run pagerank g.tegula --iterations 500 -o one.csv");
+    let words = "run pagerank cut --iterations 500 -o x.csv --threads 1 --checkpoint kept";
+    let mut mpirun = shop.on_ranks(2, words).stderr(Stdio::null()).spawn().unwrap();
+    kill_one(&mut mpirun, |_| {
+        let names = fs::read_dir(shop.path("kept/rank-1")).into_iter().flatten().flatten();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut numbers =
+            names.filter_map(|entry| name(entry).strip_prefix("version-")?.parse().ok());
+        numbers.any(|number: u32| number > 5)
+    });
+    assert!(!shop.path("x.csv").exists());
+    let words = "run pagerank cut --iterations 500 -o x.csv --threads 2 --resume kept";
+    let done = shop.run(2, words);
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && told.contains("before the checkpoint"), "{told}");
+    let [one, all] = ["one.csv", "x.csv"].map(|name| fs::read(shop.path(name)).unwrap());
+    assert!(one == all);
+}
+
+/// Kills a rank of a run of two once it is time, and waits until the other one has ended too.
+fn kill_one(mpirun: &mut Child, is_time: impl Fn(Instant) -> bool) {
+    let since = Instant::now();
+    let ranks = loop {
+        let ranks = children_of(mpirun.id());
+        if ranks.len() == 2 && is_time(since) {
+            break ranks;
+        }
+        assert!(since.elapsed() < PATIENCE, "the ranks do not start");
+        std::thread::park_timeout(Duration::from_millis(20));
+    };
     kill_process(*ranks.last().unwrap(), Signal::KILL).unwrap();
     let since = Instant::now();
     let status = loop {
@@ -137,20 +173,6 @@ fn a_killed_rank_ends_the_others() {
         std::thread::park_timeout(Duration::from_millis(20));
     };
     assert!(!status.success());
-    assert!(!shop.path("x.csv").exists());
-}
-
-/// Waits until both processes of a run have been at work for a moment.
-fn wait_for_ranks(mpirun: &Child) -> Vec<Pid> {
-    let since = Instant::now();
-    loop {
-        let ranks = children_of(mpirun.id());
-        if ranks.len() == 2 && since.elapsed() > Duration::from_secs(2) {
-            return ranks;
-        }
-        assert!(since.elapsed() < PATIENCE, "the ranks do not start");
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
 }
 
 /// Returns the children of a process.

@@ -36,9 +36,6 @@ fn action(action: &Action) -> String {
             "to add edges to a graph, import its edges together with the new ones".to_owned()
         }
         Action::Import(wanted) => format!("import it with {}", setting(wanted)),
-        Action::ImportAndSet { import, set } => {
-            format!("import it with {} and use {}", setting(import), setting(set))
-        }
         Action::ImportLayout(layout) => {
             format!("import it with layouts=[\"tiles\", \"{layout}\"]")
         }

@@ -79,13 +79,6 @@ pub enum Action {
     ExportGraph,
     /// Import the graph with an option.
     Import(Setting),
-    /// Import the graph with an option, and give an option of the run another value.
-    ImportAndSet {
-        /// The option of the import.
-        import: Setting,
-        /// The option of the run.
-        set: Setting,
-    },
     /// Import the graph with a layout beside the tiles.
     ImportLayout(&'static str),
 }

@@ -208,6 +208,7 @@ pub(crate) fn estimate_joining<P: Program>(graph: &Graph, bytes: u64) -> Estimat
         stream_bytes_min: 0,
         layout_bytes: 0,
         overhead_bytes: overhead(graph),
+        message_bytes: 0,
         on_disk: None,
     }
 }

@@ -67,6 +67,12 @@ pub trait Algorithm: Options {
         Ok(())
     }
 
+    /// Refuses to follow rows on a graph where it can go through tiles alone. [`Needs`](super::Needs)
+    /// calls this where rows are wanted.
+    fn check_rows(&self, _graph: &Graph) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns how many iterations it runs, as far as that is known before the run.
     fn iterations(&self) -> Iterations {
         Iterations::Unknown
@@ -78,6 +84,11 @@ pub trait Algorithm: Options {
     /// Returns its work, for an estimate of its time.
     fn work(&self, graph: &Graph, _files: &Self::Files) -> Result<Work> {
         Ok(Work::of_rounds(Self::NAME, graph, self.iterations()))
+    }
+
+    /// Returns its work where its arrays lie on disk, if that is other work.
+    fn work_on_disk(&self, _graph: &Graph) -> Result<Option<Work>> {
+        Ok(None)
     }
 
     /// Says why its arrays over the vertices lie in memory, where its estimate has no other way.

@@ -7,7 +7,7 @@ use tegula_store::rows::{Direction, RowsConfig};
 use super::fusing::Width;
 use super::interface::{Edges, LessMemory, Weights};
 use super::request::{Prepared, Request};
-use super::work::{Work, edge_bytes};
+use super::work::{WRITING_GRAPH, Work, edge_bytes};
 use crate::error::{Hint, Result, Setting, SettingValue};
 
 /// Expected bytes per edge in rows.
@@ -19,8 +19,6 @@ const WEIGHT_BYTES: u64 = 4;
 const WRITING_BYTES: u64 = 16;
 /// The work of building rows.
 const BUILDING_ROWS: &str = "building rows";
-/// The work of writing a graph.
-const WRITING_GRAPH: &str = "writing a graph";
 
 /// What a run on a graph needs.
 #[derive(Debug, Clone)]
@@ -43,6 +41,8 @@ pub struct Needs {
     writing: Option<Writing>,
     /// The work of the run.
     work: Work,
+    /// The work where arrays lie on disk, if that is other work.
+    work_on_disk: Option<Work>,
     /// The work of building the rows first.
     building: Work,
     /// Average [bytes of an edge](edge_bytes) in the tiles.
@@ -167,7 +167,8 @@ impl Needs {
     ///
     /// # Errors
     /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
-    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`].
+    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`]. Those of
+    /// [`Request::check_rows`] if it follows rows.
     pub fn of(
         prepared: &Prepared<'_>,
         graph: &Graph,
@@ -176,7 +177,9 @@ impl Needs {
     ) -> Result<Needs> {
         let estimate = prepared.algorithm.estimate(graph, threads)?;
         let work = prepared.algorithm.work(graph)?;
-        Needs::with(prepared, graph, threads, needs_rows, (estimate, work))
+        let work_on_disk = prepared.algorithm.work_on_disk(graph)?;
+        let needs = Needs::with(prepared, graph, threads, needs_rows, (estimate, work))?;
+        Ok(Needs { work_on_disk, ..needs })
     }
 
     /// Returns the needs of several requests that run as one over tiles; `None` if there are more
@@ -214,6 +217,9 @@ impl Needs {
         };
         let has_weights = request.weights == Weights::Used && graph.is_weighted();
         let needs_rows = needs_rows || must_seek;
+        if needs_rows {
+            request.check_rows(graph)?;
+        }
         let missing: Vec<Direction> = directions.missing(graph).collect();
         let builds_rows = needs_rows && !missing.is_empty();
         let built = if builds_rows { missing.len() as u64 } else { 0 };
@@ -239,6 +245,7 @@ impl Needs {
             found_edges_max: algorithm.found_edges_max(graph),
             writing: None,
             work,
+            work_on_disk: None,
             building,
             edge_bytes: edge_bytes(graph),
             has_rows: builds_rows || are_there,
@@ -290,7 +297,8 @@ impl Needs {
 
     /// Returns whether a budget also holds all that is streamed.
     pub fn holds_layout(&self, budget: u64) -> bool {
-        let all = self.estimate.needed_in_memory() + self.estimate.layout_bytes;
+        let layout = self.work.streamed_bytes(self.estimate.layout_bytes);
+        let all = self.estimate.needed_in_memory() + layout;
         all.max(self.needed()) <= budget
     }
 
@@ -302,12 +310,18 @@ impl Needs {
             Some((_, plan)) => plan.bytes,
             None => estimate.vertex_bytes,
         };
-        let held = self.work.bytes_held(arrays, estimate.layout_bytes, self.has_rows);
+        let work = self.work_within(budget);
+        let layout = work.streamed_bytes(estimate.layout_bytes);
+        let held = work.bytes_held(arrays, layout, self.has_rows);
         let run = resident + held as u64 + self.lists_bytes;
         let written = self.writing.map_or(0, |writing| {
             writing.bytes_min.max(resident + WRITING_BYTES * writing.edges_max)
         });
-        run.max(written).max(self.build_bytes.unwrap_or(0)).min(budget)
+        let built = match work.built_edges > 0.0 {
+            true => resident + WRITING_BYTES * work.built_edges as u64,
+            false => 0,
+        };
+        run.max(written).max(built).max(self.build_bytes.unwrap_or(0)).min(budget)
     }
 
     /// Returns about how many bytes of arrays, tiles and rows a run reads and writes within a
@@ -317,10 +331,11 @@ impl Needs {
         let free = budget.saturating_sub(estimate.needed_in_memory());
         match estimate.plan_on_disk(budget) {
             Some((arrays, plan)) => {
-                let arrays = self.work.rounds * arrays.traffic(&plan) as f64;
-                arrays + self.work.bytes_read(estimate.layout_bytes, 0)
+                let work = self.work_within(budget);
+                let arrays = work.rounds * arrays.traffic(&plan) as f64;
+                arrays + work.bytes_moved(estimate.layout_bytes, 0)
             }
-            None => self.work.bytes_read(estimate.layout_bytes, free),
+            None => self.work.bytes_moved(estimate.layout_bytes, free),
         }
     }
 
@@ -329,15 +344,23 @@ impl Needs {
     /// nothing is known about the algorithm.
     pub fn seconds(&self, budget: u64, threads: usize, speed: &Speed) -> Option<f64> {
         let seconds = |work: &Work| work.seconds(self.edge_bytes, threads);
-        let working = seconds(&self.work)?;
+        let working = seconds(self.work_within(budget))?;
         let moving = self.bytes_moved(budget) / speed.sequential_bytes_per_second;
         let writing = self.writing.map_or(Some(0.0), |writing| seconds(&writing.work))?;
         Some(working.max(moving) + seconds(&self.building)? + writing)
     }
 
-    /// Returns the work from which the time is estimated.
+    /// Returns the work with arrays in memory.
     pub fn work(&self) -> &Work {
         &self.work
+    }
+
+    /// Returns the work within a budget, from which the time is estimated.
+    pub fn work_within(&self, budget: u64) -> &Work {
+        match &self.work_on_disk {
+            Some(work) if self.estimate.plan_on_disk(budget).is_some() => work,
+            Some(_) | None => &self.work,
+        }
     }
 
     /// Returns the bytes of arrays and tiles that an iteration reads and writes within a budget if
@@ -345,9 +368,10 @@ impl Needs {
     pub fn iteration_bytes(&self, budget: u64) -> u64 {
         let estimate = &self.estimate;
         let free = budget.saturating_sub(estimate.needed_in_memory());
+        let layout = self.work_within(budget).streamed_bytes(estimate.layout_bytes);
         match estimate.plan_on_disk(budget) {
-            Some((arrays, plan)) => arrays.traffic(&plan) + estimate.layout_bytes,
-            None => estimate.layout_bytes.saturating_sub(free),
+            Some((arrays, plan)) => arrays.traffic(&plan) + layout,
+            None => layout.saturating_sub(free),
         }
     }
 }

@@ -68,6 +68,11 @@ impl Request {
         self.algorithm.check_input(graph)
     }
 
+    /// Refuses to follow rows on a graph where only tiles will do.
+    pub fn check_rows(&self, graph: &Graph) -> Result<()> {
+        self.algorithm.check_rows(graph)
+    }
+
     /// Whether a run follows rows, because tiles do not suffice.
     pub fn needs_rows(&self, graph: &Graph) -> bool {
         !matches!(self.edges, Edges::None) && !self.edges.can_scan(graph)
@@ -216,6 +221,7 @@ trait WithOptions: Any + Debug + Send + Sync {
     fn can_fuse_with(&self, other: &dyn WithOptions, graph: &Graph) -> bool;
     fn check(&self) -> Result<()>;
     fn check_input(&self, graph: &Graph) -> Result<()>;
+    fn check_rows(&self, graph: &Graph) -> Result<()>;
     fn read_files<'r>(&'r self, tables: &mut Tables<'_>) -> Result<Box<dyn WithFiles + 'r>>;
 }
 
@@ -240,6 +246,10 @@ impl<A: Algorithm + 'static> WithOptions for A {
         Algorithm::check_input(self, graph)
     }
 
+    fn check_rows(&self, graph: &Graph) -> Result<()> {
+        Algorithm::check_rows(self, graph)
+    }
+
     fn read_files<'r>(&'r self, tables: &mut Tables<'_>) -> Result<Box<dyn WithFiles + 'r>> {
         let files = Algorithm::read_files(self, tables)?;
         Ok(Box::new(Ready { algorithm: self, files }))
@@ -254,6 +264,7 @@ pub(super) trait WithFiles: Send {
     fn less_memory(&self, graph: &Graph, threads: usize) -> Result<Option<LessMemory>>;
     fn found_edges_max(&self, graph: &Graph) -> Option<u64>;
     fn work(&self, graph: &Graph) -> Result<Work>;
+    fn work_on_disk(&self, graph: &Graph) -> Result<Option<Work>>;
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found>;
     fn widths(&self) -> &'static [Width];
     fn further_passes(&self, all: &[&Prepared<'_>]) -> f64;
@@ -319,6 +330,10 @@ impl<A: Algorithm + 'static> WithFiles for Ready<'_, A> {
 
     fn work(&self, graph: &Graph) -> Result<Work> {
         self.algorithm.work(graph, &self.files)
+    }
+
+    fn work_on_disk(&self, graph: &Graph) -> Result<Option<Work>> {
+        self.algorithm.work_on_disk(graph)
     }
 
     fn run(self: Box<Self>, graph: &Graph, options: &RunOptions<'_>) -> Result<Found> {

@@ -17,6 +17,13 @@ use tegula_engine::Graph;
 
 use crate::error::Result;
 
+/// The work of writing a graph.
+pub(super) const WRITING_GRAPH: &str = "writing a graph";
+
+/// Bytes that are read and written for each edge of a graph that is built first from pairs of ids:
+/// half of a pair is written and read twice, and a pair of dense ids is written and read.
+const BUILDING_BYTES: f64 = 28.0;
+
 /// What is known about the number of iterations before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Iterations {
@@ -57,6 +64,9 @@ pub struct Work {
     pub vertices: f64,
     /// The most threads that can share it.
     pub threads_max: usize,
+    /// Edges of a graph that is built from the tiles before the first round. The rounds go through
+    /// that graph.
+    pub built_edges: f64,
 }
 
 impl Work {
@@ -80,7 +90,7 @@ impl Work {
 
     /// Returns the work of these visits in `rounds` rounds.
     pub fn of_visits(kind: &'static str, rounds: f64, edges: f64, vertices: f64) -> Work {
-        Work { kind, rounds, edges, vertices, threads_max: usize::MAX }
+        Work { kind, rounds, edges, vertices, threads_max: usize::MAX, built_edges: 0.0 }
     }
 
     /// Returns the same work for one thread, however many there are.
@@ -89,17 +99,27 @@ impl Work {
         Work { threads_max: 1, ..self }
     }
 
+    /// Returns the same work on a graph that is built first, with both directions of every edge.
+    #[must_use]
+    pub fn on_both_directions(self, graph: &Graph) -> Work {
+        Work { edges: 2.0 * self.edges, built_edges: 2.0 * graph.edge_count() as f64, ..self }
+    }
+
     /// Returns how many of `threads` threads share it.
     pub fn threads(&self, threads: usize) -> usize {
         threads.min(self.threads_max).max(1)
     }
 
     /// Returns the seconds for `threads` workers on a graph in memory, whose edges take
-    /// [`edge_bytes`] each; `None` for an unknown kind.
+    /// [`edge_bytes`] each, with the graph that is built first; `None` for an unknown kind.
     pub fn seconds(&self, edge_bytes: f64, threads: usize) -> Option<f64> {
         let rate = Rate::of(self.kind)?;
-        let of_edge = rate.edge_seconds + edge_bytes * rate.byte_seconds;
-        let alone = self.edges * of_edge
+        let built = match self.built_edges > 0.0 {
+            true => self.built_edges * Rate::of(WRITING_GRAPH)?.of_edge(edge_bytes),
+            false => 0.0,
+        };
+        let alone = built
+            + self.edges * rate.of_edge(edge_bytes)
             + self.vertices * rate.vertex_seconds
             + self.rounds * rate.round_seconds;
         Some(alone / self.threads(threads) as f64)
@@ -117,8 +137,22 @@ impl Work {
         })
     }
 
-    /// Returns the bytes of a layout that it reads, where memory holds `held_bytes` of the layout.
-    pub fn bytes_read(&self, layout_bytes: u64, held_bytes: u64) -> f64 {
+    /// Returns the bytes that its rounds go through, where those of a layout are `layout_bytes`.
+    pub fn streamed_bytes(&self, layout_bytes: u64) -> u64 {
+        if self.built_edges > 0.0 { 2 * layout_bytes } else { layout_bytes }
+    }
+
+    /// Returns the bytes of a layout that it reads, where memory holds `held_bytes` of what its
+    /// rounds go through. Includes the bytes that are moved to build a graph first.
+    pub fn bytes_moved(&self, layout_bytes: u64, held_bytes: u64) -> f64 {
+        let building = match self.built_edges > 0.0 {
+            true => layout_bytes as f64 + BUILDING_BYTES * self.built_edges,
+            false => 0.0,
+        };
+        building + self.bytes_read(self.streamed_bytes(layout_bytes), held_bytes)
+    }
+
+    fn bytes_read(&self, layout_bytes: u64, held_bytes: u64) -> f64 {
         let missing = layout_bytes.saturating_sub(held_bytes) as f64;
         let passes = self.rounds * Rate::of(self.kind).map_or(1.0, |rate| rate.passes);
         layout_bytes as f64 * passes.min(1.0) + missing * (passes - 1.0).max(0.0)
@@ -178,6 +212,11 @@ static RATES: LazyLock<Vec<Rate>> = LazyLock::new(|| {
 });
 
 impl Rate {
+    /// Returns the seconds for an edge that takes [`edge_bytes`].
+    fn of_edge(&self, edge_bytes: f64) -> f64 {
+        self.edge_seconds + edge_bytes * self.byte_seconds
+    }
+
     /// Returns the rate of a kind of work.
     pub fn of(kind: &str) -> Option<&'static Rate> {
         RATES.iter().find(|rate| rate.kind == kind)

@@ -9,6 +9,7 @@ use std::sync::atomic::{self, AtomicU64};
 
 use serde::{Serialize, Serializer};
 use zerocopy::FromZeros;
+use zerocopy::little_endian::U64;
 
 /// The number of words in a sum.
 const WORDS: usize = 5;
@@ -43,6 +44,9 @@ fn place(weight: f32) -> (usize, [u64; 2]) {
 }
 
 impl ExactSum {
+    /// Bytes of a sum.
+    pub(crate) const SIZE: usize = 8 * WORDS;
+
     /// Adds a weight.
     #[inline(always)]
     pub fn add(&mut self, weight: f32) {
@@ -68,6 +72,17 @@ impl ExactSum {
             (*word, borrowed) = (rest, is_below || is_below_too);
         }
         self
+    }
+
+    /// Returns the bytes of the sum, for [`ExactSum::from_bytes`].
+    pub(crate) fn to_bytes(self) -> [u8; ExactSum::SIZE] {
+        zerocopy::transmute!(self.0.map(U64::new))
+    }
+
+    /// Returns the sum with these bytes.
+    pub(crate) fn from_bytes(bytes: [u8; ExactSum::SIZE]) -> ExactSum {
+        let words: [U64; WORDS] = zerocopy::transmute!(bytes);
+        ExactSum(words.map(U64::get))
     }
 
     /// Returns whether nothing but zeroes was added.
@@ -131,6 +146,11 @@ impl SharedSum {
     /// Adds a sum.
     pub(crate) fn add_sum(&self, sum: ExactSum) {
         sum.0.into_iter().enumerate().for_each(|(word, amount)| self.add_at(word, amount));
+    }
+
+    /// Returns the sum so far.
+    pub(crate) fn now(&mut self) -> ExactSum {
+        ExactSum(self.0.each_mut().map(|word| *word.get_mut()))
     }
 
     /// Returns the sum, after all additions.

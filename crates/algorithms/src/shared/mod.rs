@@ -7,6 +7,7 @@ pub(crate) mod exact_sum;
 pub(crate) mod find_vertex;
 pub(crate) mod id_order;
 pub(crate) mod random;
+pub(crate) mod ranks;
 pub(crate) mod samples;
 pub(crate) mod sources;
 pub(crate) mod tally;

@@ -14,6 +14,7 @@ mod communities;
 mod directions;
 mod faults;
 mod laws;
+mod mirrored;
 mod neighbourhoods;
 mod open_rows;
 mod oracles;

@@ -276,13 +276,11 @@ fn propagation_finds_the_components_of_undirected_graphs_by_every_executor() {
 }
 
 #[test]
-fn propagation_refuses_graphs_with_one_direction() {
-    let scratch = Scratch::new();
-    let edges = EdgeList::new(vec![(1, 0), (1, 2)]);
-    let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
-    let config = Method::Propagation;
-    match wcc::run(&graph, config, &threads(1)) {
-        Err(Error::OneDirection { graph: named, .. }) => assert_eq!(named, graph.directory()),
-        other => panic!("{other:?}"),
-    }
+fn propagation_finds_the_components_of_directed_graphs() {
+    on_small_graphs(|edges, graph| {
+        let found = wcc::run(graph, Method::Propagation, &threads(2)).unwrap();
+        verify_wcc(edges, &components(graph, &found.roots)).unwrap();
+        let united = wcc::run(graph, Method::UnionFind, &threads(2)).unwrap();
+        assert_eq!(found.roots, united.roots);
+    });
 }

@@ -1,5 +1,6 @@
 //! Runs on ranks: the answer of one machine to the bit, or a plain refusal.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, find};
 use tegula_comm::{AbortOnPanic, Comm, Loss, Sim, SimConfig, Threads};
-use tegula_engine::{Graph, RunOptions, open_graph};
+use tegula_engine::{Arrays, Checkpoints, Graph, RunOptions, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::disk::Backend;
@@ -68,19 +69,52 @@ fn answer(
     Ok((rows.0, summary))
 }
 
+/// How ranks run.
+#[derive(Debug, Clone, Copy)]
+struct Way<'a> {
+    /// Threads of each rank.
+    threads: usize,
+    /// A bit for each rank that has its arrays on disk.
+    on_disk: u32,
+    /// A folder of checkpoints for each rank: to keep them, and to resume from them.
+    keep: Option<&'a [PathBuf]>,
+    resume: Option<&'a [PathBuf]>,
+}
+
+impl Way<'_> {
+    fn new(threads: usize, on_disk: u32) -> Self {
+        Way { threads, on_disk, keep: None, resume: None }
+    }
+
+    /// All ranks have their arrays in memory.
+    fn in_memory(threads: usize) -> Self {
+        Way::new(threads, 0)
+    }
+
+    fn checkpoints(&self, rank: usize) -> Option<Checkpoints<'_>> {
+        let [folder, resume] = [self.keep, self.resume].map(|all| all.map(|all| &*all[rank]));
+        let every = NonZeroU64::MIN;
+        folder.or(resume).map(|_| Checkpoints { folder, every, resume, run: "a run" })
+    }
+}
+
 /// Runs an algorithm on all ranks at the same time.
 fn answers_on_ranks<C: Comm>(
     shards: &Path,
     algorithm: (&str, &Value),
     ranks: &[C],
-    count: usize,
+    way: Way<'_>,
 ) -> Vec<tegula_algorithms::Result<Answer>> {
     let paths = shard_paths(shards).unwrap();
     thread::scope(|scope| {
         let run = |(comm, path): (&C, &PathBuf)| {
             let _guard = AbortOnPanic::new(comm);
             let graph = open_graph(path, AMPLE, Backend::Auto).unwrap().for_ranks().unwrap();
-            let options = RunOptions { ranks: Some(comm), ..threads(count) };
+            let is_on_disk = way.on_disk >> comm.rank() & 1 == 1;
+            let arrays = if is_on_disk { Arrays::OnDisk } else { Arrays::Auto };
+            let checkpoints = way.checkpoints(comm.rank());
+            let ranks: Option<&dyn Comm> = Some(comm);
+            let options = RunOptions { ranks, arrays, checkpoints, ..threads(way.threads) };
             answer(&graph, algorithm, &options).inspect_err(|error| comm.abort(&error.to_string()))
         };
         let all =
@@ -95,6 +129,7 @@ fn algorithms(undirected: bool) -> Vec<(&'static str, Value)> {
     let mut algorithms = vec![
         ("pagerank", json!({"iterations": 4})),
         ("pagerank", json!({"tolerance": 1e-3})),
+        ("pagerank", json!({"iterations": 3, "weighted": true})),
         ("bfs", json!({"source": "1"})),
         ("bfs", json!({"source": "1", "parents": true})),
         ("sssp", json!({"source": "1"})),
@@ -103,6 +138,8 @@ fn algorithms(undirected: bool) -> Vec<(&'static str, Value)> {
         ("katz", json!({})),
         ("eigenvector", json!({"max_iterations": 5})),
         ("degree", json!({})),
+        ("closeness", json!({"samples": 3})),
+        ("harmonic", json!({"samples": 3})),
     ];
     if undirected {
         algorithms.push(("wcc", json!({})));
@@ -118,17 +155,17 @@ fn assert_same_answers<C: Comm>(
     shards: &Path,
     undirected: bool,
     make: impl Fn() -> Vec<C>,
-    count: usize,
+    way: Way<'_>,
 ) {
     let whole = open(graph);
     for (name, options) in algorithms(undirected) {
-        let expected = answer(&whole, (name, &options), &threads(count)).unwrap();
+        let expected = answer(&whole, (name, &options), &threads(way.threads)).unwrap();
         let ranks = make();
         for (rank, found) in
-            answers_on_ranks(shards, (name, &options), &ranks, count).into_iter().enumerate()
+            answers_on_ranks(shards, (name, &options), &ranks, way).into_iter().enumerate()
         {
             let found = found.unwrap_or_else(|error| panic!("{name}, rank {rank}: {error}"));
-            assert!(found == expected, "{name} {options}, rank {rank} of {}", ranks.len());
+            assert!(found == expected, "{name} {options}, rank {rank} of {}, {way:?}", ranks.len());
         }
     }
 }
@@ -152,7 +189,7 @@ proptest! {
         (undirected, is_simulated) in any::<(bool, bool)>(),
         (order, message_size_max) in (0..3usize, 64..300usize),
         (count, seed) in (1..4usize, 0..1000u64),
-        vertex in 0..3u32,
+        (vertex, on_disk) in (0..3u32, 0..128u32),
     ) {
         let scratch = Scratch::new();
         let order = [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs][order];
@@ -164,11 +201,12 @@ proptest! {
         let graph = import_with(small_cells(grid, undirected, order), scratch.path(), "g", &list);
         let balance = Balance { edge: 1.0, vertex: f64::from(vertex) };
         let shards = partition(&graph, ranks, balance);
+        let way = Way::new(count, on_disk);
         if is_simulated {
             let config = SimConfig { seed, message_size_max, ..SimConfig::default() };
-            assert_same_answers(&graph, &shards, undirected, || Sim::ranks(ranks, &config), count);
+            assert_same_answers(&graph, &shards, undirected, || Sim::ranks(ranks, &config), way);
         } else {
-            assert_same_answers(&graph, &shards, undirected, || Threads::ranks(ranks), count);
+            assert_same_answers(&graph, &shards, undirected, || Threads::ranks(ranks), way);
         }
     }
 }
@@ -182,7 +220,10 @@ fn ranks_give_the_bits_of_one_machine_on_a_skewed_graph() {
     let graph = import_with(config, scratch.path(), "skewed", &list);
     for ranks in [2, 3, 5] {
         let shards = partition(&graph, ranks, Balance { edge: 2.0, vertex: 1.0 });
-        assert_same_answers(&graph, &shards, true, || Threads::ranks(ranks), 2);
+        for on_disk in [0, 0b10101, 0b11111] {
+            let way = Way::new(2, on_disk);
+            assert_same_answers(&graph, &shards, true, || Threads::ranks(ranks), way);
+        }
     }
 }
 
@@ -220,7 +261,7 @@ fn every_other_algorithm_is_refused_or_gives_the_answer_of_one_machine() {
         let options = Value::Object(options);
         let algorithm = (entry.name, &options);
         let expected = answer(&whole, algorithm, &threads(2));
-        let found = answers_on_ranks(&shards, algorithm, &Threads::ranks(3), 2);
+        let found = answers_on_ranks(&shards, algorithm, &Threads::ranks(3), Way::in_memory(2));
         if found.iter().all(Result::is_ok) {
             let expected = expected.unwrap();
             assert!(found.into_iter().all(|found| found.unwrap() == expected), "{}", entry.name);
@@ -253,7 +294,9 @@ fn a_rank_that_is_lost_at_any_step_ends_all_and_no_answer_is_wrong() {
         for step in 0.. {
             let loss = Some(Loss { rank: lost, step });
             let config = SimConfig { seed: step, loss, ..SimConfig::default() };
-            let found = answers_on_ranks(&shards, algorithm, &Sim::ranks(3, &config), 1);
+            // One rank writes its arrays to disk.
+            let way = Way::new(1, 0b010);
+            let found = answers_on_ranks(&shards, algorithm, &Sim::ranks(3, &config), way);
             if found.iter().all(Result::is_ok) {
                 break;
             }
@@ -265,6 +308,50 @@ fn a_rank_that_is_lost_at_any_step_ends_all_and_no_answer_is_wrong() {
         }
         assert!(failed > 10, "rank {lost} has only {failed} steps");
     }
+}
+
+#[test]
+fn a_run_resumes_after_a_rank_was_lost_at_any_step() {
+    let scratch = Scratch::new();
+    let list = EdgeList::new((1..300).flat_map(|v| [(v, v * 7 % 300 + 1), (v, v + 1)]).collect());
+    let config = small_cells(1, true, VertexOrder::Degree);
+    let graph = import_with(config, scratch.path(), "g", &list);
+    let shards = partition(&graph, 3, Balance::EDGES);
+    let options = json!({"iterations": 5});
+    let algorithm = ("pagerank", &options);
+    let expected = answer(&open(&graph), algorithm, &threads(1)).unwrap();
+    let (mut resumed, mut began_anew) = (0, 0);
+    for step in 0.. {
+        let above = scratch.join(format!("kept-{step}"));
+        std::fs::create_dir(&above).unwrap();
+        let folders: Vec<PathBuf> = (0..3).map(|rank| above.join(format!("rank-{rank}"))).collect();
+        let lost = step as usize % 3;
+        let loss = Some(Loss { rank: lost, step });
+        let config = SimConfig { seed: step, loss, ..SimConfig::default() };
+        let way = Way { keep: Some(&folders), ..Way::new(1, 0b010) };
+        let found = answers_on_ranks(&shards, algorithm, &Sim::ranks(3, &config), way);
+        if found.iter().all(Result::is_ok) {
+            break;
+        }
+        // Other ranks have their arrays on disk now, and there are more threads.
+        let keep = (step % 2 == 0).then_some(&*folders);
+        let way = Way { keep, resume: Some(&folders), ..Way::new(2, 0b100) };
+        let found = answers_on_ranks(&shards, algorithm, &Threads::ranks(3), way);
+        if found.iter().all(Result::is_ok) {
+            assert!(found.into_iter().all(|found| found.unwrap() == expected), "step {step}");
+            resumed += 1;
+        } else {
+            let errors = found.into_iter().map(|found| found.map(drop).unwrap_err().to_string());
+            let errors: Vec<String> = errors.collect();
+            let has_none = |error: &String| {
+                error.contains("no undamaged checkpoint") || error.contains("No such file")
+            };
+            assert!(errors.iter().any(has_none), "{errors:?}");
+            assert_eq!(resumed, 0, "step {step}: there were checkpoints at an earlier step");
+            began_anew += 1;
+        }
+    }
+    assert!(resumed > 10 && began_anew > 10, "{resumed} resumed, {began_anew} began anew");
 }
 
 #[test]
@@ -280,7 +367,8 @@ fn a_negative_weight_on_one_rank_is_refused_on_all() {
     let shards = partition(&graph, 3, Balance::EDGES);
     for parents in [false, true] {
         let options = json!({"source": "1", "parents": parents});
-        for found in answers_on_ranks(&shards, ("sssp", &options), &Threads::ranks(3), 1) {
+        let (ranks, way) = (Threads::ranks(3), Way::new(1, 0b110));
+        for found in answers_on_ranks(&shards, ("sssp", &options), &ranks, way) {
             let error = found.map(drop).unwrap_err().to_string();
             assert!(error.contains("whose weight is below 0"), "{error}");
         }

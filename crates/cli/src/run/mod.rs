@@ -10,6 +10,7 @@ mod missing_rows;
 mod new_graph;
 mod one;
 mod options;
+mod rank_estimates;
 mod ranks;
 
 use tegula_comm::Comm;

@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use tegula_algorithms::algorithm::{Checkpointing, Edges, Found, Needs, Request, Weights};
+use tegula_algorithms::algorithm::{
+    Checkpointing, Edges, Found, Needs, Prepared, Request, Weights,
+};
 use tegula_algorithms::answer::{Answer, Summary, VertexIds};
 use tegula_algorithms::side_table::{LocalPaths, TableRead};
 use tegula_comm::Comm;
@@ -59,21 +61,17 @@ pub fn run(
         stdout::check()?;
     }
     let opened = Instant::now();
-    let threads = args.machine.threads.count();
-    let kept_bytes = args.has_checkpoints()?.then(|| state_bytes(request)).transpose()?;
+    let kept_bytes = kept_bytes(request, args)?;
     let input = Input::of(request, args, session)?;
     let mut graph = input.open(args)?;
     if let Some(comm) = ranks {
         graph = as_rank(graph, comm, request)?;
     }
     target.iter().try_for_each(|target| target.check_ids(&graph))?;
-    let needs_rows = needs_rows(request, &graph, args.executor())?;
     let budget = args.machine.reading.budget.bytes();
     let options = RunOptions { ranks, ..run_options(args, &graph, session) };
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
-    let mut needs = Needs::of(&prepared, &graph, threads, needs_rows)?;
-    needs.estimate.vertex_bytes +=
-        kept_bytes.map_or(0, |bytes| checkpoint_size(&graph, bytes, budget, threads));
+    let mut needs = needs_of((request, &prepared), &graph, args, kept_bytes)?;
     if let Some(Destination::Graph(_)) = &target {
         needs = needs.with_writing(&graph, new_graph::memory_min(&graph));
     }
@@ -111,11 +109,33 @@ pub fn run(
     deliver(found, [open, started.elapsed()], target, input, session)
 }
 
+/// Returns what a run needs that keeps `kept_bytes` a vertex in its checkpoints, if it keeps any.
+pub fn needs_of(
+    (request, prepared): (&Request, &Prepared<'_>),
+    graph: &Graph,
+    args: &RunArgs,
+    kept_bytes: Option<usize>,
+) -> Result<Needs> {
+    let threads = args.machine.threads.count();
+    let budget = args.machine.reading.budget.bytes();
+    let has_rows = needs_rows(request, graph, args.executor())?;
+    let mut needs = Needs::of(prepared, graph, threads, has_rows)?;
+    needs.estimate.vertex_bytes +=
+        kept_bytes.map_or(0, |bytes| checkpoint_size(graph, bytes, budget, threads));
+    Ok(needs)
+}
+
 /// Turns a shard into the view that its rank has of the whole graph. Refuses an algorithm that
 /// follows rows, which shards do not have.
 fn as_rank(graph: Graph, comm: &dyn Comm, request: &Request) -> Result<Graph> {
-    let graph = graph.for_ranks()?;
+    let graph = as_shard(graph, request)?;
     check_shard(comm, &graph)?;
+    Ok(graph)
+}
+
+/// Does the same, for whichever rank it is.
+pub fn as_shard(graph: Graph, request: &Request) -> Result<Graph> {
+    let graph = graph.for_ranks()?;
     match request.needs_rows(&graph) {
         true => Err(Error::NotOnRanks { what: "an algorithm that follows rows" }.into()),
         false => Ok(graph),
@@ -187,13 +207,16 @@ pub fn written(
     }
 }
 
-/// Returns the bytes per vertex of the state that checkpoints keep.
+/// Returns the bytes per vertex of the state that checkpoints keep; `None` for a run without them.
 ///
 /// # Errors
-/// [`Failure::Usage`] where an algorithm keeps no checkpoints.
-fn state_bytes(request: &Request) -> Result<usize> {
+/// [`Failure::Usage`] where an algorithm keeps no checkpoints, or their folder cannot keep any.
+pub fn kept_bytes(request: &Request, args: &RunArgs) -> Result<Option<usize>> {
+    if !args.has_checkpoints()? {
+        return Ok(None);
+    }
     match request.checkpointing {
-        Checkpointing::Kept { state_bytes } => Ok(state_bytes),
+        Checkpointing::Kept { state_bytes } => Ok(Some(state_bytes)),
         Checkpointing::Refused { why } => {
             let message = format!("{} keeps no checkpoints: {why}", request.name);
             Err(Failure::usage_with(message, "run it without --checkpoint and --resume"))
@@ -203,7 +226,7 @@ fn state_bytes(request: &Request) -> Result<usize> {
 
 /// Refuses options that contradict each other, and an executor that the algorithm cannot use on any
 /// graph.
-fn check(request: &Request, executor: Executor) -> Result<()> {
+pub fn check(request: &Request, executor: Executor) -> Result<()> {
     request.check()?;
     match (request.edges, executor) {
         (Edges::Tiles { why, instead }, Executor::Seek) => {
@@ -242,6 +265,7 @@ pub fn needs_rows(request: &Request, graph: &Graph, executor: Executor) -> Resul
 fn could_follow_rows(request: &Request, graph: &Graph, needs: &Needs, args: &RunArgs) -> bool {
     matches!(request.edges, Edges::Either { .. })
         && request.edges.can_scan(graph)
+        && request.check_rows(graph).is_ok()
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
         && needs.estimate.plan_on_disk(args.machine.reading.budget.bytes()).is_none()

@@ -10,7 +10,7 @@ use tegula_machine::Error as MachineError;
 use tegula_store::graph::shard_name;
 use tegula_tables::check_parent;
 
-use super::checkpoint_folder;
+use super::checkpoint_folder::{self, MadeFolder};
 use crate::args::{MACHINE, MachineArgs, ranks};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
@@ -295,7 +295,18 @@ impl RunArgs {
         args.graph = Some(self.shard(rank)?);
         args.machine.threads = args.machine.threads.shared_by(sharers);
         args.machine.reading.budget = args.machine.reading.budget.shared_by(sharers);
+        let of_rank = |folder: &PathBuf| folder.join(format!("rank-{rank}"));
+        args.checkpoint = self.checkpoint.as_ref().map(of_rank);
+        args.resume = self.resume.as_ref().map(of_rank);
         Ok(args)
+    }
+
+    /// Makes the folder in which each rank has a folder for its checkpoints, if it is missing.
+    ///
+    /// # Errors
+    /// Fails where the folder cannot keep any.
+    pub fn make_checkpoint_folder(&self) -> Result<Option<MadeFolder>> {
+        self.checkpoint.as_deref().map_or(Ok(None), checkpoint_folder::make)
     }
 
     /// Returns the graph directory of a rank.

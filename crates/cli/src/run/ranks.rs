@@ -12,8 +12,8 @@ use tegula_store::Error;
 use tegula_store::graph::is_directory;
 use tegula_store::partition::shard_paths;
 
-use super::one;
 use super::options::RunArgs;
+use super::{one, rank_estimates};
 use crate::errors::{Failure, Result, guarded};
 use crate::session::Session;
 
@@ -30,6 +30,9 @@ pub fn run(request: &Request, args: &RunArgs, count: usize, session: &Session) -
     check(args, count)?;
     if args.ranks.rank_directory.is_none() {
         check_count(args, count)?;
+    }
+    if args.estimate {
+        return rank_estimates::show(request, args, count, session);
     }
     let ranks = Threads::ranks(count);
     let silent = session.of_other_rank();
@@ -65,7 +68,12 @@ pub fn run_process(
             return Err(Failure::usage_with(message, help));
         }
         check(args, count)?;
-        one::run(request, &args.of_rank(comm.rank(), 1)?, Some(comm), session)
+        if args.estimate {
+            let message = "--estimate reads the shards of all ranks";
+            let help = format!("run `tegula run ... --ranks {count} --estimate`, without mpirun");
+            return Err(Failure::usage_with(message, help));
+        }
+        run_one(request, args, comm, 1, session)
     })
 }
 
@@ -77,17 +85,22 @@ fn run_rank(
     sharers: usize,
     session: &Session,
 ) -> Result<()> {
-    failing_for_all(comm, &session.cancel, || {
-        one::run(request, &args.of_rank(comm.rank(), sharers)?, Some(comm), session)
-    })
+    failing_for_all(comm, &session.cancel, || run_one(request, args, comm, sharers, session))
+}
+
+fn run_one(
+    request: &Request,
+    args: &RunArgs,
+    comm: &dyn Comm,
+    sharers: usize,
+    session: &Session,
+) -> Result<()> {
+    let _made = args.make_checkpoint_folder()?;
+    one::run(request, &args.of_rank(comm.rank(), sharers)?, Some(comm), session)
 }
 
 /// Refuses options that ranks do not have, and a graph that is not cut.
 fn check(args: &RunArgs, count: usize) -> Result<()> {
-    if args.estimate {
-        let message = "--estimate knows the needs of one machine only";
-        return Err(Failure::usage_with(message, "run it on the whole graph, without ranks"));
-    }
     if args.executor() == Executor::Seek {
         let message = "ranks scan tiles, and cannot follow rows";
         return Err(Failure::usage_with(message, "use --executor scan or auto"));

@@ -17,7 +17,7 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$0 none full || exit 99
     \"$@\"; code=$?; ls -A full; exit $code";
 
 /// Returns a shop with an empty folder `full`, if a disk can be mounted there; else says why not.
-fn shop_with_a_disk() -> Option<Shop> {
+pub fn shop_with_a_disk() -> Option<Shop> {
     let shop = Shop::new();
     fs::create_dir(shop.path("full")).unwrap();
     let probe = said(&mut on_a_small_disk(&shop, 64, Command::new("true")));
@@ -30,7 +30,7 @@ fn shop_with_a_disk() -> Option<Shop> {
 
 /// Returns a call with a disk of `kibibytes` KiB at `full`; its standard output ends with a list of
 /// the files left there.
-fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
+pub fn on_a_small_disk(shop: &Shop, kibibytes: u64, call: Command) -> Command {
     let mut command = Command::new("unshare");
     command.arg("--mount").current_dir(shop.path("."));
     if !geteuid().is_root() {

@@ -42,35 +42,6 @@ fn options(name: &str) -> &'static str {
 }
 
 #[test]
-#[ignore = "long"]
-fn components_of_a_directed_graph_say_how_they_need_less_memory() {
-    let shop = Shop::new();
-    shop.tegula("generate erdos-renyi --vertices 4000000 --edges 4000000 -o g.bin32").done();
-    for (graph, options) in [("g.tegula", ""), ("u.tegula", "--undirected")] {
-        let words = format!("import g.bin32 -o {graph} --grid 14,14 --order given {options}");
-        shop.tegula(&words).done();
-    }
-    let needed = |words: &str| {
-        let told = shop.tegula(&format!("run wcc {words} --estimate --json --memory 8GiB")).done();
-        told.json()["needed_bytes"].as_u64().unwrap()
-    };
-    let (directed, propagated) = (needed("g.tegula"), needed("u.tegula --method propagation"));
-    assert!(propagated + (1 << 20) < directed, "{propagated} bytes on disk, {directed} in memory");
-    let budget = directed - 1;
-    let help = "raise --memory, or import it with --undirected and use --method propagation";
-    shop.tegula(&format!("run wcc g.tegula --memory {budget}")).failed(4, &[help]);
-    let estimate = shop.tegula(&format!("run wcc g.tegula --memory {budget} --estimate"));
-    assert!(estimate.out.contains("does not fit: needs "), "{}", estimate.out);
-    assert!(estimate.out.contains(&format!("; {help}")), "{}", estimate.out);
-    let within = format!("run wcc u.tegula --method propagation --memory {budget} -o c.parquet");
-    shop.tegula(&within).done();
-    let help = "raise --memory, or use --method propagation\n";
-    shop.tegula(&format!("run wcc u.tegula --memory {budget}")).failed(4, &[help]);
-    // If even that has no room, it is not advised.
-    shop.tegula("run wcc g.tegula --memory 31MiB").failed(4, &["help: raise --memory\n"]);
-}
-
-#[test]
 fn rounds_are_no_more_than_the_options_allow() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 8 --weighted -o g.wel").done();

@@ -117,7 +117,7 @@ fn a_wrong_command_line_is_a_usage_error() {
         ("run bfs g.tegula", "<--source <ID>|--sources <FILE>>"),
         ("run k-hop g.tegula --hops 1", "<--source <ID>|--sources <FILE>>"),
         ("run similarity g.tegula", "<--sources <FILE>|--pairs <FILE>>"),
-        ("run wcc g.tegula --method propagation", "--undirected"),
+        ("run wcc g.tegula --method traversal", "--undirected"),
         ("import -o g.tegula", "INPUT"),
         ("import g.el -o h.tegula --layouts columns", "tiles, rows"),
         ("import g.el -o h.tegula --format spreadsheet", "parquet"),

@@ -25,6 +25,7 @@ mod kills;
 mod log;
 mod look;
 mod memory;
+mod mirrored;
 mod paths;
 mod probe;
 mod ranks;

@@ -32,7 +32,7 @@ fn memory_group(shop: &Shop, limit: u64) -> Option<MemoryGroup> {
 /// Asserts that a call takes at most `memory` bytes by its own count, and works where it cannot get
 /// more. Returns its report.
 #[track_caller]
-fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
+pub fn assert_within(shop: &Shop, words: &str, memory: u64) -> Value {
     let mut command = shop.command(&format!("{words} --json --memory {memory}"));
     let limit = memory + KERNEL_BYTES;
     let group = memory_group(shop, limit);

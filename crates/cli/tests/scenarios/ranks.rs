@@ -72,6 +72,84 @@ fn ranks_write_the_table_of_one_machine() {
 }
 
 #[test]
+fn ranks_within_the_least_memory_have_their_arrays_on_disk() {
+    let shop = shop_with(2, "--undirected");
+    for algorithm in ["pagerank --iterations 3", "bfs --source 1", "wcc"] {
+        let run = format!("run {algorithm} cut --ranks 2");
+        let needs = shop.tegula(&format!("{run} --estimate --json")).done().json();
+        let most = |name: &str| {
+            let ranks = needs["ranks"].as_array().unwrap().iter();
+            ranks.map(|rank| rank[name].as_u64().unwrap()).max().unwrap()
+        };
+        let (least, in_memory) = (most("needed_bytes"), most("needed_in_memory_bytes"));
+        assert!(least < in_memory && most("received_bytes") > 0, "{needs}");
+        shop.tegula(&format!("run {algorithm} g.tegula -o one.csv --force -q")).done();
+        let run = format!("{run} --memory {least}B -o ranks.csv --force --json");
+        let report = shop.tegula(&run).done().json();
+        assert!(report["bytes_written"].as_u64() > Some(0), "{report}");
+        assert!(shop.read("one.csv") == shop.read("ranks.csv"), "{algorithm}");
+    }
+    let estimate = shop.tegula("run pagerank cut --ranks 2 --estimate").done().out;
+    assert!(
+        estimate.contains("pagerank on 2 ranks") && estimate.contains("received"),
+        "{estimate}"
+    );
+    let few = shop.tegula("run pagerank cut --ranks 2 --estimate --memory 1MiB");
+    assert_eq!(few.code, Some(4), "{}", few.err);
+    assert!(few.err.contains("a rank of the run needs"), "{}", few.err);
+}
+
+#[test]
+fn ranks_resume_from_checkpoints_that_all_of_them_have() {
+    let shop = shop_with(3, "");
+    let run = "run pagerank cut --ranks 3 --iterations 6";
+    shop.tegula(&format!("{run} -o whole.csv -q")).done();
+    shop.tegula(&format!("{run} --checkpoint kept -q -o kept.csv")).done();
+    assert!(shop.read("whole.csv") == shop.read("kept.csv"));
+    let names = |folder: &str| shop.files(folder).into_keys().collect::<Vec<_>>();
+    // One rank has lost its newest checkpoint, so all resume from the one before.
+    assert_eq!(names("kept/rank-1"), ["blocks", "version-4", "version-5"]);
+    fs::remove_file(shop.path("kept/rank-1/version-5")).unwrap();
+    let resumed = shop.tegula(&format!("{run} --resume kept --json -o again.csv")).done().json();
+    assert_eq!((&resumed["iterations"], &resumed["iterations_before"]), (&6.into(), &4.into()));
+    assert!(shop.read("whole.csv") == shop.read("again.csv"));
+    let resume = format!("{run} --resume kept --checkpoint kept -q -o again.csv --force");
+    shop.tegula(&resume).done();
+    assert_eq!(names("kept/rank-0"), names("kept/rank-1"));
+    assert!(shop.read("whole.csv") == shop.read("again.csv"));
+    let other = shop.tegula("run pagerank cut --ranks 3 --iterations 7 --resume kept");
+    other.failed(3, &["kept/rank-", "with --iterations 6", "with --iterations 7"]);
+    fs::remove_dir_all(shop.path("kept/rank-2")).unwrap();
+    shop.tegula(&format!("{run} --resume kept")).failed(3, &["kept/rank-2"]);
+    shop.tegula(&format!("{run} --checkpoint missing/kept")).failed(1, &["missing"]);
+    shop.tegula("run degree cut --ranks 3 --checkpoint new").failed(2, &["keeps no checkpoints"]);
+    assert!(!shop.names().contains(&"new".to_owned()), "{:?}", shop.names());
+}
+
+#[test]
+fn an_import_may_cut_the_graph_at_once() {
+    let shop = shop_with(2, "--undirected");
+    let import = "import g.wel --weighted --undirected --ranks 2 -o once";
+    let report = shop.tegula(&format!("{import} --json")).done().json();
+    assert_eq!(report["ranks"].as_array().unwrap().len(), 2);
+    for rank in 0..2 {
+        let name = format!("rank-{rank}.tegula");
+        assert!(
+            shop.files(&format!("once/{name}")) == shop.files(&format!("cut/{name}")),
+            "{rank}"
+        );
+    }
+    shop.tegula(import).failed(1, &["once exists already", "--force"]);
+    assert!(shop.tegula(&format!("{import} --force")).done().err.contains("rank"));
+    shop.tegula("import missing.el --ranks 2 -o never").failed(3, &["missing.el"]);
+    let names = shop.names();
+    assert!(
+        !names.iter().any(|name| name.contains("never") || name.contains("whole")),
+        "{names:?}"
+    );
+}
+
+#[test]
 fn a_run_tells_what_each_rank_has_done() {
     let shop = shop_with(2, "");
     let report = shop.tegula("run pagerank cut --ranks 2 --iterations 3 --json").done().json();
@@ -111,8 +189,10 @@ fn a_run_that_does_not_fit_its_shards_is_refused_once_with_advice() {
     let whole = shop.tegula("run pagerank g.tegula --ranks 2");
     whole.failed(2, &["a graph of one machine", "tegula partition g.tegula --ranks 2"]);
     shop.tegula("run scc cut --ranks 2").failed(1, &["does not run on ranks", "tegula gather"]);
-    shop.tegula("run wcc cut --ranks 2").failed(2, &["--undirected"]);
-    shop.tegula("run pagerank cut --ranks 2 --checkpoint kept").failed(1, &["keeps checkpoints"]);
+    for more in ["", "--method propagation", "--estimate"] {
+        let wcc = shop.tegula(&format!("run wcc cut --ranks 2 {more}"));
+        wcc.failed(2, &["import it with --undirected and then partition it"]);
+    }
     shop.tegula("run pagerank cut --ranks 2 --memory 1MiB").failed(4, &["budget"]);
     let rows = shop.tegula("run bfs cut --ranks 2 --source 1 --executor seek");
     rows.failed(2, &["cannot follow rows"]);

@@ -113,7 +113,9 @@ impl<P: Program> ExternalStep<'_, P> {
         for block in self.cut.blocks(stretch) {
             cancel.check()?;
             let vertices = self.cut.vertices(block);
-            let batches = self.batches_of(&vertices);
+            // Other ranks have the rest of a block at either end.
+            let own = vertices.start.max(stretch.start)..vertices.end.min(stretch.end);
+            let batches = self.batches_of(&own);
             if !batches.clone().any(|batch| {
                 is_reached(batch) || open.as_ref().is_some_and(|open| open.batch == batch)
             }) {

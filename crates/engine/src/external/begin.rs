@@ -20,7 +20,8 @@ use crate::job::context::JobContext;
 use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::options::RunOptions;
 use crate::parts::Parts;
-use crate::program::{Activity, Aggregate, Program, Reduction};
+use crate::program::{Activity, Program, Reduction};
+use crate::ranks::Ranks;
 use crate::spread::Spread;
 use crate::start::Start;
 use crate::states::cut::Cut;
@@ -31,15 +32,16 @@ use crate::superstep::execution::Execution;
 use crate::superstep::init::{NewUnit, units_from};
 
 impl<'g, P: Program> ExternalStep<'g, P> {
-    /// Makes the arrays on disk and initialises the states.
+    /// Makes the arrays on disk and initialises the states. With `ranks`, only the vertices of this
+    /// rank have states.
     ///
     /// # Errors
     /// Failure to create the files, for example on a full disk; failed reads of the degrees;
-    /// cancellation; a panic of the program.
+    /// cancellation; a panic of the program; the failure of another rank.
     pub fn new(
         graph: &'g Graph,
         parts: &Arc<Parts>,
-        start: Start<P>,
+        (start, ranks): (Start<P>, Option<Ranks<'g>>),
         plan: ArraysPlan,
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
@@ -51,29 +53,31 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let writer = WriteBehind::start(reader, arrays.write_size(), graph.caching());
         arrays.check_room(graph, &plan, options.spill_directory)?;
         let folder = &spill_folder(graph, options.spill_directory)?;
+        let own = arrays.own_blocks();
         let spread = &Spread::over(cut.count());
+        let own_spread = &Spread::over(own.len());
+        let is_held = |block: usize| {
+            let is_own = own.contains(&block);
+            is_own && own_spread.is_among_first(plan.states_held, block - own.start)
+        };
         // A store that holds nothing in memory may have more blocks than are spread.
-        let is_held = |held| move |block| spread.is_among_first(held, block);
-        let create = |blocks, held: usize| {
-            BlockStore::create(folder, blocks, reader, &writer, is_held(held))
+        let create = |blocks, held| {
+            let is_held = |block| spread.is_among_first(held, block);
+            BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = match &options.checkpoints {
-            Some(kept) => Kept::open(kept, graph, blocks, disk, is_held(plan.states_held))?,
+            Some(kept) => Kept::open(kept, graph, blocks, disk, &is_held, ranks.as_ref())?,
             None => Kept { states: None, resumed: None },
         };
         let states = match kept.states {
             Some(states) => states,
-            None => create(blocks, plan.states_held)?,
+            None => BlockStore::create(folder, blocks, reader, &writer, is_held)?,
         };
-        let (mut kept_messages, mut dispatch) = (None, None);
-        if arrays.keeps_messages(&plan) {
-            kept_messages = Some(create(arrays.message_blocks(), plan.messages_held)?);
-        }
-        if plan.sends {
-            let store = create(arrays.sent_blocks(&plan), 0)?;
-            dispatch = Some(Dispatch::new(graph, &arrays, &plan, store));
-        }
+        let keep = || create(arrays.message_blocks(), plan.messages_held);
+        let kept_messages = arrays.keeps_messages(&plan).then(keep).transpose()?;
+        let sent = plan.sends.then(|| create(arrays.sent_blocks(&plan), 0)).transpose()?;
+        let dispatch = sent.map(|store| Dispatch::new(graph, &arrays, &plan, store));
         let mut next_activity = NextActivity::new(&cut);
         // All segments but the last have the same size.
         let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
@@ -92,7 +96,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            exchange: Exchange::of_segment(segment, P::Reduction::IDENTITY),
+            own: ranks.as_ref().map_or(0..cut.vertex_count(), Ranks::own_vertices),
+            exchange: Exchange::of_segment(segment, P::Reduction::IDENTITY, ranks),
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             position: Position::default(),
@@ -113,14 +118,19 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         self.execution.resume(iteration, aggregate);
         let elsewhere = elsewhere.map(|store| StatesOnDisk::new(store, self.cut));
         let mut room = BlockStates::<P::State>::new(self.cut.size_max());
-        for block in 0..self.cut.count() {
+        let blocks = self.cut.blocks(&self.own);
+        for block in blocks.clone() {
             let kept = elsewhere.as_ref().unwrap_or(&self.states);
             let vertices = self.cut.vertices(block);
             let (states, active) = room.of(vertices.len());
-            kept.read_ahead(block + 1);
+            if block + 1 < blocks.end {
+                kept.read_ahead(block + 1);
+            }
             kept.read_with(block, states, active)?;
             for (vertex, state) in vertices.clone().zip(&*states) {
-                self.execution.restore(vertex, state);
+                if self.own.contains(&vertex) {
+                    self.execution.restore(vertex, state);
+                }
             }
             self.next_activity.note(block, vertices.start, active);
             if elsewhere.is_some() {
@@ -128,12 +138,12 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             }
         }
         self.activity = self.next_activity.take();
-        Ok(())
+        self.execution.rejoin(&self.exchange, &mut self.activity.summary)
     }
 
     /// Initialises the states. Sums are made by unit and merged in the order of the units.
     fn init(&mut self, known: Option<&States<P::State>>, context: &JobContext<'_>) -> Result<()> {
-        let stretches = Cut::stretches(&(0..self.cut.vertex_count()));
+        let stretches = Cut::stretches(&self.own);
         let units: Vec<Mutex<Vec<NewUnit<P>>>> =
             stretches.iter().map(|_| Mutex::default()).collect();
         let program = &self.execution.program;
@@ -151,7 +161,11 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                     None => huge::zeroes(vertices.len()),
                 };
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
-                for (local, (vertex, place)) in vertices.clone().zip(&mut states).enumerate() {
+                // Other ranks have the rest of a block at either end.
+                let own = vertices.start.max(stretch.start)..vertices.end.min(stretch.end);
+                for vertex in own {
+                    let local = vertex - vertices.start;
+                    let place = &mut states[local];
                     if starts.next_if_eq(&vertex).is_some() {
                         done.push(NewUnit::at(vertex));
                     }
@@ -173,15 +187,11 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             *lock(&units[index]) = done;
             Ok(())
         })?;
-        let open_targets = &mut self.execution.open_targets;
-        let units = units.into_iter().flat_map(unlocked);
-        let sums = units.map(|NewUnit { first, open, aggregate }| {
-            open_targets[first >> WINDOW_LOG2] += open;
-            aggregate
-        });
-        self.execution.aggregate = P::Aggregate::sum(sums);
-        self.activity = self.next_activity.take();
-        Ok(())
+        let units: Vec<NewUnit<P>> = units.into_iter().flat_map(unlocked).collect();
+        for unit in &units {
+            self.execution.open_targets[unit.first >> WINDOW_LOG2] += unit.open;
+        }
+        self.agree(units.into_iter().map(|unit| unit.aggregate))
     }
 
     /// Returns the degrees of a stretch of vertices; empty if the program does not need them.
@@ -207,10 +217,11 @@ impl<P: Program> Kept<P> {
         graph: &Graph,
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
-        is_held: impl Fn(usize) -> bool + Copy,
+        is_held: &impl Fn(usize) -> bool,
+        ranks: Option<&Ranks<'_>>,
     ) -> Result<Kept<P>> {
         let create = || checkpoints.create(blocks, disk, is_held);
-        Ok(match checkpoints.resume(graph, blocks, disk, is_held)? {
+        Ok(match checkpoints.resume(graph, blocks, disk, is_held, ranks)? {
             Some((store, resumed)) if checkpoints.resumes_in_place() => {
                 Kept { states: Some(store), resumed: Some((None, resumed)) }
             }

@@ -12,32 +12,40 @@ use super::dispatch::{Dispatch, Sent};
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
+use crate::ranks::words_of;
 use crate::states::BlockStates;
-use crate::states::cut::{Cut, STRETCH_LOG2, indices};
-use crate::superstep::bit;
+use crate::states::cut::{Cut, indices};
 use crate::superstep::exchange::Exchange;
+use crate::superstep::{bit, split_off};
 
 impl<P: Program> ExternalStep<'_, P> {
     /// Brings the messages of the segment at work into memory, if any tile of these cells is needed
-    /// or the messages must be kept. Returns whether there is anything to scan.
+    /// or the messages must be kept. Returns whether there is anything to scan. With ranks, the
+    /// first group always exchanges messages, because other ranks may need those from here.
     ///
     /// # Errors
-    /// Failed reads and writes; cancellation; a panic of the program.
+    /// Failed reads and writes; cancellation; a panic of the program; the failure of another rank.
     pub(super) fn bring_messages(&mut self, context: &JobContext<'_>) -> Result<bool> {
         let Position { group, segment } = self.position;
-        if self.active_among(&self.sources()) == 0 {
+        let is_first = group == 0;
+        let exchanges = is_first && self.exchange.ranks().is_some();
+        // The summary of all ranks may have active vertices in a segment without messages. Then its
+        // tiles are read as on one machine, for their number decides how sums are rounded.
+        if self.exchange.ranks().is_none() && self.active_among(&self.sources()) == 0 {
             return Ok(false);
         }
-        let is_first = group == 0;
         let sent = if is_first { Sent::All } else { self.sent(group, segment) };
         let has_tiles = sent != Sent::None && self.has_needed_tiles();
-        if !has_tiles && (!is_first || self.plan.groups == 1) {
+        if !has_tiles && !exchanges && (!is_first || self.plan.groups == 1) {
             return Ok(false);
         }
         // The messages are taken out, so that workers may write them while they share the rest.
-        let empty = Exchange::of_segment(0, P::Reduction::IDENTITY);
+        let empty = Exchange::of_segment(0, P::Reduction::IDENTITY, None);
         let mut exchange = std::mem::replace(&mut self.exchange, empty);
-        let brought = self.bring_to(exchange.places(self.sources().len()), sent, context);
+        let brought = match exchanges {
+            true => self.bring_with_others(&mut exchange, context),
+            false => self.bring_to(exchange.places(self.sources().len()), sent, context),
+        };
         self.exchange = exchange;
         brought?;
         self.forget_ahead();
@@ -66,23 +74,89 @@ impl<P: Program> ExternalStep<'_, P> {
             return dispatch.receive(self.graph, &self.plan, (group, segment), messages, context);
         }
         let keeps = group == 0 && self.choose_ways(&sources);
-        let stretches = Cut::stretches(&sources);
-        let places = messages.chunks_mut(1 << STRETCH_LOG2).map(Mutex::new);
-        let places: Vec<_> = places.collect();
+        self.bring_stretches(&sources, messages, keeps, context)?;
+        if group == 0 { self.dispatch(messages, context) } else { Ok(()) }
+    }
+
+    /// Brings the messages of a segment to their places: the own ones are generated, those of other
+    /// ranks are received. Then all are kept or dispatched for further groups.
+    fn bring_with_others(
+        &mut self,
+        exchange: &mut Exchange<'_, Message<P>>,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let sources = self.sources();
+        let own = self.own.start.max(sources.start)..self.own.end.min(sources.end);
+        if !own.is_empty() {
+            // Whole blocks: no vertex of another rank is active in the states here.
+            let blocks = self.cut.blocks(&own);
+            let own = self.cut.vertices(blocks.start).start..self.cut.vertices(blocks.end - 1).end;
+            let places = exchange.places(sources.len());
+            let places = &mut places[own.start - sources.start..own.end - sources.start];
+            self.bring_stretches(&own, places, false, context)?;
+        }
+        exchange.bring_others(self.position.segment as usize)?;
+        self.count_others(&sources, &own, exchange.published());
+        let messages = &*exchange.places(sources.len());
+        if self.choose_ways(&sources) {
+            let blocks = self.cut.blocks(&sources);
+            context.for_each(blocks.len(), &|index| self.keep(blocks.start + index, messages))?;
+        }
+        self.dispatch(messages, context)
+    }
+
+    /// Counts the messages of other ranks among the active vertices of the blocks of a segment. The
+    /// counts say which blocks are kept, and help to choose a way; no result depends on them.
+    fn count_others(&mut self, sources: &Range<usize>, own: &Range<usize>, published: &[u64]) {
+        let first_word = sources.start / 64;
+        let own = words_of(own);
+        for block in self.cut.blocks(sources) {
+            let vertices = self.cut.vertices(block);
+            let words = vertices.start / 64..vertices.end.div_ceil(64);
+            let others = words.filter(|word| !own.contains(word));
+            let counts = others.map(|word| published[word - first_word].count_ones());
+            self.activity.counts[block] += counts.sum::<u32>();
+        }
+    }
+
+    /// Keeps the messages of a block for further groups, if it has any.
+    fn keep(&self, block: usize, messages: &[Message<P>]) -> Result<()> {
+        match &self.kept_messages {
+            Some(kept) if self.activity.counts[block] > 0 => {
+                let vertices = self.cut.vertices(block);
+                let first = vertices.start - self.sources().start;
+                Ok(kept.write(block, &[messages[first..first + vertices.len()].as_bytes()])?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings the messages of some vertices, whole blocks, to their places.
+    fn bring_stretches(
+        &self,
+        vertices: &Range<usize>,
+        messages: &mut [Message<P>],
+        keeps: bool,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let stretches = Cut::stretches(vertices);
+        let mut rest = messages;
+        let place = |stretch: &Range<usize>| Mutex::new(split_off(&mut rest, stretch.len()));
+        let places: Vec<_> = stretches.iter().map(place).collect();
         context.for_each(stretches.len(), &|index| {
             let place = &mut *lock(&places[index]);
             let after = stretches.get(index + context.threads());
             self.bring_stretch((&stretches[index], after), place, keeps, context.cancel())
-        })?;
-        drop(places);
-        match &self.dispatch {
-            Some(dispatch) if group == 0 => {
-                self.forget_ahead();
-                let is_every = self.active_among(&sources) == sources.len() as u64;
-                dispatch.send(self.graph, &self.plan, segment, messages, is_every, context)
-            }
-            _ => Ok(()),
-        }
+        })
+    }
+
+    /// Sends the messages of the segment at work to the groups for which that was chosen.
+    fn dispatch(&mut self, messages: &[Message<P>], context: &JobContext<'_>) -> Result<()> {
+        let Some(dispatch) = &self.dispatch else { return Ok(()) };
+        self.forget_ahead();
+        let sources = self.sources();
+        let is_every = self.active_among(&sources) == sources.len() as u64;
+        dispatch.send(self.graph, &self.plan, self.position.segment, messages, is_every, context)
     }
 
     /// Chooses how the messages of a segment reach further groups; returns whether they must be

@@ -34,6 +34,7 @@ use tegula_machine::disk::{BlockStore, WriteBehind};
 use tegula_store::Result;
 use tegula_store::graph::{DegreeReader, Graph, TileEntry};
 use tegula_store::tiles::Cell;
+use zerocopy::IntoBytes;
 
 use crate::checkpoint::Keeper;
 use crate::instructions::Instructions;
@@ -41,9 +42,10 @@ use crate::job::context::JobContext;
 use crate::job::{ScanDirection, TileDemand};
 use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::parts::Parts;
-use crate::program::{Aggregate, ApplyTo, EdgeWeight, Message, Program};
+use crate::program::{ApplyTo, EdgeWeight, Message, Program};
+use crate::ranks::Ranks;
 use crate::states::cut::{Cut, indices};
-use crate::states::{States, StatesOnDisk};
+use crate::states::{BlockStates, States, StatesOnDisk};
 use crate::statistics::RunStatistics;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::execution::Execution;
@@ -75,6 +77,8 @@ pub struct ExternalStep<'g, P: Program> {
     degrees: Option<DegreeReader>,
     activity: ActiveBlocks,
     next_activity: NextActivity,
+    /// The vertices of this rank; on one machine, all.
+    own: Range<usize>,
     /// It holds the messages of the segment at work.
     exchange: Exchange<'g, Message<P>>,
     group: ColumnGroup<P>,
@@ -108,7 +112,7 @@ impl<P: Program> ExternalStep<'_, P> {
         P::APPLY_TO == ApplyTo::Reached && self.active_count() < few
     }
 
-    /// Returns the number of active vertices.
+    /// Returns the number of active vertices of this rank.
     pub fn active_count(&self) -> u64 {
         self.activity.summary.count()
     }
@@ -142,6 +146,7 @@ impl<P: Program> ExternalStep<'_, P> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
+        self.exchange.ranks().map_or(Ok(()), Ranks::await_checkpoints)?;
         let header = keeper.header(iteration, &self.execution.aggregate)?;
         Ok(self.states.store().keep_version(&header)?)
     }
@@ -158,7 +163,7 @@ impl<P: Program> ExternalStep<'_, P> {
     pub fn next_scan(&mut self, context: &JobContext<'_>) -> Result<NextScan> {
         let Position { group, segment } = self.position;
         if group == self.plan.groups {
-            self.finish();
+            self.finish()?;
             return Ok(NextScan::Done);
         }
         if segment == self.graph.grid().segment_count(self.graph.vertex_count()) {
@@ -189,10 +194,16 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Ends an iteration: takes over sums and active vertices.
-    fn finish(&mut self) {
-        let sums = self.sums.iter_mut().filter_map(Option::take);
-        self.execution.aggregate = P::Aggregate::sum(sums);
+    fn finish(&mut self) -> Result<()> {
+        let mut sums = Vec::new();
+        sums.extend(self.sums.iter_mut().filter_map(Option::take));
+        self.agree(sums.into_iter())
+    }
+
+    /// Takes over the active vertices, and the total of the sums over all ranks.
+    fn agree(&mut self, sums: impl Iterator<Item = P::Aggregate>) -> Result<()> {
         self.activity = self.next_activity.take();
+        self.execution.agree(&self.exchange, sums, &mut self.activity.summary)
     }
 
     /// Returns the index of the first part of a batch.
@@ -212,7 +223,7 @@ impl<P: Program> ExternalStep<'_, P> {
         cell.segment == self.position.segment && self.columns().contains(&cell.column)
     }
 
-    /// Returns the columns at work.
+    /// Returns the columns at work. Of the first and the last, targets may belong to other ranks.
     fn columns(&self) -> Range<u32> {
         let columns = self.plan.columns_of(self.position.group);
         let count = self.graph.grid().column_count(self.graph.vertex_count());
@@ -223,12 +234,13 @@ impl<P: Program> ExternalStep<'_, P> {
     fn targets(&self) -> Range<usize> {
         let (grid, count) = (self.graph.grid(), self.graph.vertex_count());
         let columns = self.columns();
-        match columns.is_empty() {
-            true => 0..0,
-            false => indices(
-                grid.targets(columns.start, count).start..grid.targets(columns.end - 1, count).end,
-            ),
+        if columns.is_empty() {
+            return 0..0;
         }
+        let start = grid.targets(columns.start, count).start as usize;
+        let end = grid.targets(columns.end - 1, count).end as usize;
+        let (start, end) = (start.max(self.own.start), end.min(self.own.end));
+        if start < end { start..end } else { 0..0 }
     }
 
     /// Returns the batches at work.
@@ -248,6 +260,39 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Returns the sources at work.
     fn sources(&self) -> Range<usize> {
         indices(self.graph.grid().sources(self.position.segment, self.graph.vertex_count()))
+    }
+
+    /// Ends a run on ranks: completes the states and the statistics with those of other ranks. On
+    /// one machine, both are complete.
+    ///
+    /// # Errors
+    /// Failed reads and writes; cancellation; the failure of another rank.
+    pub fn complete(&self, statistics: &mut RunStatistics) -> Result<()> {
+        let Some(ranks) = self.exchange.ranks() else { return Ok(()) };
+        let mut is_written = vec![false; self.cut.count()];
+        is_written[self.cut.blocks(&self.own)].fill(true);
+        let mut room = BlockStates::<P::State>::new(self.cut.size_max());
+        let mut own_room = BlockStates::<P::State>::new(self.cut.size_max());
+        let mut read = |vertices: Range<usize>| {
+            let block = self.cut.blocks(&vertices).start;
+            let all = self.cut.vertices(block);
+            let (states, active) = own_room.of(all.len());
+            self.states.read_with(block, states, active)?;
+            Ok(states[vertices.start - all.start..vertices.end - all.start].as_bytes().to_vec())
+        };
+        let mut write = |vertices: Range<usize>, bytes: &[u8]| {
+            let block = self.cut.blocks(&vertices).start;
+            let all = self.cut.vertices(block);
+            let (states, active) = room.of(all.len());
+            if std::mem::replace(&mut is_written[block], true) {
+                self.states.read_with(block, states, active)?;
+            }
+            let places = &mut states[vertices.start - all.start..vertices.end - all.start];
+            places.as_mut_bytes().copy_from_slice(bytes);
+            self.states.write(block, states, active)
+        };
+        ranks.complete(&self.cut, size_of::<P::State>(), &mut read, &mut write)?;
+        ranks.complete_statistics(statistics)
     }
 
     /// Returns the states and the program after its end.

@@ -139,7 +139,7 @@ impl CellLists {
         &self,
         plan: &ArraysPlan,
     ) -> impl Iterator<Item = BTreeMap<usize, Option<NeededMessages>>> {
-        let group_of = |cell: &ListedCell| cell.column / plan.columns;
+        let group_of = |cell: &ListedCell| plan.group_of(cell.column);
         let groups = self.cells.chunk_by(move |one, next| group_of(one) == group_of(next));
         groups.filter(move |cells| group_of(&cells[0]) > 0).map(|cells| self.wanted_by(cells))
     }

@@ -13,6 +13,7 @@ use crate::checkpoint::{Keeper, Resumed};
 use crate::memory::pool_sizes;
 use crate::options::RunOptions;
 use crate::program::Program;
+use crate::ranks::Ranks;
 use crate::states::cut::Cut;
 use crate::states::{StatesOnDisk, state_blocks};
 use crate::superstep::Superstep;
@@ -40,11 +41,14 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         let writer = WriteBehind::start(&reader, write, graph.caching());
         let blocks = state_blocks(&Cut::of(graph), state_size);
         let states_in = |store| StatesOnDisk::<P::State>::new(store, Cut::of(graph));
-        let resumed = checkpoints.resume::<P>(graph, blocks, (&reader, &writer), |_| false)?;
+        let ranks = step.exchange.ranks();
+        let disk = (&reader, &writer);
+        let resumed = checkpoints.resume::<P>(graph, blocks, disk, |_| false, ranks)?;
         let mut in_place = None;
         if let Some((store, Resumed { iteration, aggregate })) = resumed {
             let states = states_in(store);
-            step.restore(iteration, aggregate, |all, active| states.read_all(all, active))?;
+            let own = step.exchange.own_vertices();
+            step.restore(iteration, aggregate, |all, active| states.read_all(&own, all, active))?;
             in_place = Some(states).filter(|_| checkpoints.resumes_in_place());
         }
         let first = step.execution.iterations_begun();
@@ -64,7 +68,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
     /// yet.
     ///
     /// # Errors
-    /// Failed writes of this checkpoint and of the one before.
+    /// Failed writes of this checkpoint and of the one before; the failure of another rank.
     pub fn keep_if_due(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -75,10 +79,14 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             return Ok(());
         }
         self.finish()?;
+        step.exchange.ranks().map_or(Ok(()), Ranks::await_checkpoints)?;
         let active = step.all_active();
+        let own = step.exchange.own_vertices();
         let all: &[P::State] = step.arrays.states.all();
         let cut = self.states.cut();
-        context.for_each(cut.count(), &|block| {
+        let blocks = cut.blocks(&own);
+        context.for_each(blocks.len(), &|index| {
+            let block = blocks.start + index;
             let vertices = cut.vertices(block);
             let words = vertices.start / 64..vertices.end.div_ceil(64);
             self.states.write(block, &all[vertices], &active.words()[words])

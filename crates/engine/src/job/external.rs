@@ -20,6 +20,7 @@ use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
 use crate::process_kind::ProcessKind;
 use crate::program::Program;
+use crate::ranks::Ranks;
 use crate::start::Start;
 use crate::states::States;
 use crate::statistics::RunStatistics;
@@ -31,6 +32,8 @@ pub struct ExternalJob<'r, P: Program> {
     options: &'r RunOptions<'r>,
     plan: ArraysPlan,
     stage: Stage<P, ExternalStep<'r, P>>,
+    /// The other ranks, until the program runs.
+    ranks: Option<Ranks<'r>>,
     /// When the current iteration began, if there is one.
     iterating: Option<Instant>,
     /// When the current scan began, if there is one.
@@ -48,7 +51,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     pub fn new(
         graph: &'r Graph,
         parts: &Arc<Parts>,
-        start: Start<P>,
+        (start, ranks): (Start<P>, Option<Ranks<'r>>),
         plan: ArraysPlan,
         options: &'r RunOptions<'r>,
     ) -> ExternalJob<'r, P> {
@@ -66,6 +69,7 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             options,
             plan,
             stage: Stage::New(start),
+            ranks,
             iterating: None,
             scanning: None,
             scan_time: Duration::ZERO,
@@ -93,14 +97,15 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     /// Returns the result of the program.
     ///
     /// # Errors
-    /// Failed writes of the states.
+    /// Failed writes of the states; the failure of another rank.
     pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
         let step = self.stage.into_ended()?;
         let mut statistics = self.statistics;
         statistics.bytes_read += step.bytes_read();
-        let bytes_written = step.bytes_written();
+        statistics.bytes_written = step.bytes_written();
+        step.complete(&mut statistics)?;
         let (states, program) = step.into_result()?;
-        Ok(Outcome { states, program, statistics: RunStatistics { bytes_written, ..statistics } })
+        Ok(Outcome { states, program, statistics })
     }
 }
 
@@ -109,6 +114,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
         self.stage.begin(|start| {
             self.options.progress.begin("iterating", None, Unit::Iterations);
             let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
+            let start = (start, self.ranks.take());
             let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
             self.keeper = Keeper::of(self.options.checkpoints, graph, step.iterations_begun());
             self.statistics.begin_at(step.iterations_begun());

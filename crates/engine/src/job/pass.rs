@@ -46,15 +46,30 @@ pub fn visit_edges<V: EdgeVisitor>(
     visitor_size: u64,
     options: &RunOptions<'_>,
 ) -> Result<RunStatistics> {
+    let (_, statistics) = visit_edges_with(graph, || visitor, visitor_size, options)?;
+    Ok(statistics)
+}
+
+/// Does the same with a visitor that is made when there is memory for it, and returns it.
+///
+/// # Errors
+/// Those of [`visit_edges`].
+pub fn visit_edges_with<V: EdgeVisitor>(
+    graph: &Graph,
+    visitor: impl FnOnce() -> V,
+    visitor_size: u64,
+    options: &RunOptions<'_>,
+) -> Result<(V, RunStatistics)> {
     options.refuse_ranks("a pass over the edges that shares a table of all vertices")?;
     graph.short_vertex_count()?;
     options.with_scheduler(graph, |scheduler| {
         let has_weights = V::Weight::IS_WEIGHTED && graph.is_weighted();
         let demand = MemoryDemand::scan("the run", visitor_size, has_weights);
         let admitted = scheduler.ledger().admit(&[demand], options.reserve, &options.cancel)?;
+        let visitor = visitor();
         let mut job = Pass {
             graph,
-            visitor,
+            visitor: &visitor,
             has_weights,
             instructions: options.tuning.instructions,
             scanning_since: None,
@@ -70,8 +85,22 @@ pub fn visit_edges<V: EdgeVisitor>(
             ..RunStatistics::default()
         };
         statistics.add_scan(&unlocked(job.scanned), graph);
-        Ok(statistics)
+        Ok((visitor, statistics))
     })
+}
+
+impl<V: EdgeVisitor> EdgeVisitor for &V {
+    type Weight = V::Weight;
+
+    #[inline(always)]
+    fn visit(&self, source: ShortId, target: ShortId, weight: V::Weight) {
+        V::visit(self, source, target, weight);
+    }
+
+    #[inline(always)]
+    fn needs(&self, tile: &TileSummary, origin: Origin) -> bool {
+        V::needs(self, tile, origin)
+    }
 }
 
 /// Shows every edge to a visitor once.

@@ -15,7 +15,7 @@ use super::program_rows::{Admission, ProgramRows, admit};
 use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::iteration_times::log_iteration;
-use crate::options::{Arrays, Executor, RunOptions};
+use crate::options::{Executor, RunOptions};
 use crate::parts::{Part, Parts};
 use crate::process::choice::{Choice, choose};
 use crate::process::cost::CostModel;
@@ -85,6 +85,7 @@ pub fn run_anywhere<P: Program>(
         let meet = |comm| Ranks::meet(comm, graph, &options.cancel);
         let ranks = options.ranks.map(meet).transpose()?;
         if let Some(plan) = plan {
+            let start = (start, ranks);
             let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
             scheduler.work_off(&mut job, &admitted, &options.cancel)?;
             return job.into_outcome();
@@ -96,12 +97,10 @@ pub fn run_anywhere<P: Program>(
     })
 }
 
-/// Returns the options of a run that may have other ranks: there, a program scans, with its arrays
-/// in memory.
+/// Returns the options of a run that may have other ranks: there, a program scans.
 ///
 /// # Errors
-/// [`Error::NotOnRanks`](tegula_store::Error::NotOnRanks) if the program cannot scan, or keeps
-/// checkpoints.
+/// [`Error::NotOnRanks`](tegula_store::Error::NotOnRanks) if the program cannot scan.
 fn on_ranks<'r, P: Program>(
     graph: &Graph,
     program: &P,
@@ -113,11 +112,7 @@ fn on_ranks<'r, P: Program>(
     if !program.directions().can_scan(graph) {
         options.refuse_ranks("a program that follows edges against their direction")?;
     }
-    if options.checkpoints.is_some() {
-        options.refuse_ranks("a run that keeps checkpoints")?;
-    }
-    let (executor, arrays) = (Executor::Scan, Arrays::InMemory);
-    Ok(RunOptions { executor, arrays, rows: None, reverse: None, ..options.clone() })
+    Ok(RunOptions { executor: Executor::Scan, rows: None, reverse: None, ..options.clone() })
 }
 
 /// A program while it runs.
@@ -237,11 +232,11 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage.begin(|start| {
             self.options.progress.begin("iterating", None, Unit::Iterations);
-            let instructions = self.options.tuning.instructions;
+            let resumes = self.options.checkpoints.is_some_and(|kept| kept.resume.is_some());
+            let settings = (self.options.tuning.instructions, resumes);
             let degrees = Arc::clone(&self.degrees);
             let ranks = self.ranks.take();
-            let mut step =
-                Superstep::new(self.graph, start, ranks, degrees, instructions, context)?;
+            let mut step = Superstep::new(self.graph, start, ranks, degrees, settings, context)?;
             self.checkpoints = CheckpointWriter::open(self.options, &mut step, context.threads())?;
             self.statistics.begin_at(step.execution.iterations_begun());
             Ok(step)

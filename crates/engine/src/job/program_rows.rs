@@ -10,9 +10,7 @@ use tegula_store::rows::{Direction, RowReader};
 
 use super::shared_rows::WantedRows;
 use super::traversal::missing_rows;
-use crate::memory::{
-    ArraysOnDisk, ArraysPlan, arrays_size, copies_size, long_rows_of, ranks_size, seek_size,
-};
+use crate::memory::{ArraysOnDisk, ArraysPlan, arrays_size, copies_size, long_rows_of, seek_size};
 use crate::options::{Arrays, Executor, RunOptions};
 use crate::process::pull::Pull;
 use crate::program::{Program, has_weights, may_seek};
@@ -113,8 +111,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let arrays = arrays_size::<P>(graph, scheduler.parts(), threads);
     let held = arrays - degrees.map_or(0, |degrees| degrees.least)
         + program.size()
-        + copies_size::<P>(graph, options, threads)
-        + ranks_size::<P>(graph, options);
+        + copies_size::<P>(graph, options, threads);
     let directions = program.directions();
     let can_scan = directions.can_scan(graph);
     assert!(can_scan || may_seek::<P>(), "only an exact reduction follows edges along rows");

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tegula_machine::disk::Blocks;
 use tegula_store::SHORT_COUNT_MAX;
@@ -9,10 +10,11 @@ use tegula_store::graph::{Graph, IdType, file_names};
 use tegula_store::tiles::WINDOW_SIZE;
 
 use super::arrays_plan::ArraysPlan;
+use super::batch_sizes::BatchSizes;
 use super::overhead::RESULT_OVERHEAD;
+use super::ranks::ranks_size;
 use super::sent_messages::{block_messages, blocks_of, sending_size};
 use crate::external::activity::ActiveBlocks;
-use crate::external::group::GroupBatch;
 use crate::external::look_up::look_up_file_size;
 use crate::external::wanted::{CellLists, MessageTraffic};
 use crate::options::Messages;
@@ -21,6 +23,7 @@ use crate::program::{Accumulator, Message, Program};
 use crate::states::cut::{Cut, STRETCH_LOG2, indices};
 use crate::states::state_blocks;
 use crate::superstep::accumulators::Accumulators;
+use crate::superstep::exchange::Exchange;
 use crate::tile_source::TileSource;
 
 /// How often an iteration moves a block of states: it is read for messages, and read and written by
@@ -42,11 +45,24 @@ enum Use {
     States,
 }
 
+/// Bytes of the files of a graph that is built first, for a run alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct BuiltFiles {
+    /// Bytes that stay as long as the arrays.
+    pub kept: u64,
+    /// The most bytes before there are arrays.
+    pub while_building: u64,
+}
+
 /// The memory and disk that a run with its arrays on disk needs, as a function of its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArraysOnDisk {
     cut: Cut,
-    /// Bytes of the accumulators of each column.
+    /// The blocks with states of this rank; on one machine, all.
+    own_blocks: Range<usize>,
+    /// The first column with targets of this rank.
+    first_column: u32,
+    /// Bytes of the accumulators of each column from there on, up to the last one with such targets.
     columns: Vec<u64>,
     /// Blocks of a segment. No more are read ahead during a scan.
     segment_blocks: usize,
@@ -55,6 +71,8 @@ pub struct ArraysOnDisk {
     /// Bytes of the files that bring a result into the order of the original ids, without the files
     /// of its states.
     result_files: u64,
+    /// Files of a graph that is built first.
+    built: BuiltFiles,
     /// Bytes needed for any grouping of columns, without those that only the result needs later.
     fixed: u64,
     threads: usize,
@@ -76,38 +94,36 @@ impl ArraysOnDisk {
         threads: usize,
         messages: Messages,
     ) -> ArraysOnDisk {
+        let listed = CellLists::of(graph, size_of::<Message<P>>(), messages);
+        ArraysOnDisk::with::<P>(graph, BatchSizes::of::<P>(graph, parts), listed, threads)
+    }
+
+    /// Returns what a program needs with the given batches and lists, and the vertices and the grid
+    /// of a graph.
+    pub(super) fn with<P: Program>(
+        graph: &Graph,
+        batches: BatchSizes,
+        listed: CellLists,
+        threads: usize,
+    ) -> ArraysOnDisk {
         let cut = Cut::of(graph);
         let (grid, vertex_count) = (graph.grid(), graph.vertex_count());
-        let mut columns = vec![0; grid.column_count(vertex_count) as usize];
-        for part in parts.parts.iter().filter(|part| part.number == 0) {
-            let batch = graph.batches()[part.batch];
-            let targets = batch.targets(vertex_count);
-            let targets = targets.end - targets.start;
-            // The reductions of earlier parts wait beside the part at work.
-            let before =
-                if part.count > 1 { targets * size_of::<Accumulator<P>>() as u64 } else { 0 };
-            let parked = match targets < WINDOW_SIZE as u64 {
-                true => Accumulators::<P>::parked_size(targets),
-                false => Accumulators::<P>::size(targets),
-            };
-            let bytes = parked + before + size_of::<GroupBatch<P>>() as u64;
-            columns[(batch.target_first >> grid.column_log2) as usize] += bytes;
-        }
-        let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
+        let BatchSizes { first_column, columns, widest, waiting_targets, count } = batches;
         let size = cut.size_max();
         let state_block = state_blocks(&cut, size_of::<P::State>()).size;
         let message_size = size_of::<Message<P>>();
         let message_block = size * message_size;
         let degrees = if P::NEEDS_DEGREE { 5 << STRETCH_LOG2 } else { 0 };
-        let waiting = Accumulators::<P>::parked_size(parts.waiting_targets_max(graph));
+        let waiting = Accumulators::<P>::parked_size(waiting_targets);
         let worker = Accumulators::<P>::size(widest)
             // For the batches in one block.
             + widest.max(size as u64) * size_of::<Accumulator<P>>() as u64
             + waiting
             + state_block as u64
             + degrees.min(5 * vertex_count);
-        let listed = CellLists::of(graph, message_size, messages);
-        let segment = u64::from(grid.source_count(0, vertex_count)) + 1;
+        let edges: u64 = graph.tiles().iter().map(|tile| u64::from(tile.summary.edge_count)).sum();
+        let segment = u64::from(grid.source_count(0, vertex_count));
+        let messages = Exchange::<Message<P>>::segment_size(segment, graph.is_for_ranks());
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
             _ => sending_size(threads.min(columns.len()), grid, message_size),
@@ -115,14 +131,17 @@ impl ArraysOnDisk {
         let tables = ActiveBlocks::size(&cut)
             + 8 * cut.count() as u64
             + 4 * vertex_count.div_ceil(WINDOW_SIZE as u64)
-            + graph.batches().len() as u64 * size_of::<Option<P::Aggregate>>() as u64;
+            + count * size_of::<Option<P::Aggregate>>() as u64;
         let mut arrays = ArraysOnDisk {
             cut,
+            own_blocks: cut.blocks(&indices(graph.own_vertices())),
+            first_column,
             columns,
             segment_blocks: cut.blocks(&indices(grid.sources(0, vertex_count))).len(),
             result_files: result_file_size::<P>(graph),
-            scan_work: SPARED_PER_EDGE * graph.edge_count(),
-            fixed: segment * size_of::<Message<P>>() as u64 + tables + threads as u64 * worker,
+            built: BuiltFiles::default(),
+            scan_work: SPARED_PER_EDGE * edges,
+            fixed: messages + tables + threads as u64 * worker,
             threads,
             state_block,
             message_block,
@@ -131,6 +150,7 @@ impl ArraysOnDisk {
             dispatch,
         };
         arrays.fixed += arrays.read_size(0) + arrays.write_size();
+        arrays.fixed += ranks_size(graph, size_of::<P::State>());
         arrays.fixed = arrays.fixed.saturating_sub(RESULT_OVERHEAD);
         arrays
     }
@@ -139,6 +159,12 @@ impl ArraysOnDisk {
     #[must_use]
     pub fn with_bytes(self, bytes: u64) -> ArraysOnDisk {
         ArraysOnDisk { fixed: self.fixed + bytes, ..self }
+    }
+
+    /// Adds the files of a graph that is built first.
+    #[must_use]
+    pub(super) fn with_files(self, built: BuiltFiles) -> ArraysOnDisk {
+        ArraysOnDisk { built, ..self }
     }
 
     /// Returns whether the arrays must not lie in memory, because ids there are
@@ -150,6 +176,11 @@ impl ArraysOnDisk {
     /// Returns how the arrays are cut into blocks.
     pub(crate) fn cut(&self) -> Cut {
         self.cut
+    }
+
+    /// Returns the blocks with states of this rank; on one machine, all.
+    pub(crate) fn own_blocks(&self) -> Range<usize> {
+        self.own_blocks.clone()
     }
 
     /// Returns the blocks of states.
@@ -273,7 +304,7 @@ impl ArraysOnDisk {
                     plan.ahead = frame * take(frame, most) as u64;
                 }
                 Use::Messages => plan.messages_held = take(message, count),
-                Use::States => plan.states_held = take(state, count),
+                Use::States => plan.states_held = take(state, self.own_blocks.len()),
             }
         }
         ArraysPlan { bytes: memory - left, ..plan }
@@ -296,10 +327,22 @@ impl ArraysOnDisk {
     /// Returns the plan with `columns` columns at a time and no other use of memory.
     fn grouped(&self, columns: u32, sends: bool) -> ArraysPlan {
         let sums = self.columns.chunks(columns as usize).map(|group| group.iter().sum());
-        let groups = (self.columns.len() as u32).div_ceil(columns);
+        // A rank without targets sends messages all the same.
+        let groups = (self.columns.len() as u32).div_ceil(columns).max(1);
         let dispatch = if sends { self.dispatch } else { 0 };
         let bytes = self.fixed + dispatch + sums.max().unwrap_or(0);
-        ArraysPlan { columns, groups, sends, ahead: 0, states_held: 0, messages_held: 0, bytes }
+        let first_column = self.first_column;
+        let (ahead, states_held, messages_held) = (0, 0, 0);
+        ArraysPlan {
+            first_column,
+            columns,
+            groups,
+            sends,
+            ahead,
+            states_held,
+            messages_held,
+            bytes,
+        }
     }
 
     /// Returns the cost of an iteration's waits in bytes: bytes of arrays not read during scans,
@@ -318,12 +361,12 @@ impl ArraysOnDisk {
     }
 
     fn traffic_with(&self, plan: &ArraysPlan, messages: &MessageTraffic) -> u64 {
-        let states = (self.cut.count() - plan.states_held) * self.state_block;
+        let states = (self.own_blocks.len() - plan.states_held) * self.state_block;
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
-    /// Returns the bytes of the files of the arrays, or of the files of the later result if these
-    /// are more.
+    /// Returns the most bytes that files take at a time: those of the arrays, or of the later result,
+    /// and those of a graph that is built first.
     pub fn file_size(&self, plan: &ArraysPlan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
@@ -331,7 +374,8 @@ impl ArraysOnDisk {
         let messages = unless_held(self.message_blocks(), plan.messages_held);
         let kept = if self.keeps_messages(plan) { messages } else { 0 };
         let sent = if plan.sends { self.sent_blocks(plan).file_size() } else { 0 };
-        states + (kept + sent).max(self.result_files)
+        let running = states + (kept + sent).max(self.result_files);
+        self.built.while_building.max(self.built.kept + running)
     }
 }
 

@@ -6,6 +6,8 @@ use std::ops::Range;
 /// writes, and no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArraysPlan {
+    /// The first column: 0, or that of the first target of a rank.
+    pub first_column: u32,
     /// Columns in a group: their accumulators are in memory together.
     pub columns: u32,
     /// Groups of columns.
@@ -27,6 +29,12 @@ pub struct ArraysPlan {
 impl ArraysPlan {
     /// Returns the columns of a group; the last one may have fewer.
     pub(crate) fn columns_of(&self, group: u32) -> Range<u32> {
-        group * self.columns..(group + 1) * self.columns
+        let first = self.first_column + group * self.columns;
+        first..first + self.columns
+    }
+
+    /// Returns the group of a column, which must not be before the first one.
+    pub(crate) fn group_of(&self, column: u32) -> u32 {
+        (column - self.first_column) / self.columns
     }
 }

@@ -19,6 +19,8 @@ pub struct Estimate {
     pub layout_bytes: u64,
     /// Bytes of code, tables and stacks.
     pub overhead_bytes: u64,
+    /// Bytes of the message of a vertex; 0 for work without messages.
+    pub message_bytes: u64,
     /// What replaces the arrays if they may lie on disk.
     pub on_disk: Option<ArraysOnDisk>,
 }

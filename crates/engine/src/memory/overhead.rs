@@ -49,11 +49,17 @@ pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<(Arc<
 
 /// Returns the overhead of a run on a graph, including the tables of its tiles and vertices.
 pub fn overhead(graph: &Graph) -> u64 {
-    let (tiles, runs) = (graph.tiles().len() as u64, graph.tile_runs() as u64);
-    let (batches, chunks) = (graph.batches().len() as u64, graph.vertex_count() >> 16);
     RUN_OVERHEAD
-        + TILE_TABLES * tiles
-        + RUN_TABLES * runs
-        + BATCH_TABLES * batches
-        + CHUNK_TABLES * chunks
+        + tile_tables(graph.tiles().len() as u64, graph.tile_runs() as u64)
+        + batch_tables(graph.batches().len() as u64, graph.vertex_count())
+}
+
+/// Returns the bytes of tables for tiles, and for the runs of these.
+pub(super) fn tile_tables(tiles: u64, runs: u64) -> u64 {
+    TILE_TABLES * tiles + RUN_TABLES * runs
+}
+
+/// Returns the bytes of tables for batches and vertices.
+pub(super) fn batch_tables(batches: u64, vertices: u64) -> u64 {
+    BATCH_TABLES * batches + CHUNK_TABLES * (vertices >> 16)
 }

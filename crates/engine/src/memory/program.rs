@@ -4,8 +4,10 @@ use tegula_store::graph::Graph;
 use tegula_store::rows::{Direction, RowReader};
 
 use super::arrays_on_disk::ArraysOnDisk;
+use super::batch_sizes::BatchSizes;
 use super::estimate::Estimate;
 use super::overhead::overhead;
+use super::ranks::ranks_size;
 use super::rows::estimate_rows;
 use crate::options::Messages;
 use crate::parts::{PART_EDGES_TARGET, Parts};
@@ -26,6 +28,7 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
         stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
         layout_bytes: graph.tile_bytes(),
         overhead_bytes: overhead(graph),
+        message_bytes: size_of::<Message<P>>() as u64,
         on_disk: None,
     }
 }
@@ -65,15 +68,26 @@ pub fn estimate_following<P: Program>(
     estimate_rows(graph, wanted, arrays + seek_size::<P>(graph, directions, threads))
 }
 
-/// Returns the bytes of the arrays over all vertices and of the scratch memory of the workers.
+/// Returns the bytes of the arrays over all vertices, of the scratch memory of the workers, and of
+/// what ranks need to talk to each other.
 pub fn arrays_size<P: Program>(graph: &Graph, parts: &Parts, threads: usize) -> u64 {
+    arrays_size_of::<P>(graph, &BatchSizes::of::<P>(graph, parts), threads)
+}
+
+/// Returns the same for a graph with the given batches.
+pub(super) fn arrays_size_of<P: Program>(
+    graph: &Graph,
+    batches: &BatchSizes,
+    threads: usize,
+) -> u64 {
     let vertices = graph.vertex_count();
     let degree = if P::NEEDS_DEGREE { 4 } else { 0 };
     let per_vertex = (size_of::<P::State>() + size_of::<Message<P>>() + degree) as u64;
-    let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
-    let scratch = Accumulators::<P>::size(widest);
+    let scratch = Accumulators::<P>::size(batches.widest);
     // Parts of one batch wait for each other and keep their reductions meanwhile.
-    let waiting = parts.waiting_targets_max(graph) * size_of::<Accumulator<P>>() as u64;
+    let waiting = batches.waiting_targets * size_of::<Accumulator<P>>() as u64;
     let sets = if P::SETTLING.is_possible() { 4 } else { 3 };
-    vertices * per_vertex + sets * ActiveSet::size(vertices) + (scratch + waiting) * threads as u64
+    let ranks = ranks_size(graph, size_of::<P::State>());
+    let workers = (scratch + waiting) * threads as u64;
+    vertices * per_vertex + sets * ActiveSet::size(vertices) + workers + ranks
 }

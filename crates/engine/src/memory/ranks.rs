@@ -2,17 +2,18 @@
 
 use tegula_store::graph::Graph;
 
-use crate::options::RunOptions;
-use crate::program::{Message, Program};
+use crate::ranks::packets_size;
+use crate::states::cut::Cut;
 
-/// Returns the bytes that a run needs to talk to other ranks, if there are any. They hold the lists
-/// of sources, and messages or states on their way. No rank waits until another takes a message, so
-/// those of all others may lie here, and its own for all others.
-pub fn ranks_size<P: Program>(graph: &Graph, options: &RunOptions<'_>) -> u64 {
-    let (Some(comm), Some(partition)) = (options.ranks, graph.partition()) else { return 0 };
-    let own = partition.vertices();
-    let (own, others) = (own.end - own.start, comm.size() as u64 - 1);
-    let lists = (graph.vertex_count() + own * others) / 8;
-    let size = size_of::<Message<P>>().max(size_of::<P::State>()) as u64;
-    lists + size * (graph.vertex_count() + own * others)
+/// Blocks of states in memory while the states of all ranks come together.
+const STATE_BLOCKS: u64 = 4;
+
+/// Returns the bytes that a run with states of `state_size` bytes needs to talk to other ranks: for
+/// the lists of sources, for packets on their way, and for blocks of states. 0 if the graph is not
+/// open [for ranks](Graph::for_ranks).
+pub fn ranks_size(graph: &Graph, state_size: usize) -> u64 {
+    let Some(partition) = graph.partition().filter(|_| graph.is_for_ranks()) else { return 0 };
+    let (own, ranks) = (partition.vertices(), partition.ranks());
+    let lists = (graph.vertex_count() + (own.end - own.start) * (ranks as u64 - 1)) / 8;
+    lists + packets_size(ranks) + STATE_BLOCKS * (Cut::of(graph).size_max() * state_size) as u64
 }

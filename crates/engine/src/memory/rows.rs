@@ -24,6 +24,7 @@ pub fn estimate_rows(graph: &Graph, wanted: RowsWanted, held: impl Into<Held>) -
         stream_bytes_min: caches_min,
         layout_bytes: layouts.iter().map(all).sum::<u64>().saturating_sub(caches_min),
         overhead_bytes: overhead(graph),
+        message_bytes: 0,
         on_disk: None,
     }
 }

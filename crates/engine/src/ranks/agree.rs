@@ -7,6 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 use super::failure::{of_comm, rank_failed};
 use super::{Ranks, tags};
 use crate::program::Aggregate;
+use crate::superstep::active_set::ActiveSet;
 
 /// How far a program is between two iterations, on one rank or several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -19,7 +20,9 @@ pub struct Standing {
     pub has_failed: bool,
 }
 
-/// What a rank tells the others. The bytes of its sums follow, each with its length before it.
+/// What a rank tells the others. The summary of its active vertices follows: a word for each 2^16
+/// vertices, from the word of its first one on. Then come the bytes of its sums, each with its length
+/// before it.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Head {
@@ -32,7 +35,8 @@ struct Head {
 
 impl Ranks<'_> {
     /// Adds up the sums of all ranks, each by ascending batch. Vertices belong to ranks in ascending
-    /// order, so this is the order of one machine.
+    /// order, so this is the order of one machine. `active` gets the summary of all ranks, so each
+    /// skips the tiles that one machine would skip: that decides how sums of floats are rounded.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
@@ -40,16 +44,20 @@ impl Ranks<'_> {
         &self,
         sums: impl Iterator<Item = A>,
         own: Standing,
+        active: &mut ActiveSet,
     ) -> Result<(A, Standing)> {
         let _timing = self.times.agreeing.start();
-        let told = tell(sums.map(|sum| sum.to_bytes()), own);
+        let summary = &active.summary()[ActiveSet::summary_words(&self.own_vertices())];
+        let told = tell(summary, sums.map(|sum| sum.to_bytes()), own);
         let all = self.comm.all_gather(told, tags::AGREEMENT, &self.cancel).map_err(of_comm)?;
         let mut total = A::default();
         let mut others = Standing::default();
         for (rank, told) in all.iter().enumerate() {
-            let heard = hear::<A>(told);
+            let words = ActiveSet::summary_words(&self.vertices[rank]);
+            let heard = hear::<A>(told, words.len());
             let garbled = || rank_failed(rank, "its sums are garbled".to_owned());
-            let (sums, standing) = heard.ok_or_else(garbled)?;
+            let (summary, sums, standing) = heard.ok_or_else(garbled)?;
+            active.add_summary(words.start, summary.iter().map(|word| word.get()));
             sums.into_iter().for_each(|sum| total.merge(sum));
             if rank != self.comm.rank() {
                 others.active += standing.active;
@@ -61,8 +69,9 @@ impl Ranks<'_> {
     }
 }
 
-fn tell(sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
+fn tell(summary: &[u64], sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
     let mut bytes = vec![0; size_of::<Head>()];
+    summary.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
     let mut count = 0u32;
     for sum in sums {
         bytes.extend_from_slice(U32::new(sum.len() as u32).as_bytes());
@@ -80,8 +89,12 @@ fn tell(sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
     bytes
 }
 
-fn hear<A: Aggregate>(bytes: &[u8]) -> Option<(Vec<A>, Standing)> {
-    let (head, mut rest) = Head::ref_from_prefix(bytes).ok()?;
+/// What a rank was told: summary, sums, standing.
+type Heard<'b, A> = (&'b [U64], Vec<A>, Standing);
+
+fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize) -> Option<Heard<'_, A>> {
+    let (head, rest) = Head::ref_from_prefix(bytes).ok()?;
+    let (summary, mut rest) = <[U64]>::ref_from_prefix_with_elems(rest, summary_words).ok()?;
     let mut sums = Vec::new();
     for _ in 0..head.sums.get() {
         let (len, behind) = U32::ref_from_prefix(rest).ok()?;
@@ -94,5 +107,5 @@ fn hear<A: Aggregate>(bytes: &[u8]) -> Option<(Vec<A>, Standing)> {
         has_open_targets: head.has_open_targets != 0,
         has_failed: head.has_failed != 0,
     };
-    rest.is_empty().then_some((sums, standing))
+    rest.is_empty().then_some((summary, sums, standing))
 }

@@ -4,35 +4,60 @@ use std::ops::Range;
 
 use tegula_comm::Comm;
 use tegula_machine::threads::Cancel;
-use tegula_store::Result;
 use tegula_store::graph::Graph;
+use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::failure::{of_comm, rank_failed};
 use super::tags;
+use super::wire::messages_sent;
+use crate::states::cut::indices;
 
 /// Some vertices of a rank.
 pub struct SourceList {
     /// A bit for each vertex of the rank.
-    pub words: Vec<u64>,
+    words: Vec<u64>,
     /// Number of vertices in the list.
-    pub count: usize,
+    count: usize,
 }
 
 impl SourceList {
     pub fn new(words: Vec<u64>) -> SourceList {
-        let count = words.iter().map(|word| word.count_ones() as usize).sum();
+        let count = count_of(&words);
         SourceList { words, count }
     }
 
-    /// Iterates over its vertices, counted from the first one of the rank.
-    pub fn vertices(&self) -> ListedVertices<'_> {
+    /// Returns the listed ones of some vertices of the rank, which are counted from its first one.
+    /// They begin with a word.
+    pub fn among(&self, vertices: &Range<usize>) -> Listed<'_> {
+        let words = &self.words[words_of(vertices)];
+        let is_all = words.len() == self.words.len();
+        Listed { words, count: if is_all { self.count } else { count_of(words) } }
+    }
+}
+
+fn count_of(words: &[u64]) -> usize {
+    words.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// The listed ones of some vertices.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'l> {
+    /// A bit for each vertex.
+    pub words: &'l [u64],
+    /// Number of listed vertices.
+    pub count: usize,
+}
+
+impl<'l> Listed<'l> {
+    /// Returns the listed vertices, counted from the first vertex.
+    pub fn vertices(self) -> ListedVertices<'l> {
         let (first, others) = self.words.split_first().map_or((0, &[][..]), |(&f, o)| (f, o));
         ListedVertices { rest: first, base: 0, others }
     }
 }
 
-/// The vertices of a list, ascending.
+/// The vertices of a list that are left, ascending.
 pub struct ListedVertices<'l> {
     /// The bits of the present word that are left.
     rest: u64,
@@ -41,18 +66,25 @@ pub struct ListedVertices<'l> {
     others: &'l [u64],
 }
 
-impl Iterator for ListedVertices<'_> {
-    type Item = usize;
-
+impl ListedVertices<'_> {
+    /// Visits the next `count` vertices, or those that are left.
     #[inline]
-    fn next(&mut self) -> Option<usize> {
-        while self.rest == 0 {
-            let (&next, others) = self.others.split_first()?;
-            (self.rest, self.base, self.others) = (next, self.base + 64, others);
+    pub fn for_each_of(&mut self, count: usize, mut visit: impl FnMut(usize)) {
+        let mut left = count;
+        while left > 0 {
+            if self.rest == 0 {
+                let Some((&next, others)) = self.others.split_first() else { return };
+                (self.rest, self.base, self.others) = (next, self.base + 64, others);
+            }
+            // The word stays in a register.
+            let mut rest = self.rest;
+            while rest != 0 && left > 0 {
+                visit(self.base + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+                left -= 1;
+            }
+            self.rest = rest;
         }
-        let bit = self.rest.trailing_zeros() as usize;
-        self.rest &= self.rest - 1;
-        Some(self.base + bit)
     }
 }
 
@@ -72,16 +104,7 @@ impl Lists {
         vertices: &[Range<usize>],
         cancel: &Cancel,
     ) -> Result<Lists> {
-        let mut words = vec![0u64; graph.short_vertex_count()?.div_ceil(64) as usize];
-        graph.for_each_own_degrees(|first, degrees| {
-            cancel.check()?;
-            let words = &mut words[first as usize / 64..];
-            for (word, degrees) in words.iter_mut().zip(degrees.chunks(64)) {
-                let bits = degrees.iter().enumerate();
-                *word = bits.fold(0, |word, (bit, &degree)| word | u64::from(degree > 0) << bit);
-            }
-            Ok(())
-        })?;
+        let words = wanted(graph, cancel)?;
         let of_rank = |rank: usize| match rank == comm.rank() {
             true => SourceList::new(Vec::new()),
             false => SourceList::new(words[words_of(&vertices[rank])].to_vec()),
@@ -110,6 +133,45 @@ impl Lists {
         }
         Ok(Lists { wanted_by, wanted_from })
     }
+}
+
+/// Returns a bit for each vertex that has an edge here.
+fn wanted(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>> {
+    let mut words = vec![0u64; graph.short_vertex_count()?.div_ceil(64) as usize];
+    graph.for_each_own_degrees(|first, degrees| {
+        cancel.check()?;
+        let words = &mut words[first as usize / 64..];
+        for (word, degrees) in words.iter_mut().zip(degrees.chunks(64)) {
+            let bits = degrees.iter().enumerate();
+            *word = bits.fold(0, |word, (bit, &degree)| word | u64::from(degree > 0) << bit);
+        }
+        Ok(())
+    })?;
+    Ok(words)
+}
+
+/// Returns how many messages other ranks send to this one if all vertices have one. The graph must be
+/// open [for ranks](Graph::for_ranks).
+///
+/// # Errors
+/// [`Error::NotAPartition`] where the directory holds a whole graph; failed reads; cancellation.
+pub fn messages_to_receive(graph: &Graph, cancel: &Cancel) -> Result<u64> {
+    let whole = || Error::not_a_partition(graph.directory(), "it holds a whole graph");
+    let partition = graph.partition().ok_or_else(whole)?;
+    let words = wanted(graph, cancel)?;
+    let (grid, count) = (graph.grid(), graph.vertex_count());
+    let others = (0..partition.ranks()).filter(|&rank| rank != partition.rank as usize);
+    let from = |rank| {
+        let vertices = partition.vertices_of(rank);
+        let in_segment = move |segment| {
+            let sources = grid.sources(segment, count);
+            indices(sources.start.max(vertices.start)..sources.end.min(vertices.end))
+        };
+        (0..grid.segment_count(count)).map(in_segment)
+    };
+    let shares = others.flat_map(from).filter(|share| !share.is_empty());
+    let sent = |share: Range<usize>| messages_sent(count_of(&words[words_of(&share)]), share.len());
+    Ok(shares.map(|share| sent(share) as u64).sum())
 }
 
 fn word_of(bytes: &[u8]) -> u64 {

@@ -5,8 +5,11 @@
 //!  exchange     to each other rank: the messages of the sources that have an edge there
 //!  process      own tiles: all edges into own targets
 //!  apply        own vertices
-//!  agree        sums by batch, active vertices, open targets: one small message
+//!  agree        sums by batch, active chunks, open targets: one message
 //! ```
+//!
+//! Messages travel segment by segment. So it makes no difference to the others whether a rank has
+//! its arrays in memory or on disk.
 //!
 //! Arrays cover all vertices of the whole graph, but a rank fills in only the states of its own.
 //! All ranks take the same decisions, because they take them from the same numbers. No decision
@@ -15,29 +18,35 @@
 //! GraM, Wu et al., SoCC 2015, section 3.)
 
 mod agree;
+mod checkpoints;
 mod failure;
 mod lists;
 mod states;
 mod statistics;
 mod tags;
 mod times;
+mod transfer;
 mod wire;
 
 use std::ops::Range;
 
-use tegula_comm::Comm;
+use tegula_comm::{Comm, Tag};
 use tegula_machine::disk::crc32c;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::Graph;
 use tegula_store::{Error, Result};
 
 use crate::program::Value;
+use crate::states::cut::indices;
 use crate::statistics::RankStatistics;
 pub use agree::Standing;
 pub use failure::of_comm;
 use failure::rank_failed;
-use lists::{Lists, words_of};
+use lists::Lists;
+pub use lists::{messages_to_receive, words_of};
 use times::Times;
+pub use transfer::packets_size;
+use transfer::{OnTheirWay, Transfer};
 use wire::{Incoming, Outgoing};
 
 /// The ranks of a run, as one of them sees them.
@@ -46,7 +55,9 @@ pub struct Ranks<'r> {
     cancel: Cancel,
     /// The vertices of each rank.
     vertices: Vec<Range<usize>>,
+    segments: Vec<Range<usize>>,
     lists: Lists,
+    on_their_way: OnTheirWay,
     times: Times,
     /// The bytes of messages before the run.
     before: RankStatistics,
@@ -73,8 +84,12 @@ impl<'r> Ranks<'r> {
             ..RankStatistics::default()
         };
         let lists = Lists::meet(comm, graph, &vertices, cancel)?;
+        let (grid, count) = (graph.grid(), graph.vertex_count());
+        let segments = 0..grid.segment_count(count);
+        let segments = segments.map(|segment| indices(grid.sources(segment, count))).collect();
         let (cancel, times) = (cancel.clone(), Times::default());
-        Ok(Ranks { comm, cancel, vertices, lists, times, before })
+        let on_their_way = OnTheirWay::new(comm.size());
+        Ok(Ranks { comm, cancel, vertices, segments, lists, on_their_way, times, before })
     }
 
     /// Returns the vertices of this rank.
@@ -82,48 +97,92 @@ impl<'r> Ranks<'r> {
         self.vertices[self.comm.rank()].clone()
     }
 
-    /// Sends the published messages of own vertices to the ranks that need them, and takes those of
-    /// the others. `published` has a bit for each vertex whose message may differ from the
-    /// identity. The ranks begin with different receivers, so that they rarely send to one at the
-    /// same time.
+    /// Returns the sources of each segment.
+    pub fn segments(&self) -> &[Range<usize>] {
+        &self.segments
+    }
+
+    /// Sends the published messages of the own sources of a segment to the ranks that need them,
+    /// and takes those of the others. `published` has a bit for each source whose message may
+    /// differ from the identity. The ranks begin with different receivers, so that they rarely send
+    /// to one at the same time.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
     pub fn exchange<M: Value + PartialEq>(
         &self,
+        segment: usize,
         messages: &mut [M],
         published: &mut [u64],
         identity: M,
     ) -> Result<()> {
         let _timing = self.times.exchanging.start();
         let (rank, size) = (self.comm.rank(), self.comm.size());
+        let own = self.own_sources(segment);
         for step in 1..size {
             self.cancel.check()?;
             let (to, from) = ((rank + step) % size, (rank + size - step) % size);
-            let own = self.own_vertices();
+            let theirs = self.sources_of(segment, from);
+            let [own_messages, messages] = disjoint(messages, [own.clone(), theirs.clone()]);
+            let [own_published, published] =
+                disjoint(published, [words_of(&own), words_of(&theirs)]);
             let sent = Outgoing {
-                messages: &messages[own.clone()],
-                published: &published[words_of(&own)],
-                list: &self.lists.wanted_by[to],
+                messages: &*own_messages,
+                published: &*own_published,
+                list: self.lists.wanted_by[to].among(&self.of_rank(segment, rank)),
             };
-            let comm = self.comm;
-            sent.send(comm.message_size_max(), &mut |packet| {
-                comm.send(to, tags::MESSAGES, packet).map_err(of_comm)
-            })?;
-            let theirs = self.vertices[from].clone();
-            let mut places = Incoming {
-                published: &mut published[words_of(&theirs)],
-                messages: &mut messages[theirs],
-                list: &self.lists.wanted_from[from],
-                identity,
+            let wanted = self.lists.wanted_from[from].among(&self.of_rank(segment, from));
+            let mut places = Incoming::new(messages, published, wanted, identity);
+            let transfer = self.transfer((to, from), tags::MESSAGES);
+            let mut take = || {
+                if places.is_complete() {
+                    return Ok(false);
+                }
+                let taken = places.take(&transfer.take()?);
+                taken.map(|()| true).map_err(|detail| rank_failed(from, detail))
             };
-            places.receive(
-                &mut || comm.receive(from, tags::MESSAGES, &self.cancel).map_err(of_comm),
-                &|detail| rank_failed(from, detail),
-            )?;
+            if !own.is_empty() {
+                sent.send(transfer.packet_size(), &mut |packet| {
+                    transfer.send(packet)?;
+                    take().map(drop)
+                })?;
+            }
+            while take()? {}
         }
         Ok(())
     }
+
+    fn transfer(&self, between: (usize, usize), tag: Tag) -> Transfer<'_> {
+        Transfer::new(self.comm, &self.cancel, &self.on_their_way, between, tag)
+    }
+
+    /// Returns the own sources in a segment, counted from the first source of the segment.
+    pub fn own_sources(&self, segment: usize) -> Range<usize> {
+        self.sources_of(segment, self.comm.rank())
+    }
+
+    /// Returns the same for any rank.
+    fn sources_of(&self, segment: usize, rank: usize) -> Range<usize> {
+        counted_from(&self.segments[segment], &self.vertices[rank], self.segments[segment].start)
+    }
+
+    /// Returns the sources of a rank in a segment, counted from the first vertex of the rank.
+    fn of_rank(&self, segment: usize, rank: usize) -> Range<usize> {
+        counted_from(&self.segments[segment], &self.vertices[rank], self.vertices[rank].start)
+    }
+}
+
+/// Returns the vertices that two ranges share, counted from a vertex. It is `0..0` if there are
+/// none.
+fn counted_from(one: &Range<usize>, other: &Range<usize>, first: usize) -> Range<usize> {
+    let (start, end) = (one.start.max(other.start), one.end.min(other.end));
+    if start < end { start - first..end - first } else { 0..0 }
+}
+
+/// Returns two ranges of a slice, which share nothing.
+fn disjoint<T>(all: &mut [T], ranges: [Range<usize>; 2]) -> [&mut [T]; 2] {
+    let Ok(both) = all.get_disjoint_mut(ranges) else { unreachable!("no two ranks own a vertex") };
+    both
 }
 
 /// Checks that a graph is the shard of this rank.

@@ -1,33 +1,78 @@
 //! The states of all vertices after a run, on every rank.
 
-use tegula_store::Result;
-use zerocopy::IntoBytes;
+use std::ops::Range;
 
-use super::failure::{of_comm, rank_failed};
+use tegula_store::Result;
+
+use super::failure::rank_failed;
 use super::{Ranks, tags};
-use crate::program::Value;
+use crate::states::cut::Cut;
+
+/// Reads the bytes of the states of some vertices of one block.
+pub type ReadStates<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<Vec<u8>>;
+
+/// Writes the bytes of the states of some vertices of one block.
+pub type WriteStates<'a> = &'a mut dyn FnMut(Range<usize>, &[u8]) -> Result<()>;
 
 impl Ranks<'_> {
-    /// Completes the states: this rank has those of its own vertices, and gets the others.
+    /// Completes the states of `size` bytes each: this rank has those of its own vertices, and gets
+    /// the others, block by block. After that nothing is on its way any more.
     ///
     /// # Errors
-    /// Cancellation; the failure of another rank.
-    pub fn complete<S: Value>(&self, states: &mut [S]) -> Result<()> {
-        let (rank, size) = (self.comm.rank(), self.comm.size());
-        for step in 1..size {
-            let (to, from) = ((rank + step) % size, (rank + size - step) % size);
-            let own = states[self.own_vertices()].as_bytes();
-            self.comm.send_long(to, tags::STATES, own).map_err(of_comm)?;
-            let bytes = self.comm.receive_long(from, tags::STATES, &self.cancel);
-            let bytes = bytes.map_err(of_comm)?;
-            let places = states[self.vertices[from].clone()].as_mut_bytes();
-            if bytes.len() != places.len() {
-                let detail =
-                    format!("it sent {} bytes of states, not {}", bytes.len(), places.len());
-                return Err(rank_failed(from, detail));
+    /// Those of `read` and `write`; cancellation; the failure of another rank.
+    pub fn complete(
+        &self,
+        cut: &Cut,
+        size: usize,
+        read: ReadStates<'_>,
+        write: WriteStates<'_>,
+    ) -> Result<()> {
+        let (rank, ranks) = (self.comm.rank(), self.comm.size());
+        for step in 1..ranks {
+            let (to, from) = ((rank + step) % ranks, (rank + ranks - step) % ranks);
+            let transfer = self.transfer((to, from), tags::STATES);
+            let packet_size = transfer.packet_size();
+            let mut theirs = blocks_of(cut, &self.vertices[from]);
+            // The block at work, and what has come of it.
+            let mut open: Option<(Range<usize>, Vec<u8>)> = None;
+            let mut take = || {
+                let next = || theirs.next().map(|vertices| (vertices, Vec::new()));
+                let Some((vertices, mut bytes)) = open.take().or_else(next) else {
+                    return Ok(false);
+                };
+                bytes.extend_from_slice(&transfer.take()?);
+                let wanted = vertices.len() * size;
+                match bytes.len() == wanted {
+                    true => write(vertices, &bytes)?,
+                    false if bytes.len() < wanted && bytes.len().is_multiple_of(packet_size) => {
+                        open = Some((vertices, bytes));
+                    }
+                    false => {
+                        let detail =
+                            format!("it sent {} bytes of states, not {wanted}", bytes.len());
+                        return Err(rank_failed(from, detail));
+                    }
+                }
+                Ok(true)
+            };
+            for vertices in blocks_of(cut, &self.own_vertices()) {
+                self.cancel.check()?;
+                for packet in read(vertices)?.chunks(packet_size) {
+                    transfer.send(packet.to_vec())?;
+                    take()?;
+                }
             }
-            places.copy_from_slice(&bytes);
+            while take()? {}
         }
-        Ok(())
+        self.on_their_way.wait_for_all(self.comm, &self.cancel)
     }
+}
+
+/// Cuts vertices where blocks end.
+fn blocks_of(cut: &Cut, vertices: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let (cut, vertices) = (*cut, vertices.clone());
+    cut.blocks(&vertices).map(move |block| {
+        let block = cut.vertices(block);
+        vertices.start.max(block.start)..vertices.end.min(block.end)
+    })
 }

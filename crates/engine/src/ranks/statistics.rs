@@ -8,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::failure::{of_comm, rank_failed};
 use super::{Ranks, tags};
-use crate::statistics::RankStatistics;
+use crate::statistics::{RankStatistics, RunStatistics};
 
 /// The statistics as they travel.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -16,6 +16,7 @@ use crate::statistics::RankStatistics;
 struct Record {
     edges_processed: U64,
     bytes_read: U64,
+    bytes_written: U64,
     bytes_sent: U64,
     bytes_received: U64,
     exchanging_nanoseconds: U64,
@@ -23,15 +24,25 @@ struct Record {
 }
 
 impl Ranks<'_> {
-    /// Returns the statistics of all ranks, on every rank. This one has processed some edges and read
-    /// some bytes.
+    /// Completes the statistics of this rank with those of all ranks.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
-    pub fn statistics(&self, edges_processed: u64, bytes_read: u64) -> Result<Vec<RankStatistics>> {
+    pub fn complete_statistics(&self, statistics: &mut RunStatistics) -> Result<()> {
+        let all = self.all_statistics(statistics)?;
+        statistics.edges_processed = all.iter().map(|rank| rank.edges_processed).sum();
+        statistics.bytes_read = all.iter().map(|rank| rank.bytes_read).sum();
+        statistics.bytes_written = all.iter().map(|rank| rank.bytes_written).sum();
+        statistics.ranks = all;
+        Ok(())
+    }
+
+    fn all_statistics(&self, statistics: &RunStatistics) -> Result<Vec<RankStatistics>> {
+        let &RunStatistics { edges_processed, bytes_read, bytes_written, .. } = statistics;
         let own = RankStatistics {
             edges_processed,
             bytes_read,
+            bytes_written,
             bytes_sent: self.comm.bytes_sent() - self.before.bytes_sent,
             bytes_received: self.comm.bytes_received() - self.before.bytes_received,
             exchanging: self.times.exchanging.get(),
@@ -40,6 +51,7 @@ impl Ranks<'_> {
         let record = Record {
             edges_processed: own.edges_processed.into(),
             bytes_read: own.bytes_read.into(),
+            bytes_written: own.bytes_written.into(),
             bytes_sent: own.bytes_sent.into(),
             bytes_received: own.bytes_received.into(),
             exchanging_nanoseconds: (own.exchanging.as_nanos() as u64).into(),
@@ -53,6 +65,7 @@ impl Ranks<'_> {
             Ok(RankStatistics {
                 edges_processed: record.edges_processed.get(),
                 bytes_read: record.bytes_read.get(),
+                bytes_written: record.bytes_written.get(),
                 bytes_sent: record.bytes_sent.get(),
                 bytes_received: record.bytes_received.get(),
                 exchanging: Duration::from_nanos(record.exchanging_nanoseconds.get()),

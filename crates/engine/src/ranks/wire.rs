@@ -13,16 +13,22 @@
 
 use std::iter::zip;
 
-use tegula_store::{Error, Result};
-use zerocopy::little_endian::U64;
+use tegula_store::Result;
+use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-use super::lists::SourceList;
+use super::lists::{Listed, ListedVertices};
 use crate::program::Value;
 
 /// A list is used if it saves at least one in `LIST_GAIN_MIN` messages. It is a guess that picking a
 /// message takes twice as long as copying one.
 const LIST_GAIN_MIN: usize = 2;
+
+/// Returns how many messages a rank sends if all of its `all` vertices have one and `listed` of them
+/// are wanted.
+pub fn messages_sent(listed: usize, all: usize) -> usize {
+    if all - listed < all / LIST_GAIN_MIN { all } else { listed }
+}
 
 /// The form of the messages to a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,28 +57,33 @@ impl Form {
 struct Head {
     /// The place of the form in [`Form::EVERY`].
     form: u8,
-    reserved: [u8; 7],
+    reserved: [u8; 3],
+    /// Number of packets.
+    packets: U32,
     /// Number of entries.
     count: U64,
 }
 
+/// Listed messages that are picked at a time.
+const PICKED: usize = 1 << 12;
+
 /// Bytes of a position in a list.
 const POSITION_SIZE: usize = size_of::<u32>();
 
-/// The messages of a rank for another one.
+/// Messages for another rank.
 pub struct Outgoing<'m, M> {
-    /// Those of all its vertices.
+    /// By vertex.
     pub messages: &'m [M],
     /// A bit for each vertex whose message may differ from the identity.
     pub published: &'m [u64],
     /// The vertices that have an edge on the other rank.
-    pub list: &'m SourceList,
+    pub list: Listed<'m>,
 }
 
 impl<M: Value> Outgoing<'_, M> {
     /// Chooses the form; returns it with the number of entries.
     fn form(&self) -> (Form, usize) {
-        let words = zip(self.published, &self.list.words);
+        let words = zip(self.published, self.list.words);
         let sent: usize =
             words.map(|(published, listed)| (published & listed).count_ones() as usize).sum();
         let (size, all) = (size_of::<M>(), self.messages.len());
@@ -80,7 +91,7 @@ impl<M: Value> Outgoing<'_, M> {
             (Form::Nothing, 0)
         } else if sent * (size + POSITION_SIZE) < self.list.count * size {
             (Form::Pairs, sent)
-        } else if all - self.list.count < all / LIST_GAIN_MIN {
+        } else if messages_sent(self.list.count, all) == all {
             (Form::All, all)
         } else {
             (Form::Listed, self.list.count)
@@ -97,26 +108,25 @@ impl<M: Value> Outgoing<'_, M> {
         send: &mut dyn FnMut(Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let (form, count) = self.form();
-        let head = Head { form: form as u8, reserved: [0; 7], count: (count as u64).into() };
-        let mut packets =
-            Packets::new(&head, form.entry_size(size_of::<M>()), packet_size_max, send);
+        let entry_size = form.entry_size(size_of::<M>());
+        let mut packets = Packets::new(form, count, entry_size, packet_size_max, send);
         match form {
             Form::Nothing => {}
             Form::Pairs => self.for_each_pair(|position, message| {
                 packets.push(position.as_bytes(), message.as_bytes())
             })?,
-            Form::Listed => self
-                .list
-                .vertices()
-                .try_for_each(|vertex| packets.push(&[], self.messages[vertex].as_bytes()))?,
-            Form::All => {
-                let mut rest = self.messages;
-                while !rest.is_empty() {
-                    let (here, behind) = rest.split_at(packets.room().min(rest.len()));
-                    packets.extend(here.as_bytes())?;
-                    rest = behind;
+            Form::Listed => {
+                let mut listed = self.list.vertices();
+                let mut left = count;
+                let mut values = Vec::with_capacity(PICKED);
+                while left > 0 {
+                    listed.for_each_of(PICKED, |vertex| values.push(self.messages[vertex]));
+                    left -= values.len();
+                    packets.extend(&values)?;
+                    values.clear();
                 }
             }
+            Form::All => packets.extend(self.messages)?,
         }
         packets.finish()
     }
@@ -124,7 +134,7 @@ impl<M: Value> Outgoing<'_, M> {
     /// Visits the published messages of listed sources, with their positions in the list.
     fn for_each_pair(&self, mut visit: impl FnMut(u32, M) -> Result<()>) -> Result<()> {
         let mut before = 0;
-        for (word, (&published, &listed)) in zip(self.published, &self.list.words).enumerate() {
+        for (word, (&published, &listed)) in zip(self.published, self.list.words).enumerate() {
             let mut rest = published & listed;
             while rest != 0 {
                 let bit = rest.trailing_zeros();
@@ -148,26 +158,29 @@ struct Packets<'s> {
 
 impl<'s> Packets<'s> {
     fn new(
-        head: &Head,
+        form: Form,
+        count: usize,
         entry_size: usize,
         packet_size_max: usize,
         send: &'s mut dyn FnMut(Vec<u8>) -> Result<()>,
     ) -> Packets<'s> {
-        let count = head.count.get() as usize;
+        let in_first = (packet_size_max - size_of::<Head>()) / entry_size;
+        let further = count.saturating_sub(in_first).div_ceil(packet_size_max / entry_size);
+        let head = Head {
+            form: form as u8,
+            reserved: [0; 3],
+            packets: (1 + further as u32).into(),
+            count: (count as u64).into(),
+        };
         let size = packet_size_max.min(size_of::<Head>() + count.saturating_mul(entry_size));
         let mut bytes = Vec::with_capacity(size);
         bytes.extend_from_slice(head.as_bytes());
-        Packets {
-            bytes,
-            entry_size,
-            packet_size_max: packet_size_max.max(size_of::<Head>() + entry_size),
-            send,
-        }
+        Packets { bytes, entry_size, packet_size_max, send }
     }
 
-    /// Returns the number of entries for which the present packet has room, at least 1.
+    /// Returns the number of entries for which the present packet has room.
     fn room(&self) -> usize {
-        ((self.packet_size_max - self.bytes.len()) / self.entry_size).max(1)
+        (self.packet_size_max - self.bytes.len()) / self.entry_size
     }
 
     /// Appends an entry, which comes in two pieces.
@@ -179,10 +192,15 @@ impl<'s> Packets<'s> {
         Ok(())
     }
 
-    /// Appends entries, which must fit a packet.
-    fn extend(&mut self, entries: &[u8]) -> Result<()> {
-        self.make_room(entries.len())?;
-        self.bytes.extend_from_slice(entries);
+    /// Appends messages, each an entry.
+    fn extend<M: Value>(&mut self, messages: &[M]) -> Result<()> {
+        let mut rest = messages;
+        while !rest.is_empty() {
+            self.make_room(self.entry_size)?;
+            let (here, behind) = rest.split_at(self.room().min(rest.len()));
+            self.bytes.extend_from_slice(here.as_bytes());
+            rest = behind;
+        }
         Ok(())
     }
 
@@ -200,72 +218,113 @@ impl<'s> Packets<'s> {
     }
 }
 
-/// The places for the messages of another rank.
+/// The places for messages of another rank.
 pub struct Incoming<'m, M> {
-    /// Those of all its vertices.
-    pub messages: &'m mut [M],
+    /// By vertex.
+    messages: &'m mut [M],
     /// A bit for each vertex whose message may differ from the identity.
-    pub published: &'m mut [u64],
-    /// The vertices of the rank that have an edge here.
-    pub list: &'m SourceList,
-    pub identity: M,
+    published: &'m mut [u64],
+    /// The vertices that have an edge here.
+    list: Listed<'m>,
+    identity: M,
+    arrived: Option<Arrived<'m>>,
 }
 
-impl<M: Value + PartialEq> Incoming<'_, M> {
-    /// Writes the messages of another rank to their places, and sets the bits of those that differ
-    /// from the identity. Messages of the iteration before are withdrawn. Those of sources without
-    /// an edge here may stay, since no tile reads them.
+/// What has come of the messages.
+struct Arrived<'m> {
+    form: Form,
+    /// All entries.
+    count: usize,
+    /// All packets.
+    packets: usize,
+    /// Entries that have come.
+    done: usize,
+    /// Packets that have come.
+    taken: usize,
+    /// The listed vertices whose messages have not come.
+    listed: ListedVertices<'m>,
+}
+
+impl<'m, M: Value + PartialEq> Incoming<'m, M> {
+    /// Makes places for messages of which none has come.
+    pub fn new(
+        messages: &'m mut [M],
+        published: &'m mut [u64],
+        list: Listed<'m>,
+        identity: M,
+    ) -> Incoming<'m, M> {
+        Incoming { messages, published, list, identity, arrived: None }
+    }
+
+    /// Returns whether all messages have come. Those of no vertices have.
+    pub fn is_complete(&self) -> bool {
+        self.messages.is_empty()
+            || self.arrived.as_ref().is_some_and(|arrived| arrived.taken == arrived.packets)
+    }
+
+    /// Writes the messages of the next packet to their places, and sets the bits of those that may
+    /// differ from the identity. Messages of the iteration before are withdrawn. Those of sources
+    /// without an edge here may stay, since no tile reads them.
     ///
     /// # Errors
-    /// The errors of `receive`; what `garbled` makes of a description of wrong bytes.
-    pub fn receive(
-        &mut self,
-        receive: &mut dyn FnMut() -> Result<Vec<u8>>,
-        garbled: &dyn Fn(String) -> Error,
-    ) -> Result<()> {
-        let mut packet = receive()?;
-        let (form, count) = self.head(&packet).map_err(garbled)?;
-        let entry_size = form.entry_size(size_of::<M>());
-        if matches!(form, Form::Nothing | Form::Pairs) {
-            self.withdraw();
+    /// A description of wrong bytes.
+    pub fn take(&mut self, packet: &[u8]) -> Result<(), String> {
+        let (mut arrived, start) = match self.arrived.take() {
+            Some(arrived) => (arrived, 0),
+            None => (self.begin(packet)?, size_of::<Head>()),
+        };
+        let entry_size = arrived.form.entry_size(size_of::<M>());
+        let body = &packet[start..];
+        let here = body.len() / entry_size;
+        arrived.taken += 1;
+        let is_last = arrived.taken == arrived.packets;
+        if !body.len().is_multiple_of(entry_size)
+            || arrived.done + here > arrived.count
+            || is_last != (arrived.done + here == arrived.count)
+        {
+            return Err(format!("it sent {} bytes of messages, which do not fit", body.len()));
         }
-        let mut listed = self.list.vertices();
-        let (mut done, mut start) = (0, size_of::<Head>());
-        loop {
-            let body = &packet[start..];
-            let here = body.len() / entry_size;
-            if body.len() % entry_size != 0 || done + here > count || (here == 0 && done < count) {
-                return Err(garbled(format!(
-                    "it sent {} bytes of messages, which do not fit",
-                    body.len()
-                )));
+        match arrived.form {
+            Form::Nothing => {}
+            Form::Pairs => self.take_pairs(body)?,
+            Form::Listed => {
+                let mut values = body.chunks_exact(size_of::<M>());
+                arrived.listed.for_each_of(here, |vertex| {
+                    let value = values.next().and_then(|value| M::read_from_bytes(value).ok());
+                    self.messages[vertex] = value.unwrap_or(self.identity);
+                });
             }
-            match form {
-                Form::Nothing => {}
-                Form::Pairs => self.take_pairs(body).map_err(garbled)?,
-                Form::Listed => {
-                    for (value, vertex) in zip(body.chunks_exact(entry_size), &mut listed) {
-                        self.messages[vertex] = M::read_from_bytes(value).unwrap_or(self.identity);
-                    }
+            Form::All => {
+                let places = &mut self.messages[arrived.done..arrived.done + here];
+                places.as_mut_bytes().copy_from_slice(body);
+            }
+        }
+        arrived.done += here;
+        match arrived.form {
+            Form::Listed if is_last => {
+                zip(&mut *self.published, self.list.words).for_each(|(word, list)| *word |= list);
+            }
+            Form::All if is_last => {
+                for (word, messages) in zip(&mut *self.published, self.messages.chunks(64)) {
+                    *word = u64::MAX >> (64 - messages.len());
                 }
-                Form::All => {
-                    self.messages[done..done + here].as_mut_bytes().copy_from_slice(body);
-                }
             }
-            done += here;
-            if done == count {
-                break;
-            }
-            (packet, start) = (receive()?, 0);
+            _ => {}
         }
-        if matches!(form, Form::Listed | Form::All) {
-            self.note();
-        }
+        self.arrived = Some(arrived);
         Ok(())
     }
 
+    fn begin(&mut self, packet: &[u8]) -> Result<Arrived<'m>, String> {
+        let (form, count, packets) = self.head(packet)?;
+        if matches!(form, Form::Nothing | Form::Pairs) {
+            self.withdraw();
+        }
+        Ok(Arrived { form, count, packets, done: 0, taken: 0, listed: self.list.vertices() })
+    }
+
     /// Reads the head of the first packet, and checks that it fits.
-    fn head(&self, packet: &[u8]) -> Result<(Form, usize), String> {
+    fn head(&self, packet: &[u8]) -> Result<(Form, usize, usize), String> {
         let (head, _) =
             Head::ref_from_prefix(packet).map_err(|_| "it sent messages without a head")?;
         let form = Form::EVERY.get(usize::from(head.form)).copied();
@@ -278,7 +337,7 @@ impl<M: Value + PartialEq> Incoming<'_, M> {
             Form::All => count == self.messages.len() as u64,
         };
         match fits {
-            true => Ok((form, count as usize)),
+            true => Ok((form, count as usize, head.packets.get() as usize)),
             false => Err(format!("it sent {count} messages of {} listed sources", self.list.count)),
         }
     }
@@ -318,15 +377,6 @@ impl<M: Value + PartialEq> Incoming<'_, M> {
             }
         }
     }
-
-    /// Sets the bits of the messages that differ from the identity.
-    fn note(&mut self) {
-        for (messages, word) in zip(self.messages.chunks(64), &mut *self.published) {
-            let bits = messages.iter().enumerate();
-            *word = bits
-                .fold(0, |word, (bit, message)| word | u64::from(*message != self.identity) << bit);
-        }
-    }
 }
 
 /// Returns the number of the set bit that has `n` set bits below it.
@@ -340,11 +390,10 @@ fn nth_bit(word: u64, n: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ranks::lists::SourceList;
 
     /// Sends messages in packets of some size, and returns what arrives, with the number of packets.
     fn deliver(
@@ -363,21 +412,24 @@ mod tests {
             (0..own.len().div_ceil(64)).map(word).collect::<Vec<u64>>()
         };
         let list = SourceList::new(words(&|vertex| listed[vertex]));
+        let list = list.among(&(0..own.len()));
         let bits = words(&|vertex| own[vertex] != u32::MAX);
-        let batch = Outgoing { messages: own, published: &bits, list: &list };
-        let mut packets = VecDeque::new();
+        let batch = Outgoing { messages: own, published: &bits, list };
+        let mut packets: Vec<Vec<u8>> = Vec::new();
         batch
             .send(packet_size_max, &mut |packet| {
-                packets.push_back(packet);
+                packets.push(packet);
                 Ok(())
             })
             .unwrap();
         let count = packets.len();
         assert!(packets.iter().all(|packet| packet.len() <= packet_size_max.max(24)));
-        let mut places = Incoming { messages, published, list: &list, identity: u32::MAX };
-        let garbled = |detail| panic!("{detail}");
-        places.receive(&mut || Ok(packets.pop_front().unwrap()), &garbled).unwrap();
-        assert!(packets.is_empty());
+        let mut places = Incoming::new(messages, published, list, u32::MAX);
+        for packet in packets {
+            assert!(!places.is_complete());
+            assert_eq!(places.take(&packet), Ok(()));
+        }
+        assert!(places.is_complete());
         count
     }
 
@@ -402,7 +454,7 @@ mod tests {
                     if listed[vertex] {
                         prop_assert_eq!(sent, found);
                         let bit = published[vertex / 64] >> (vertex % 64) & 1;
-                        prop_assert_eq!(bit == 1, sent != u32::MAX);
+                        prop_assert!(bit == 1 || sent == u32::MAX);
                     }
                 }
             }
@@ -412,8 +464,9 @@ mod tests {
     #[test]
     fn wrong_bytes_are_refused() {
         let list = SourceList::new(vec![0b1011]);
-        let head = |form: u8, count: u64| {
-            Head { form, reserved: [0; 7], count: count.into() }.as_bytes().to_vec()
+        let head = |form: u8, packets: u32, count: u64| {
+            let (packets, count) = (packets.into(), count.into());
+            Head { form, reserved: [0; 3], packets, count }.as_bytes().to_vec()
         };
         let with = |mut bytes: Vec<u8>, body: &[u8]| {
             bytes.extend_from_slice(body);
@@ -421,25 +474,24 @@ mod tests {
         };
         for bytes in [
             Vec::new(),
-            head(9, 0),
-            head(0, 1),
-            head(1, 4),
-            head(2, 2),
-            head(3, 3),
-            with(head(2, 3), &[0; 16]),
-            with(head(2, 3), &[0; 7]),
-            with(head(1, 1), &[3, 0, 0, 0, 1, 2, 3, 4]),
+            head(9, 1, 0),
+            head(0, 1, 1),
+            head(0, 0, 0),
+            head(1, 1, 4),
+            head(2, 1, 2),
+            head(2, 1, 3),
+            head(2, 2, 3),
+            head(3, 1, 3),
+            with(head(2, 1, 3), &[0; 16]),
+            with(head(2, 1, 3), &[0; 7]),
+            with(head(2, 2, 3), &[0; 12]),
+            with(head(1, 1, 1), &[3, 0, 0, 0, 1, 2, 3, 4]),
         ] {
             let (mut messages, mut published) = ([u32::MAX; 4], [0]);
-            let mut places = Incoming {
-                messages: &mut messages,
-                published: &mut published,
-                list: &list,
-                identity: u32::MAX,
-            };
-            let garbled = |detail| Error::not_a_partition("x".as_ref(), detail);
-            let mut packets = VecDeque::from([bytes.clone(), Vec::new()]);
-            let refused = places.receive(&mut || Ok(packets.pop_front().unwrap()), &garbled);
+            let list = list.among(&(0..4));
+            let mut places = Incoming::new(&mut messages, &mut published, list, u32::MAX);
+            // A second packet must be refused if the first one may have one behind it.
+            let refused = places.take(&bytes).and_then(|()| places.take(&[]));
             assert!(refused.is_err(), "{bytes:?}");
         }
     }

@@ -49,9 +49,12 @@ impl Cut {
         start..(start + (1 << self.log2)).min(self.vertex_count)
     }
 
-    /// Returns the blocks in which a range of vertices lies.
+    /// Returns the blocks in which a range of vertices lies; none if it is empty.
     pub fn blocks(&self, vertices: &Range<usize>) -> Range<usize> {
-        vertices.start >> self.log2..vertices.end.div_ceil(1 << self.log2)
+        match vertices.is_empty() {
+            true => 0..0,
+            false => vertices.start >> self.log2..vertices.end.div_ceil(1 << self.log2),
+        }
     }
 
     /// Yields the blocks after one in a stretch of vertices, and then those of the stretch `after`.

@@ -141,10 +141,18 @@ impl<S: Value> StatesOnDisk<S> {
         &self.store
     }
 
-    /// Reads all states, and the bits of the active vertices.
-    pub fn read_all(&self, states: &mut [S], active: &mut [u64]) -> Result<()> {
-        for block in 0..self.cut.count() {
-            self.read_ahead(block + 1);
+    /// Reads the blocks of some vertices: states, and the bits of the active vertices.
+    pub fn read_all(
+        &self,
+        vertices: &Range<usize>,
+        states: &mut [S],
+        active: &mut [u64],
+    ) -> Result<()> {
+        let blocks = self.cut.blocks(vertices);
+        for block in blocks.clone() {
+            if block + 1 < blocks.end {
+                self.read_ahead(block + 1);
+            }
             let vertices = self.cut.vertices(block);
             let words = vertices.start / 64..vertices.end.div_ceil(64);
             self.read_with(block, &mut states[vertices], &mut active[words])?;

@@ -13,8 +13,9 @@ use tegula_store::tiles::WINDOW_SIZE;
 use crate::program::{Accumulator, Message, Program, Reduction};
 
 /// The short sums of a window are spilled after this number of edges. A dense target has a strip of
-/// its own, so a tile adds at most a dozen edges to one short sum.
-const SPILL_INTERVAL: usize = 1 << 20;
+/// its own, so a tile adds at most a dozen edges to one short sum. Tests spill often, so that their
+/// small graphs tell if two runs spill at different tiles.
+const SPILL_INTERVAL: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 
 /// The accumulators of a batch by window. All hold identities between parts.
 pub struct Accumulators<P: Program> {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use tegula_store::ShortId;
 use tegula_store::tiles::{Origin, TileSummary};
 
-/// A set of vertices, with a summary by which tiles are skipped.
+/// A set of vertices, with a summary by which tiles are skipped. On ranks the set has vertices of
+/// this rank, and the summary those of all, once they have [agreed](ActiveSet::add_summary).
 #[derive(Debug, Default, Clone)]
 pub struct ActiveSet {
     words: Vec<u64>,
@@ -87,10 +88,24 @@ impl ActiveSet {
         self.summarise();
     }
 
-    /// Changes the bits by a function that gets all words.
-    pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
-        change(&mut self.words);
-        self.summarise();
+    /// Returns the summary: a bit for each chunk.
+    pub fn summary(&self) -> &[u64] {
+        &self.chunks
+    }
+
+    /// Returns the words of a summary that have bits for some vertices.
+    pub fn summary_words(vertices: &Range<usize>) -> Range<usize> {
+        let word = 64 << TileSummary::CHUNK_LOG2_MIN;
+        match vertices.is_empty() {
+            true => 0..0,
+            false => vertices.start / word..vertices.end.div_ceil(word),
+        }
+    }
+
+    /// Adds bits to the summary, from the word `first` on: for vertices of other ranks, which are not
+    /// in the set. A change of the set removes them again.
+    pub fn add_summary(&mut self, first: usize, words: impl Iterator<Item = u64>) {
+        self.chunks[first..].iter_mut().zip(words).for_each(|(chunks, added)| *chunks |= added);
     }
 
     fn summarise(&mut self) {

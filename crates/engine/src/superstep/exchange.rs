@@ -1,10 +1,10 @@
 //! The way of messages from the vertices that signal to the edges that carry them, and of sums to a
 //! total: on one machine, or between ranks.
 //!
-//! A program with its arrays on disk does not [publish](Exchange::publish). The bits of its active
-//! vertices lie in the blocks of its states, so it would have to read each block twice. And it
-//! often reads messages again instead of generating them. So it writes the messages of a segment to
-//! their [places](Exchange::places) itself.
+//! A program with its arrays in memory [publishes](Exchange::publish) the messages of all segments.
+//! A program with its arrays on disk has room for those of one segment. It writes them to their
+//! [places](Exchange::places) itself, where it often reads them again instead of generating them,
+//! and then [brings](Exchange::bring_others) those of other ranks.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use tegula_store::Result;
 use super::active_set::ActiveSet;
 use crate::job::context::JobContext;
 use crate::program::{Aggregate, Value};
-use crate::ranks::{Ranks, Standing};
+use crate::ranks::{Ranks, Standing, words_of};
 
 /// Vertices whose messages one worker writes at a time: a multiple of 64.
 const RANGE_SIZE: usize = 1 << 16;
@@ -24,7 +24,8 @@ const RANGE_SIZE: usize = 1 << 16;
 /// Messages between generate and process, and sums between iterations. On one machine nothing
 /// moves: messages are already where they are needed.
 pub struct Exchange<'r, M> {
-    /// By source: the identity for sources without a message, and one more identity at the end.
+    /// By source, of all segments or of one: the identity for sources without a message, and one
+    /// more identity at the end.
     messages: Vec<M>,
     identity: M,
     /// A bit for each vertex whose message may differ from the identity; empty if none is
@@ -38,15 +39,26 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
     /// Makes an exchange without messages.
     pub fn new(vertex_count: usize, identity: M, ranks: Option<Ranks<'r>>) -> Exchange<'r, M> {
         let published = vec![0; vertex_count.div_ceil(64)];
-        Exchange { published, ranks, ..Exchange::of_segment(vertex_count, identity) }
+        Exchange { published, ..Exchange::of_segment(vertex_count, identity, ranks) }
     }
 
     /// Makes an exchange for segments of up to `source_count` sources, whose messages are not
     /// published but written to their [places](Exchange::places).
-    pub fn of_segment(source_count: usize, identity: M) -> Exchange<'r, M> {
+    pub fn of_segment(
+        source_count: usize,
+        identity: M,
+        ranks: Option<Ranks<'r>>,
+    ) -> Exchange<'r, M> {
+        let published = vec![0; if ranks.is_some() { source_count.div_ceil(64) } else { 0 }];
         let mut messages = huge::with_capacity(source_count + 1);
         messages.resize(source_count + 1, identity);
-        Exchange { messages, identity, published: Vec::new(), has_published: false, ranks: None }
+        Exchange { messages, identity, published, has_published: false, ranks }
+    }
+
+    /// Returns the bytes of an exchange for segments of up to `source_count` sources.
+    pub fn segment_size(source_count: u64, has_ranks: bool) -> u64 {
+        let published = if has_ranks { 8 * source_count.div_ceil(64) } else { 0 };
+        (source_count + 1) * size_of::<M>() as u64 + published
     }
 
     /// Returns the places for the messages of a segment of `source_count` sources, with the messages
@@ -57,6 +69,35 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
         places
     }
 
+    /// Brings the messages of a segment from other ranks to their places. The messages of this rank
+    /// must be in their places; they are sent to the other ranks.
+    ///
+    /// # Errors
+    /// Cancellation; the failure of another rank.
+    pub fn bring_others(&mut self, segment: usize) -> Result<()> {
+        let Some(ranks) = &self.ranks else { return Ok(()) };
+        let sources = &ranks.segments()[segment];
+        let messages = &mut self.messages[..sources.len()];
+        let published = &mut self.published[..sources.len().div_ceil(64)];
+        let own = ranks.own_sources(segment);
+        messages[..own.start].fill(self.identity);
+        messages[own.end..].fill(self.identity);
+        published.fill(0);
+        for (messages, word) in messages[own.clone()].chunks(64).zip(&mut published[words_of(&own)])
+        {
+            let bits = messages.iter().enumerate();
+            *word = bits
+                .fold(0, |word, (bit, message)| word | u64::from(*message != self.identity) << bit);
+        }
+        ranks.exchange(segment, messages, published, self.identity)
+    }
+
+    /// Returns a bit for each source of the segment whose message may differ from the identity, after
+    /// the messages of other ranks were [brought](Exchange::bring_others).
+    pub fn published(&self) -> &[u64] {
+        &self.published
+    }
+
     /// Returns the vertices of this rank; on one machine, all.
     pub fn own_vertices(&self) -> Range<usize> {
         self.ranks.as_ref().map_or(0..self.messages.len() - 1, Ranks::own_vertices)
@@ -64,14 +105,13 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
 
     /// Writes the messages of the vertices in `active`. It calls `generate` with the first vertex
     /// of a range of at most 64, the bits of the range, and the places for its messages. Earlier
-    /// messages are withdrawn. Messages come from other ranks, too, and their sources are added to
-    /// `active`.
+    /// messages are withdrawn. Messages of other ranks come to their places, too.
     ///
     /// # Errors
     /// Cancellation; a panic; the failure of another rank.
     pub fn publish(
         &mut self,
-        active: &mut ActiveSet,
+        active: &ActiveSet,
         context: &JobContext<'_>,
         generate: &(dyn Fn(usize, u64, &mut [M]) + Sync),
     ) -> Result<()> {
@@ -103,9 +143,11 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
             Ok(())
         })?;
         let Some(ranks) = &self.ranks else { return Ok(()) };
-        let (messages, published) = (&mut self.messages, &mut self.published);
-        ranks.exchange(messages, published, identity)?;
-        active.change(|words| words.copy_from_slice(published));
+        for (segment, sources) in ranks.segments().iter().enumerate() {
+            let messages = &mut self.messages[sources.clone()];
+            let published = &mut self.published[words_of(sources)];
+            ranks.exchange(segment, messages, published, identity)?;
+        }
         Ok(())
     }
 
@@ -144,7 +186,8 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
 
     /// Returns the total over all ranks of sums, which come by ascending batch, unit or window, and what
     /// the other ranks have left to do. No two ranks have sums of one batch, so all add them in one
-    /// order, and a total has the same bits on any number of ranks.
+    /// order, and a total has the same bits on any number of ranks. `active` gets the summary of all
+    /// ranks.
     ///
     /// # Errors
     /// The failure of another rank.
@@ -152,9 +195,10 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
         &self,
         sums: impl Iterator<Item = A>,
         own: Standing,
+        active: &mut ActiveSet,
     ) -> Result<(A, Standing)> {
         match &self.ranks {
-            Some(ranks) => ranks.agree(sums, own),
+            Some(ranks) => ranks.agree(sums, own, active),
             None => Ok((A::sum(sums), Standing::default())),
         }
     }

@@ -1,10 +1,12 @@
 //! The execution of a program from iteration to iteration, wherever its arrays lie.
 
+use tegula_store::Result;
 use tegula_store::graph::TileEntry;
 use tegula_store::tiles::{Origin, WINDOW_LOG2, WINDOW_SIZE};
 
 use super::active_set::ActiveSet;
-use crate::program::{Next, Program};
+use super::exchange::Exchange;
+use crate::program::{Message, Next, Program};
 use crate::ranks::Standing;
 
 /// A program and its state between two iterations, apart from the arrays over all vertices.
@@ -78,10 +80,42 @@ impl<P: Program> Execution<P> {
         self.open_targets.iter().any(|&open| open > 0)
     }
 
-    /// Returns how far this rank is, with `active_count` active vertices.
-    pub fn standing(&self, active_count: u64) -> Standing {
-        let has_failed = self.program.has_failed();
-        Standing { active: active_count, has_open_targets: self.has_open_targets(), has_failed }
+    /// Ends an iteration, after the vertices for the next one are known: takes the total of the
+    /// sums, which come by ascending batch, over all ranks. `active` gets the summary of all ranks.
+    ///
+    /// # Errors
+    /// The failure of another rank.
+    pub fn agree(
+        &mut self,
+        exchange: &Exchange<'_, Message<P>>,
+        sums: impl Iterator<Item = P::Aggregate>,
+        active: &mut ActiveSet,
+    ) -> Result<()> {
+        let own = Standing {
+            active: active.count(),
+            has_open_targets: self.has_open_targets(),
+            has_failed: self.program.has_failed(),
+        };
+        (self.aggregate, self.others) = exchange.agree(sums, own, active)?;
+        if self.others.has_failed {
+            self.program.fail();
+        }
+        Ok(())
+    }
+
+    /// Meets the other ranks again after the states were restored, with the sums of that time.
+    ///
+    /// # Errors
+    /// The failure of another rank.
+    pub fn rejoin(
+        &mut self,
+        exchange: &Exchange<'_, Message<P>>,
+        active: &mut ActiveSet,
+    ) -> Result<()> {
+        let restored = std::mem::take(&mut self.aggregate);
+        self.agree(exchange, std::iter::empty(), active)?;
+        self.aggregate = restored;
+        Ok(())
     }
 
     /// Returns whether a tile, whose ids count from `origin`, may hold an active source and a

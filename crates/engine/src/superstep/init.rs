@@ -8,8 +8,8 @@ use tegula_store::graph::Graph;
 use tegula_store::tiles::{WINDOW_LOG2, WINDOW_SIZE};
 use tegula_store::{Result, VertexId};
 
-use super::Superstep;
 use super::execution::Execution;
+use super::{Superstep, split_off};
 use crate::job::context::JobContext;
 use crate::program::{Activity, Program};
 
@@ -53,8 +53,9 @@ struct UnitArrays<'s, P: Program> {
 }
 
 impl<P: Program> Superstep<'_, P> {
-    /// Initialises the states of the vertices of this rank, unit by unit.
-    pub(super) fn init(&mut self, context: &JobContext<'_>) -> Result<()> {
+    /// Initialises the states of the vertices of this rank, unit by unit. If the run `resumes`, the
+    /// ranks agree later, after the states are restored.
+    pub(super) fn init(&mut self, resumes: bool, context: &JobContext<'_>) -> Result<()> {
         let own = self.exchange.own_vertices();
         let Execution { program, open_targets, .. } = &mut self.execution;
         let mut states = &mut self.arrays.states.all()[own.clone()];
@@ -84,6 +85,9 @@ impl<P: Program> Superstep<'_, P> {
             open_targets[unit.first >> WINDOW_LOG2] += unit.open;
         }
         self.take_next_active();
+        if resumes {
+            return Ok(());
+        }
         self.agree(units.into_iter().map(|unit| unit.aggregate))
     }
 }
@@ -110,12 +114,4 @@ impl<P: Program> UnitArrays<'_, P> {
             }
         }
     }
-}
-
-/// Takes the first `count` values off a slice, or all if there are fewer.
-fn split_off<'s, T>(rest: &mut &'s mut [T], count: usize) -> &'s mut [T] {
-    let all = std::mem::take(rest);
-    let (first, others) = all.split_at_mut(count.min(all.len()));
-    *rest = others;
-    first
 }

@@ -24,6 +24,7 @@ pub mod init;
 pub mod ordered_merge;
 pub mod targets;
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -31,12 +32,14 @@ use tegula_machine::memory::huge;
 use tegula_store::graph::{Graph, TileEntry};
 use tegula_store::tiles::{BATCH_LOG2_MAX, WINDOW_LOG2};
 use tegula_store::{Result, ShortId, VertexId};
+use zerocopy::IntoBytes;
 
 use crate::instructions::Instructions;
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Message, Program, Reduction};
 use crate::ranks::Ranks;
 use crate::start::Start;
+use crate::states::cut::Cut;
 use crate::statistics::RunStatistics;
 use accumulators::Accumulators;
 use active_set::ActiveSet;
@@ -117,7 +120,8 @@ pub struct BatchWork<P: Program> {
 
 impl<'g, P: Program> Superstep<'g, P> {
     /// Makes the arrays and initialises the states. `degrees` may be empty if the program does not
-    /// need them. With `ranks`, only the vertices of this rank have states.
+    /// need them. With `ranks`, only the vertices of this rank have states. If `resumes`, the caller
+    /// [restores](Superstep::restore) other states at once.
     ///
     /// # Errors
     /// Read errors of known states; cancellation; a panic of the program; the failure of another
@@ -127,7 +131,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         start: Start<P>,
         ranks: Option<Ranks<'g>>,
         degrees: Arc<Vec<u32>>,
-        instructions: Instructions,
+        (instructions, resumes): (Instructions, bool),
         context: &JobContext<'_>,
     ) -> Result<Superstep<'g, P>> {
         let Start { program, known } = start;
@@ -154,7 +158,7 @@ impl<'g, P: Program> Superstep<'g, P> {
             buckets: Buckets::default(),
             exchange: Exchange::new(count, P::Reduction::IDENTITY, ranks),
         };
-        step.init(context)?;
+        step.init(resumes, context)?;
         Ok(step)
     }
 
@@ -165,12 +169,15 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// Cancellation; the failure of another rank.
     pub fn complete(&mut self, statistics: &mut RunStatistics) -> Result<()> {
         let Some(ranks) = self.exchange.ranks() else { return Ok(()) };
-        ranks.complete(self.arrays.states.all())?;
-        let all = ranks.statistics(statistics.edges_processed, statistics.bytes_read)?;
-        statistics.edges_processed = all.iter().map(|rank| rank.edges_processed).sum();
-        statistics.bytes_read = all.iter().map(|rank| rank.bytes_read).sum();
-        statistics.ranks = all;
-        Ok(())
+        // Both closures borrow the states, but they run one after the other.
+        let states = RefCell::new(self.arrays.states.all());
+        let mut read = |vertices: Range<usize>| Ok(states.borrow()[vertices].as_bytes().to_vec());
+        let mut write = |vertices: Range<usize>, bytes: &[u8]| {
+            states.borrow_mut()[vertices].as_mut_bytes().copy_from_slice(bytes);
+            Ok(())
+        };
+        ranks.complete(&Cut::of(self.graph), size_of::<P::State>(), &mut read, &mut write)?;
+        ranks.complete_statistics(statistics)
     }
 
     /// Returns the states by dense id, and the program.
@@ -194,13 +201,13 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// # Errors
     /// The failure of another rank.
     pub fn agree(&mut self, sums: impl Iterator<Item = P::Aggregate>) -> Result<()> {
-        let own = self.execution.standing(self.frontier.count());
-        let (aggregate, others) = self.exchange.agree(sums, own)?;
-        (self.execution.aggregate, self.execution.others) = (aggregate, others);
-        if others.has_failed {
-            self.execution.program.fail();
+        match &mut self.frontier {
+            Frontier::Bits(active) => self.execution.agree(&self.exchange, sums, active),
+            // Along rows there are no ranks, so nobody needs to know who is active.
+            Frontier::List(_) => {
+                self.execution.agree(&self.exchange, sums, &mut ActiveSet::default())
+            }
         }
-        Ok(())
     }
 
     /// Returns the number of active vertices on all ranks.
@@ -214,8 +221,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         self.execution.needs(tile, self.graph.origin_of(tile), active)
     }
 
-    /// Generates the messages of the active vertices, which it turns into bits first. With ranks,
-    /// the sources of other ranks that have sent messages are among the active ones from then on.
+    /// Generates the messages of the active vertices, which it turns into bits first.
     ///
     /// # Errors
     /// Cancellation; a panic of the program; the failure of another rank.
@@ -284,7 +290,10 @@ impl<'g, P: Program> Superstep<'g, P> {
     }
 
     /// Restores the program as it was before an iteration. `fill` writes the states and the bits of
-    /// the active vertices.
+    /// the active vertices, on ranks those of this rank.
+    ///
+    /// # Errors
+    /// Those of `fill`; the failure of another rank.
     pub fn restore(
         &mut self,
         iterations_begun: u64,
@@ -292,18 +301,20 @@ impl<'g, P: Program> Superstep<'g, P> {
         fill: impl FnOnce(&mut [P::State], &mut [u64]) -> Result<()>,
     ) -> Result<()> {
         self.execution.resume(iterations_begun, aggregate);
+        let own = self.exchange.own_vertices();
         let all = self.arrays.states.all();
         fill(all, self.arrays.next_active.all())?;
         let settled = self.arrays.settled.all();
         settled.fill(0);
-        for (vertex, state) in all.iter().enumerate() {
+        for (vertex, state) in own.clone().zip(&all[own]) {
             let is_settled = self.execution.restore(vertex, state);
             if P::SETTLING.is_possible() {
                 settled[vertex / 64] |= u64::from(is_settled) << (vertex % 64);
             }
         }
         self.take_next_active();
-        Ok(())
+        let Frontier::Bits(active) = &mut self.frontier else { return Ok(()) };
+        self.execution.rejoin(&self.exchange, active)
     }
 
     /// Turns the bits of active vertices into a list. Vertices of later buckets are put off.
@@ -368,6 +379,14 @@ pub fn chunks_or_none(
         rest = others;
         Some(chunk)
     })
+}
+
+/// Takes the first `count` values off a slice, or all if there are fewer.
+pub fn split_off<'s, T>(rest: &mut &'s mut [T], count: usize) -> &'s mut [T] {
+    let all = std::mem::take(rest);
+    let (first, others) = all.split_at_mut(count.min(all.len()));
+    *rest = others;
+    first
 }
 
 /// Returns one bit of some words.

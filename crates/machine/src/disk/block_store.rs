@@ -171,6 +171,20 @@ impl BlockStore {
         Ok(())
     }
 
+    /// Returns the number of the newest version, from 1; `None` if none is kept. Each version's
+    /// number is one more than that of the version before.
+    pub fn newest_version(&self) -> Option<u64> {
+        self.versions.as_ref().and_then(|versions| lock(versions).newest_number())
+    }
+
+    /// Removes the versions that are ignored. Otherwise they stay until a block is written.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where one of them cannot be removed.
+    pub fn forget_newer_versions(&self) -> Result<()> {
+        self.versions.as_ref().map_or(Ok(()), |versions| lock(versions).remove_stale())
+    }
+
     /// Keeps the current blocks, and `beside` with them, as a version. The version before stays,
     /// any older one goes. No other thread may write meanwhile. After a return without an error,
     /// the version survives any crash.

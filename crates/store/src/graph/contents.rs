@@ -1,6 +1,7 @@
 //! Tells a graph's files from others in a folder, so that only the former are replaced and removed.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 
 use rustix::fs::{FileType, OFlags};
@@ -48,6 +49,9 @@ pub fn reason_to_keep(parent: &Directory, name: &OsStr) -> io::Result<Option<Str
 pub fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     if parent.kind_of(name)? != Some(FileType::Directory) {
         return parent.remove_file(name);
+    }
+    if is_of_run(name) {
+        return fs::remove_dir_all(parent.join(name));
     }
     let folder = parent.open_folder(name)?;
     let own = OwnFiles::of(&folder)?;
@@ -108,6 +112,7 @@ impl OwnFiles {
                     || self.listed.iter().any(|listed| name == listed.as_str())
                     || is_hidden_name(name, file_names::MANIFEST.as_ref())
             }
+            Some(FileType::Directory) if is_of_run(name) => true,
             Some(FileType::Directory) if is_of_rows(name) => {
                 OwnFiles { listed: Vec::new(), has_mark: false }
                     .holds_all(&folder.open_folder(name)?)?
@@ -131,6 +136,12 @@ fn is_shard_name(name: &OsStr) -> bool {
     number.is_some_and(|rank: usize| name == shard_name(rank).as_str())
 }
 
+/// Whether this is the hidden name of a folder in which a run builds a graph, or did when its
+/// process was killed. Nobody else has files there.
+fn is_of_run(name: &OsStr) -> bool {
+    is_hidden_name(name, file_names::OWN_GRAPH.as_ref())
+}
+
 /// Whether this is the hidden name of a folder for rows that are being built, or were when their
 /// process was killed.
 fn is_of_rows(name: &OsStr) -> bool {
@@ -140,8 +151,6 @@ fn is_of_rows(name: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -157,6 +166,9 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join("thesis.txt")).unwrap(), "text");
         assert!(folder.join(file_names::ROWS).is_dir() && !folder.join(file_names::TILES).exists());
         fs::remove_file(folder.join("thesis.txt")).unwrap();
+        let of_run = folder.join(".tegula-run.unfinished-17-abcdef/graph");
+        fs::create_dir_all(&of_run).unwrap();
+        fs::write(of_run.join(file_names::TILES), "text").unwrap();
         fs::remove_dir(folder.join(file_names::ROWS)).unwrap();
         remove(&parent, "g".as_ref()).unwrap();
         assert!(!folder.exists());

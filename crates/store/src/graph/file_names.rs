@@ -40,6 +40,9 @@ pub const WHOLE_OUT_DEGREES: &str = "whole.degrees.out";
 /// As [`IN_DEGREES`], of the graph of which this one is a shard.
 pub const WHOLE_IN_DEGREES: &str = "whole.degrees.in";
 
+/// A folder, under a hidden name, in which a run builds a graph for itself alone.
+pub const OWN_GRAPH: &str = "tegula-run";
+
 /// Files whose presence does not follow from the manifest's other fields: the order is absent where
 /// id positions are dense ids, and in-degrees may be where they equal out-degrees.
 pub(super) const OPTIONAL: [&str; 2] = [ORDER, IN_DEGREES];

@@ -139,6 +139,14 @@ impl Graph {
         self.is_for_ranks
     }
 
+    /// The vertices whose states a run keeps here: on ranks, those of this rank; else all.
+    pub fn own_vertices(&self) -> Range<u64> {
+        match self.partition() {
+            Some(partition) if self.is_for_ranks => partition.vertices(),
+            _ => 0..self.vertex_count(),
+        }
+    }
+
     /// The partition of which this directory holds a shard, if it does.
     pub fn partition(&self) -> Option<&Partition> {
         self.manifest.partition.as_ref()

@@ -48,6 +48,7 @@ impl Algorithm for DegreeOptions {
             stream_bytes_min: 0,
             layout_bytes: 0,
             overhead_bytes: overhead(graph),
+            message_bytes: 0,
             on_disk: None,
         };
         with_order_streamed(estimate, graph)

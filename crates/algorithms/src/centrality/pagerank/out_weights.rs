@@ -3,7 +3,8 @@
 //! Tiles hold edges by target, so the weights of a source come from anywhere, and from any thread.
 //! Their sums are [exact](crate::shared::exact_sum), so the order does not matter. A sum takes 40
 //! bytes. Each scan adds up for the sources whose sums fit in half of the free memory, and skips
-//! tiles without any of these sources.
+//! tiles without any of these sources. On ranks, each adds up for its own edges, and those that keep
+//! the sources add up the sums of all.
 
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
@@ -14,6 +15,7 @@ use super::program::PageRank;
 use super::weighted::{OutWeight, WeightedPageRank, WeightedRank};
 use crate::error::{RefusedEdge, Result, is_weight};
 use crate::shared::exact_sum::SharedSum;
+use crate::shared::ranks::{add_those_of_others, least_of_all};
 
 /// The fewest sources that are worth a scan.
 const SOURCES_MIN: u64 = 1 << 10;
@@ -69,17 +71,27 @@ impl OutWeights {
         let held = size_held(graph, &program, in_memory);
         let beside = estimate.stream_bytes_min + estimate.overhead_bytes + held;
         let room = options.budget().saturating_sub(beside) / 2;
-        let at_once =
+        let mut at_once =
             (room / size_of::<SharedSum>() as u64).max(SOURCES_MIN).min(vertex_count.max(1));
+        if let Some(comm) = options.ranks {
+            at_once = least_of_all(at_once, comm, &options.cancel)?;
+        }
+        // Each rank passes over its own edges by itself.
+        let alone = &RunOptions { ranks: None, ..options.clone() };
         options.progress.begin("adding up weights", Some(vertex_count), Unit::Vertices);
         for first in (0..vertex_count).step_by(at_once as usize) {
-            let sources = Sources::new(first, at_once.min(vertex_count - first));
+            let mut sources = Sources::new(first, at_once.min(vertex_count - first));
             let size = held + size_of_val(&*sources.sums) as u64;
-            let done = visit_edges(graph, &sources, size, options)?;
+            let done = visit_edges(graph, &sources, size, alone)?;
+            sources.refused.check(graph, "weighted ranks")?;
+            if let Some(comm) = options.ranks {
+                let cancel = &options.cancel;
+                add_those_of_others(&mut sources.sums, first, graph, comm, cancel)?;
+            }
             statistics.edges_processed += done.edges_processed;
             statistics.tiles_skipped += done.tiles_skipped;
             statistics.bytes_read += done.bytes_read;
-            into.write(sources.into_states(graph)?)?;
+            into.write(sources.into_states())?;
             options.progress.advance(at_once.min(vertex_count - first));
         }
         options.progress.end();
@@ -144,12 +156,11 @@ impl Sources {
     }
 
     /// Returns a state for each source, still without its rank.
-    fn into_states(self, graph: &Graph) -> Result<impl Iterator<Item = WeightedRank>> {
-        self.refused.check(graph, "weighted ranks")?;
-        Ok(self.sums.into_iter().map(|sum| {
+    fn into_states(self) -> impl Iterator<Item = WeightedRank> {
+        self.sums.into_iter().map(|sum| {
             let out_weight = OutWeight::of(sum.into_inner().to_f64());
             WeightedRank { rank: 0.0, out_weight }
-        }))
+        })
     }
 }
 

@@ -96,7 +96,7 @@ fn add_all<A: Amount>(
     let set_count = members.set_count() as usize;
     let mut sets = vec![SetFigures::<A>::default(); set_count];
     members.iter().flatten().for_each(|&set| sets[set as usize].vertices += 1);
-    let totals = Totals::<A>::new(set_count);
+    let mut totals = Totals::<A>::new(set_count);
     options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
     let sets_max = members.sets_of_a_vertex_max();
     let adding = Adding { job, members, sets_max, totals: &totals, is_directed };

@@ -13,18 +13,22 @@
 //!   On R-MAT it saves two thirds of the bytes. Memory: 4 bytes a vertex.
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest
-//!   shortest path has edges. It also needs both directions of every edge, so the graph must be
-//!   imported as undirected. It exercises the executor like many other programs. Memory: 8 bytes a
-//!   vertex. With `max_iterations` it stops early: after N iterations, the label of a vertex is the
-//!   smallest id within N hops. Then it takes 4 bytes a vertex more where vertices have an order.
+//!   shortest path has edges. It also needs both directions of every edge, so a directed graph is
+//!   [mirrored] first. Its arrays may lie on disk. Memory: 8 bytes a vertex, or what
+//!   `--estimate` says with arrays on disk. With `max_iterations` it stops early: after N
+//!   iterations, the label of a vertex is the smallest id within N hops. Then it takes 4 bytes a
+//!   vertex more where vertices have an order.
 //! * **traversal** visits one component after the other, in a breadth-first order that is nested in
 //!   a sequential one over the unvisited vertices (A. Roy et al., University of Cambridge Computer
 //!   Laboratory, Technical Report 823, 2012, figure 8). One thread reads every row once and reads
 //!   upcoming rows ahead. It needs rows, and both directions of every edge. Memory: 8 bytes a
 //!   vertex, and the index of the rows.
 //!
+//! If memory has no room for the table of the union-find, labels are propagated instead.
+//!
 //! The definition is that of LDBC Graphalytics. The caller chooses which id names a component.
 
+mod mirrored;
 mod propagation;
 mod traversal;
 mod within_hops;
@@ -33,11 +37,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::{Directions, RowsWanted, estimate_rows};
 use tegula_engine::{
-    Estimate, Graph, Number, RUN_OVERHEAD, RunOptions, RunStatistics, ShortId, States,
-    VertexNumber, overhead, visit_edges,
+    Arrays, Estimate, Graph, Number, RunOptions, RunStatistics, ShortId, States, VertexNumber,
+    visit_edges_with,
 };
-use tegula_import::settings;
-use tegula_store::Action;
+use tegula_machine::Error as MachineError;
 
 use crate::algorithm::{
     Abilities, Algorithm, Checkpointing, Column, Description, Edges, Family, Found, HasSmallerRun,
@@ -70,10 +73,12 @@ pub struct WccOptions {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Method {
-    /// At most one pass over the edges.
+    /// At most one pass over the edges. If memory has no room for 4 bytes a vertex, labels are
+    /// propagated instead.
     #[default]
     UnionFind,
-    /// Label propagation, for graphs that were imported as undirected.
+    /// Label propagation. A directed graph is first written to disk with both directions of every
+    /// edge.
     Propagation,
     /// One component after the other along rows, for graphs that were imported as undirected.
     Traversal,
@@ -108,43 +113,40 @@ impl Components {
 /// Refuses a graph whose components the chosen method cannot find.
 ///
 /// # Errors
-/// [`OneDirection`](crate::Error::OneDirection) for propagation and traversal on a directed graph,
-/// [`TooManyVertices`](crate::Error::TooManyVertices) for union-find on a graph without
-/// [short](ShortId) ids. Union-find looks up its array at random, so it cannot keep the array on
-/// disk.
+/// [`OneDirection`](crate::Error::OneDirection) for traversal on a directed graph, and for every
+/// method on the shards of one: ranks share labels, which have to go both ways.
 pub fn check(graph: &Graph, wanted: Method) -> Result<()> {
-    let what = match wanted {
-        Method::UnionFind if graph.has_short_ids() => return Ok(()),
-        Method::UnionFind => {
-            return Err(Error::TooManyVertices {
-                what: "union-find",
-                vertices: graph.vertex_count(),
-                instead: Some(to_propagate(graph).into()),
-                graph: graph.directory().to_owned(),
-            });
+    match wanted {
+        Method::Traversal => {
+            let instead = method(&["union-find"]);
+            check_both_directions(graph, "traversal", Some(instead))
         }
-        Method::Propagation => "propagation",
-        Method::Traversal => "traversal",
-    };
-    check_both_directions(graph, what, graph.has_short_ids().then(|| method(&["union-find"])))
+        Method::UnionFind | Method::Propagation if graph.partition().is_some() => {
+            check_both_directions(graph, "wcc on ranks", None)
+        }
+        Method::UnionFind | Method::Propagation => Ok(()),
+    }
 }
 
 fn method(names: &'static [&'static str]) -> Setting {
     Setting { option: "method", value: SettingValue::OneOf(names) }
 }
 
-/// Tells how to run propagation instead, which can keep its arrays on disk.
-fn to_propagate(graph: &Graph) -> Hint {
-    let set = method(&["propagation"]);
-    match graph.manifest().undirected {
-        true => Hint::set([set]),
-        false => Action::ImportAndSet { import: settings::UNDIRECTED, set }.into(),
-    }
-}
-
-/// Finds the components, in memory. It refuses what [`check`] refuses.
+/// Finds the components, in memory.
+///
+/// # Errors
+/// Those of [`check`]; [`TooManyVertices`](crate::Error::TooManyVertices) for a graph without
+/// [short](ShortId) ids; those of the run.
 pub fn run(graph: &Graph, wanted: Method, options: &RunOptions<'_>) -> Result<Components> {
     check(graph, wanted)?;
+    if !graph.has_short_ids() {
+        return Err(Error::TooManyVertices {
+            what: "this run",
+            vertices: graph.vertex_count(),
+            instead: None,
+            graph: graph.directory().to_owned(),
+        });
+    }
     let options = &options.with_result_in_memory();
     let Components { roots, statistics } = run_short(graph, wanted, options)?;
     Ok(Components { roots: roots.into_vec()?.into_iter().map(ShortId).collect(), statistics })
@@ -157,15 +159,16 @@ fn run_short(
     wanted: Method,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<u32>>> {
-    // Reuses the allocation.
-    let ids = |roots: Vec<ShortId>| -> Vec<u32> { roots.into_iter().map(|root| root.0).collect() };
     match wanted {
-        Method::UnionFind => {
-            let edges =
-                UnsettledEdges::new(DisjointSets::new(graph.short_vertex_count()?), |_, _| ());
-            let statistics = visit_edges(graph, &edges, size(graph), options)?;
-            Ok(Components { roots: ids(edges.into_sets().into_roots()).into(), statistics })
-        }
+        Method::UnionFind => match unite(graph, options) {
+            // Other jobs may hold the memory that the whole budget would have.
+            Err(Error::Run(tegula_engine::Error::Machine(MachineError::OverBudget { .. })))
+                if options.scheduler.is_some() && options.arrays == Arrays::Auto =>
+            {
+                propagate(graph, options)
+            }
+            found => found,
+        },
         Method::Propagation => propagate(graph, options),
         Method::Traversal => {
             let Components { roots, statistics } = traversal::run(graph, options)?;
@@ -174,12 +177,25 @@ fn run_short(
     }
 }
 
+/// Finds the components by union-find.
+fn unite(graph: &Graph, options: &RunOptions<'_>) -> Result<Components<States<u32>>> {
+    let count = graph.short_vertex_count()?;
+    let edges = || UnsettledEdges::new(DisjointSets::new(count), |_, _| ());
+    let (edges, statistics) = visit_edges_with(graph, edges, size(graph), options)?;
+    Ok(Components { roots: ids(edges.into_sets().into_roots()).into(), statistics })
+}
+
+/// Returns roots as numbers, in the same allocation.
+fn ids(roots: Vec<ShortId>) -> Vec<u32> {
+    roots.into_iter().map(|root| root.0).collect()
+}
+
 /// Propagates labels, on disk where they do not fit in memory.
 fn propagate<N: VertexNumber + Number>(
     graph: &Graph,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<N>>> {
-    let outcome = tegula_engine::run_anywhere(graph, SmallestId::<N>::default(), options)?;
+    let outcome = mirrored::run_both_ways(graph, SmallestId::<N>::default(), options)?;
     Ok(Components { roots: outcome.states, statistics: outcome.statistics })
 }
 
@@ -208,6 +224,14 @@ pub(crate) fn estimate_union_find(graph: &Graph, threads: usize) -> Estimate {
     Estimate { vertex_bytes: size(graph), ..estimate }
 }
 
+/// Memory that a run by propagation needs.
+fn estimate_propagation(graph: &Graph, threads: usize) -> Estimate {
+    match graph.has_short_ids() {
+        true => mirrored::estimate::<SmallestId>(graph, threads),
+        false => mirrored::estimate::<SmallestId<u64>>(graph, threads),
+    }
+}
+
 /// Bytes that the union-find holds.
 pub fn size(graph: &Graph) -> u64 {
     UnsettledEdges::<fn(ShortId, ShortId)>::size(graph.vertex_count())
@@ -222,7 +246,7 @@ impl Algorithm for WccOptions {
             Column::VERTEX,
             Column::id("component", "the vertex of its component with the smallest id"),
         ],
-        memory: "4 bytes a vertex",
+        memory: "4 bytes a vertex; less with labels on disk",
         source: Some(
             "Patwary, Refsnes, Manne, Multi-core Spanning Forest Algorithms using the Disjoint-set \
                 Data Structure, IPDPS 2012",
@@ -265,9 +289,10 @@ impl Algorithm for WccOptions {
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        let estimate = match self.method {
+        let estimate = match self.method_on(graph) {
             Method::UnionFind => Estimate {
                 vertex_bytes: size(graph) + by_smallest_size(graph),
+                on_disk: estimate_propagation(graph, threads).on_disk,
                 ..estimate_union_find(graph, threads)
             },
             Method::Propagation if self.max_iterations.is_some() => {
@@ -275,28 +300,26 @@ impl Algorithm for WccOptions {
             }
             // Its messages take more memory than the names, and are freed before components are
             // named.
-            Method::Propagation if graph.has_short_ids() => {
-                tegula_engine::estimate_anywhere::<SmallestId>(graph, threads)
-            }
-            Method::Propagation => {
-                tegula_engine::estimate_anywhere::<SmallestId<u64>>(graph, threads)
-            }
+            Method::Propagation => estimate_propagation(graph, threads),
             // Its queue takes more memory than the names, and is freed before components are named.
             Method::Traversal => estimate_traversal(graph),
         };
         with_order_streamed(estimate, graph)
     }
 
-    fn why_in_memory(&self) -> &'static str {
-        match self.method {
-            Method::UnionFind => "union-find looks up parents at random",
-            _ => "rows lead to random vertices",
-        }
-    }
-
     fn check_input(&self, graph: &Graph) -> Result<()> {
         check(graph, self.method)?;
         if self.max_iterations.is_some() { within_hops::check(graph) } else { Ok(()) }
+    }
+
+    fn check_rows(&self, graph: &Graph) -> Result<()> {
+        match self.method {
+            Method::Propagation => {
+                let instead = method(&["union-find"]);
+                check_both_directions(graph, "propagation along rows", Some(instead))
+            }
+            Method::UnionFind | Method::Traversal => Ok(()),
+        }
     }
 
     fn checkpointing(&self) -> Checkpointing {
@@ -308,22 +331,24 @@ impl Algorithm for WccOptions {
     }
 
     fn work(&self, graph: &Graph, _files: &()) -> Result<Work> {
-        let kind = match self.method {
-            Method::UnionFind => Self::NAME,
-            Method::Propagation => "wcc, propagation",
-            Method::Traversal => "wcc, traversal",
-        };
-        let work = Work::of_rounds(kind, graph, Algorithm::iterations(self));
-        Ok(if self.method == Method::Traversal { work.by_one_thread() } else { work })
+        Ok(match self.method_on(graph) {
+            Method::UnionFind => Work::of_rounds(Self::NAME, graph, Algorithm::iterations(self)),
+            Method::Propagation => self.work_of_propagation(graph),
+            Method::Traversal => {
+                let kind = "wcc, traversal";
+                Work::of_rounds(kind, graph, Algorithm::iterations(self)).by_one_thread()
+            }
+        })
+    }
+
+    fn work_on_disk(&self, graph: &Graph) -> Result<Option<Work>> {
+        let is_other = self.method_on(graph) == Method::UnionFind;
+        Ok(is_other.then(|| self.work_of_propagation(graph)))
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        // Ranks cannot share a union-find. Labels that are propagated give the same answer.
-        let is_shared = options.ranks.is_some() && self.method == Method::UnionFind;
-        let method = if is_shared { Method::Propagation } else { self.method };
-        let own = WccOptions { method, ..*self };
-        own.check_input(graph)?;
-        match (own.method, self.max_iterations) {
+        self.check_input(graph)?;
+        match (self.method_within(graph, options)?, self.max_iterations) {
             (Method::Propagation, Some(most)) => match graph.has_short_ids() {
                 true => within_hops::run::<u32>(graph, most, options),
                 false => within_hops::run::<u64>(graph, most, options),
@@ -331,20 +356,50 @@ impl Algorithm for WccOptions {
             (Method::Propagation, None) if !graph.has_short_ids() => {
                 named(graph, propagate::<u64>(graph, options)?, options)
             }
-            _ => named(graph, run_short(graph, own.method, options)?, options),
+            (method, _) => named(graph, run_short(graph, method, options)?, options),
         }
+    }
+}
+
+impl WccOptions {
+    /// Returns the method for a graph. Ranks cannot share a union-find. Labels that are propagated
+    /// give the same answer.
+    fn method_on(&self, graph: &Graph) -> Method {
+        let is_shared = graph.is_for_ranks() && self.method == Method::UnionFind;
+        if is_shared { Method::Propagation } else { self.method }
+    }
+
+    /// Returns the method for a graph and the budget of a run, as the estimate says.
+    fn method_within(&self, graph: &Graph, options: &RunOptions<'_>) -> Result<Method> {
+        let method = self.method_on(graph);
+        if method != Method::UnionFind {
+            return Ok(method);
+        }
+        let is_on_disk = match options.arrays {
+            Arrays::InMemory => false,
+            Arrays::OnDisk => true,
+            Arrays::Auto => {
+                let estimate = self.estimate(graph, &(), options.threads)?;
+                estimate.plan_on_disk(options.budget()).is_some()
+            }
+        };
+        Ok(if is_on_disk { Method::Propagation } else { Method::UnionFind })
+    }
+
+    fn work_of_propagation(&self, graph: &Graph) -> Work {
+        let work = Work::of_rounds("wcc, propagation", graph, Algorithm::iterations(self));
+        if mirrored::is_needed(graph) { work.on_both_directions(graph) } else { work }
     }
 }
 
 impl HasSmallerRun for WccOptions {
     fn less_memory(&self, graph: &Graph, files: &(), threads: usize) -> Result<Option<LessMemory>> {
-        if self.method == Method::Propagation {
+        if self.method != Method::Traversal {
             return Ok(None);
         }
         let propagation = WccOptions { method: Method::Propagation, max_iterations: None };
         let needed = propagation.estimate(graph, files, threads)?.needed();
-        // An undirected graph has up to twice the tiles.
-        let tables = if graph.manifest().undirected { 0 } else { overhead(graph) - RUN_OVERHEAD };
-        Ok(Some(LessMemory { needed: needed + tables, hint: to_propagate(graph) }))
+        let hint = Hint::set([method(&["propagation"])]);
+        Ok(Some(LessMemory { needed, hint }))
     }
 }

@@ -9,7 +9,7 @@ use tegula_engine::{
 };
 use tegula_store::{Diagnostic, Hint};
 
-use super::COMPONENTS;
+use super::{COMPONENTS, mirrored};
 use crate::algorithm::Found;
 use crate::answer::{Facts, Figures, Groups, Values};
 use crate::error::{Error, Result};
@@ -134,8 +134,8 @@ pub(super) fn check(graph: &Graph) -> Result<()> {
 /// Estimates the memory of [`run`].
 pub(super) fn estimate(graph: &Graph, threads: usize) -> Result<Estimate> {
     let estimate = match graph.has_short_ids() {
-        true => tegula_engine::estimate_anywhere::<SmallestWithin<u32>>(graph, threads),
-        false => tegula_engine::estimate_anywhere::<SmallestWithin<u64>>(graph, threads),
+        true => mirrored::estimate::<SmallestWithin<u32>>(graph, threads),
+        false => mirrored::estimate::<SmallestWithin<u64>>(graph, threads),
     };
     let id_positions = IdPositions::size(graph)?;
     Ok(Estimate {
@@ -158,7 +158,7 @@ pub(super) fn run<N: VertexNumber + Number>(
         has_converged: false,
         number: PhantomData,
     };
-    let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+    let outcome = mirrored::run_both_ways(graph, program, options)?;
     let figures = Reach { converged: outcome.program.has_converged };
     drop(outcome.program);
     // Names need memory of their own, and no tiles.

@@ -80,7 +80,7 @@ impl Algorithm for DiameterOptions {
         let estimate = with_order_streamed(estimate, graph)?;
         // Components are found before, by a scan.
         let scan = WccOptions::default().estimate(graph, &(), threads)?;
-        let missing = scan.needed().saturating_sub(estimate.needed());
+        let missing = scan.needed_in_memory().saturating_sub(estimate.needed());
         Ok(Estimate { vertex_bytes: estimate.vertex_bytes + missing, ..estimate })
     }
 

@@ -123,6 +123,7 @@ impl Algorithm for SubgraphOptions {
                 stream_bytes_min: 0,
                 layout_bytes: graph.tile_bytes(),
                 overhead_bytes: overhead(graph),
+                message_bytes: 0,
                 on_disk: None,
             },
         };

@@ -100,7 +100,8 @@ fn search(
     let program = Shortest { buckets_per_unit };
     let (degrees, instructions) = (Arc::default(), Instructions::detect());
     let mut step =
-        Superstep::new(graph, program.into(), None, degrees, instructions, &context).unwrap();
+        Superstep::new(graph, program.into(), None, degrees, (instructions, false), &context)
+            .unwrap();
     let mut had_horizon = false;
     while let Some(iteration) = step.begin_iteration() {
         if iteration + 1 == interrupted {

@@ -18,6 +18,8 @@ const VERSION: &str = "version-";
 /// it is empty.
 pub struct VersionFolder {
     directory: Directory,
+    /// Versions with a greater number are ignored.
+    newest_max: u64,
     /// Removes the folder when dropped. Nothing else uses it.
     _made: Option<MadeFolder>,
 }
@@ -36,7 +38,7 @@ impl VersionFolder {
     /// Opens a folder that exists.
     pub fn open(path: &Path) -> Result<VersionFolder> {
         let directory = Directory::open(path).map_err(Error::io("open", path))?;
-        Ok(VersionFolder { directory, _made: None })
+        Ok(VersionFolder { directory, newest_max: u64::MAX, _made: None })
     }
 
     /// Opens a folder, and creates it if it does not exist.
@@ -47,6 +49,17 @@ impl VersionFolder {
             Err(error) => return Err(Error::io("create", path)(error)),
         };
         Ok(VersionFolder { _made: made, ..VersionFolder::open(path)? })
+    }
+
+    /// Goes back to a version: newer ones are ignored, and removed before the first write.
+    #[must_use]
+    pub fn up_to(self, number: u64) -> VersionFolder {
+        VersionFolder { newest_max: number, ..self }
+    }
+
+    /// Returns the greatest number of a version that is not ignored.
+    pub(super) fn newest_max(&self) -> u64 {
+        self.newest_max
     }
 
     /// Returns the folder itself.

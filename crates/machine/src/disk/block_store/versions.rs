@@ -54,8 +54,8 @@ pub(super) struct Versions {
     free: Vec<u32>,
     /// Ascending.
     kept: Vec<Kept>,
-    /// The numbers of other versions in the folder: damaged ones, and those older than the newest
-    /// two.
+    /// The numbers of other versions in the folder: damaged and ignored ones, and those
+    /// older than the newest two.
     stale: Vec<u64>,
     /// A version could not be kept, so the state of it on disk is unknown.
     has_failed: bool,
@@ -169,12 +169,13 @@ impl Versions {
         Ok((versions, beside))
     }
 
-    /// Reads the newest undamaged versions. All others are stale.
+    /// Reads the newest undamaged versions that are not ignored. All others are stale.
     fn read_all(&mut self, blocks: Blocks, reader: &Reader) -> Result<Option<Vec<u8>>> {
         let folder = self.folder.directory().clone();
         let numbers = self.folder.numbers()?;
         let (mut newest, mut damage) = (None, None);
-        for &number in numbers.iter().rev() {
+        let newest_max = self.folder.newest_max();
+        for &number in numbers.iter().rev().filter(|&&number| number <= newest_max) {
             if self.kept.len() == KEPT {
                 break;
             }
@@ -213,7 +214,7 @@ impl Versions {
     ///
     /// # Errors
     /// [`Error::Io`] where one of them cannot be removed.
-    fn remove_stale(&mut self) -> Result<()> {
+    pub fn remove_stale(&mut self) -> Result<()> {
         if self.stale.is_empty() {
             return Ok(());
         }
@@ -228,6 +229,11 @@ impl Versions {
         folder.sync().map_err(Error::io("sync", folder.path()))?;
         self.stale.clear();
         Ok(())
+    }
+
+    /// Returns the number of the newest version, if there is one.
+    pub fn newest_number(&self) -> Option<u64> {
+        self.kept.last().map(|kept| kept.number)
     }
 
     /// Returns the blocks of the newest version, if there is one.
