@@ -132,7 +132,7 @@ fn words(algorithm: &str, ranks: &[RankEstimate], budget: u64) -> String {
         ]);
     }
     format!(
-        "{algorithm} on {} ranks with {} each needs\n{}\n\
+        "{algorithm} on {} ranks, each within {}, needs\n{}\n\
          disk, received: bytes of an iteration in which all vertices are active",
         ranks.len(),
         report::bytes(budget),

@@ -13,7 +13,7 @@ use super::ExternalStep;
 use crate::job::context::JobContext;
 use crate::program::{Accumulator, Activity, ApplyTo, Program, Reduction};
 use crate::states::BlockStates;
-use crate::states::cut::{Cut, indices};
+use crate::states::cut::{Cut, indices, shared};
 use crate::superstep::targets::Targets;
 
 /// The result of a worker for a stretch of targets.
@@ -114,8 +114,7 @@ impl<P: Program> ExternalStep<'_, P> {
             cancel.check()?;
             let vertices = self.cut.vertices(block);
             // Other ranks have the rest of a block at either end.
-            let own = vertices.start.max(stretch.start)..vertices.end.min(stretch.end);
-            let batches = self.batches_of(&own);
+            let batches = self.batches_of(&shared(&vertices, stretch));
             if !batches.clone().any(|batch| {
                 is_reached(batch) || open.as_ref().is_some_and(|open| open.batch == batch)
             }) {

@@ -24,7 +24,7 @@ use crate::program::{Activity, Program, Reduction};
 use crate::ranks::Ranks;
 use crate::spread::Spread;
 use crate::start::Start;
-use crate::states::cut::Cut;
+use crate::states::cut::{Cut, shared};
 use crate::states::folder::spill_folder;
 use crate::states::{BlockStates, States, StatesOnDisk};
 use crate::superstep::exchange::Exchange;
@@ -162,8 +162,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
                 };
                 let mut active = vec![0u64; vertices.len().div_ceil(64)];
                 // Other ranks have the rest of a block at either end.
-                let own = vertices.start.max(stretch.start)..vertices.end.min(stretch.end);
-                for vertex in own {
+                for vertex in shared(&vertices, stretch) {
                     let local = vertex - vertices.start;
                     let place = &mut states[local];
                     if starts.next_if_eq(&vertex).is_some() {

@@ -14,7 +14,7 @@ use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::ranks::words_of;
 use crate::states::BlockStates;
-use crate::states::cut::{Cut, indices};
+use crate::states::cut::{Cut, indices, shared};
 use crate::superstep::exchange::Exchange;
 use crate::superstep::{bit, split_off};
 
@@ -86,7 +86,7 @@ impl<P: Program> ExternalStep<'_, P> {
         context: &JobContext<'_>,
     ) -> Result<()> {
         let sources = self.sources();
-        let own = self.own.start.max(sources.start)..self.own.end.min(sources.end);
+        let own = shared(&self.own, &sources);
         if !own.is_empty() {
             // Whole blocks: no vertex of another rank is active in the states here.
             let blocks = self.cut.blocks(&own);

@@ -44,7 +44,7 @@ use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::parts::Parts;
 use crate::program::{ApplyTo, EdgeWeight, Message, Program};
 use crate::ranks::Ranks;
-use crate::states::cut::{Cut, indices};
+use crate::states::cut::{Cut, indices, shared};
 use crate::states::{BlockStates, States, StatesOnDisk};
 use crate::statistics::RunStatistics;
 use crate::superstep::exchange::Exchange;
@@ -237,10 +237,9 @@ impl<P: Program> ExternalStep<'_, P> {
         if columns.is_empty() {
             return 0..0;
         }
-        let start = grid.targets(columns.start, count).start as usize;
-        let end = grid.targets(columns.end - 1, count).end as usize;
-        let (start, end) = (start.max(self.own.start), end.min(self.own.end));
-        if start < end { start..end } else { 0..0 }
+        let start = grid.targets(columns.start, count).start;
+        let end = grid.targets(columns.end - 1, count).end;
+        shared(&indices(start..end), &self.own)
     }
 
     /// Returns the batches at work.

@@ -43,7 +43,7 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 
 /// How a graph is partitioned so that scans take all ranks the same time. A target costs as much as
 /// ten edges, mostly because edges to targets with few edges lie in thin tiles: on R-MAT 24, two
-/// ranks of one thread took 2.6 ns an edge, and 20 to 30 ns a target.
+/// ranks of one thread took some 2.6 ns an edge and 20 to 30 ns a target, on a loaded machine.
 pub const SCAN_BALANCE: Balance = Balance { edge: SCAN_EDGE, vertex: 10.0 * SCAN_EDGE };
 
 /// Active vertices whose rows are sampled for a prediction.

@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use super::failure::{of_comm, rank_failed};
 use super::tags;
 use super::wire::messages_sent;
-use crate::states::cut::indices;
+use crate::states::cut::{indices, shared};
 
 /// Some vertices of a rank.
 pub struct SourceList {
@@ -162,11 +162,8 @@ pub fn messages_to_receive(graph: &Graph, cancel: &Cancel) -> Result<u64> {
     let (grid, count) = (graph.grid(), graph.vertex_count());
     let others = (0..partition.ranks()).filter(|&rank| rank != partition.rank as usize);
     let from = |rank| {
-        let vertices = partition.vertices_of(rank);
-        let in_segment = move |segment| {
-            let sources = grid.sources(segment, count);
-            indices(sources.start.max(vertices.start)..sources.end.min(vertices.end))
-        };
+        let vertices = indices(partition.vertices_of(rank));
+        let in_segment = move |segment| shared(&indices(grid.sources(segment, count)), &vertices);
         (0..grid.segment_count(count)).map(in_segment)
     };
     let shares = others.flat_map(from).filter(|share| !share.is_empty());

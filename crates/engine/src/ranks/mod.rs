@@ -37,7 +37,7 @@ use tegula_store::graph::Graph;
 use tegula_store::{Error, Result};
 
 use crate::program::Value;
-use crate::states::cut::indices;
+use crate::states::cut::{indices, shared};
 use crate::statistics::RankStatistics;
 pub use agree::Standing;
 pub use failure::of_comm;
@@ -175,8 +175,8 @@ impl<'r> Ranks<'r> {
 /// Returns the vertices that two ranges share, counted from a vertex. It is `0..0` if there are
 /// none.
 fn counted_from(one: &Range<usize>, other: &Range<usize>, first: usize) -> Range<usize> {
-    let (start, end) = (one.start.max(other.start), one.end.min(other.end));
-    if start < end { start - first..end - first } else { 0..0 }
+    let both = shared(one, other);
+    if both.is_empty() { both } else { both.start - first..both.end - first }
 }
 
 /// Returns two ranges of a slice, which share nothing.

@@ -6,7 +6,7 @@ use tegula_store::Result;
 
 use super::failure::rank_failed;
 use super::{Ranks, tags};
-use crate::states::cut::Cut;
+use crate::states::cut::{Cut, shared};
 
 /// Reads the bytes of the states of some vertices of one block.
 pub type ReadStates<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<Vec<u8>>;
@@ -71,8 +71,5 @@ impl Ranks<'_> {
 /// Cuts vertices where blocks end.
 fn blocks_of(cut: &Cut, vertices: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let (cut, vertices) = (*cut, vertices.clone());
-    cut.blocks(&vertices).map(move |block| {
-        let block = cut.vertices(block);
-        vertices.start.max(block.start)..vertices.end.min(block.end)
-    })
+    cut.blocks(&vertices).map(move |block| shared(&vertices, &cut.vertices(block)))
 }

@@ -81,6 +81,12 @@ impl Cut {
     }
 }
 
+/// Returns the vertices that two ranges share; `0..0` if there are none.
+pub fn shared(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {
+    let (start, end) = (one.start.max(other.start), one.end.min(other.end));
+    if start < end { start..end } else { 0..0 }
+}
+
 /// Returns a range of vertices as indices of arrays.
 pub fn indices(vertices: Range<u64>) -> Range<usize> {
     vertices.start as usize..vertices.end as usize
