@@ -2,7 +2,7 @@
 
     peers.py PEER GRAPH.bin32 VERTICES
 
-PEER is graphblas, scipy, networkit or igraph; the graph is pairs of little-endian 32-bit ids. Once it is
+PEER is graphblas, scipy, networkit, igraph or graphx; the graph is pairs of little-endian 32-bit ids. Once it is
 loaded, one line of JSON says what the library has loaded. Every line on standard input is then a request,
 `pagerank ITERATIONS`, `bfs SOURCE`, `wcc`, `scc`, `kcore`, `louvain` or `betweenness SAMPLES`, answered by one line of
 JSON with its time and with figures by which the answer can be checked. The last three are of the simple undirected graph,
@@ -13,8 +13,11 @@ Times are those of the algorithm alone: the graph lies in memory in the library'
 
 import json
 import resource
+import shutil
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -290,7 +293,79 @@ class IGraph:
         return {"seconds": seconds, "sources": samples}
 
 
-PEERS = {"graphblas": GraphBlas, "scipy": SciPy, "networkit": NetworKit, "igraph": IGraph}
+class GraphX:
+    """GraphX of Apache Spark, called through PySpark: Spark has no Python interface for it.
+
+    GraphX reads its graph as text. Vertices without out-edges give nothing to others, and at the end all ranks are
+    scaled to the right sum; they converge to the ranks of the other libraries.
+    """
+
+    algorithms = ("pagerank",)
+    threads = 2
+    memory = "4g"
+    # Edges that are written as text at a time.
+    chunk = 1 << 20
+
+    def __init__(self, sources, targets, _vertices):
+        import pyspark
+
+        self.version = pyspark.__version__
+        self.folder = tempfile.TemporaryDirectory(prefix="tegula-graphx-")
+        settings = pyspark.SparkConf().setMaster(f"local[{self.threads}]")
+        settings.set("spark.driver.memory", self.memory).set("spark.local.dir", self.folder.name)
+        settings.set("spark.ui.enabled", "false")
+        self.context = pyspark.SparkContext(conf=settings)
+        edges = Path(self.folder.name, "edges.txt")
+        self.write_text(edges, sources, targets)
+        java = self.context._jvm.org.apache.spark
+        level = java.api.java.StorageLevels.MEMORY_AND_DISK
+        self.graph = java.graphx.GraphLoader.edgeListFile(
+            self.context._jsc.sc(), str(edges), False, self.threads, level, level
+        )
+        self.edges = self.graph.ops().numEdges()
+        self.vertices = self.graph.ops().numVertices()
+        self.merges_duplicates = False
+
+    def write_text(self, path, sources, targets):
+        with path.open("w") as file:
+            for first in range(0, len(sources), self.chunk):
+                ends = (ids[first : first + self.chunk].tolist() for ids in (sources, targets))
+                file.writelines(f"{source} {target}\n" for source, target in zip(*ends))
+
+    def pagerank(self, iterations):
+        def rank():
+            ranked = self.graph.ops().staticPageRank(iterations, 1 - DAMPING)
+            # Spark computes the last ranks once something asks for them.
+            ranked.vertices().count()
+            return ranked
+
+        seconds, ranked = timed(rank)
+        vertices, ranks = self.table(ranked)
+        ranked.unpersist(True)
+        return {
+            "iteration_seconds": [seconds / iterations] * iterations,
+            "sum": float(ranks.sum() / self.vertices),
+            "top": int(vertices[ranks.argmax()]),
+        }
+
+    def table(self, ranked):
+        """The vertices and their ranks, which Spark writes as lines of `(vertex,rank)`."""
+        folder = Path(self.folder.name, "ranks")
+        ranked.vertices().saveAsTextFile(str(folder))
+        lines = [line for part in folder.glob("part-*") for line in part.read_text().split()]
+        shutil.rmtree(folder)
+        pairs = [line.strip("()").split(",") for line in lines]
+        vertices = np.array([int(vertex) for vertex, _ in pairs])
+        return vertices, np.array([float(rank) for _, rank in pairs])
+
+
+PEERS = {
+    "graphblas": GraphBlas,
+    "scipy": SciPy,
+    "networkit": NetworKit,
+    "igraph": IGraph,
+    "graphx": GraphX,
+}
 
 
 def say(answer):

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::tracks::Tracks;
 use crate::tegula::units;
 
 /// Repeated measurements of one quantity.
@@ -133,8 +134,8 @@ pub enum Verdict {
     Stretch,
 }
 
-/// The place of a figure on a curve. The curve shows the ratio if something stands beside the figure,
-/// else its value.
+/// The place of a figure on a curve. The curve shows the ratio if something stands beside the
+/// figure, else its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The curve; a plot may have several.
@@ -161,6 +162,9 @@ pub struct Figure {
     /// Where it stands in another plot of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
+    /// What each rank has moved in the last round, for a plot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracks: Option<Tracks>,
 }
 
 impl Figure {
@@ -169,8 +173,19 @@ impl Figure {
         let samples = Samples::new(samples);
         let title = title.into();
         let (targets, notes) = (Vec::new(), Vec::new());
-        let (beside, verdict, budget_bytes, point) = (None, None, None, None);
-        Figure { title, unit, samples, beside, targets, verdict, notes, budget_bytes, point }
+        let (beside, verdict, budget_bytes, point, tracks) = (None, None, None, None, None);
+        Figure {
+            title,
+            unit,
+            samples,
+            beside,
+            targets,
+            verdict,
+            notes,
+            budget_bytes,
+            point,
+            tracks,
+        }
     }
 
     /// Makes it a point of its group's curve over budgets.

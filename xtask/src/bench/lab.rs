@@ -27,6 +27,8 @@ pub struct Settings {
     pub scale: u32,
     pub rounds: usize,
     pub is_quick: bool,
+    /// Log2 of the vertices of a graph beyond memory, where it does not follow from the scale.
+    pub vertices_log2: Option<u32>,
 }
 
 /// A generated and imported R-MAT graph.
@@ -127,13 +129,16 @@ impl<'a> Lab<'a> {
         Ok(())
     }
 
-    /// Whether the disk has `needed` bytes for an R-MAT graph. If not, adds a remark.
-    pub fn has_room(&mut self, needed: u64, scale: u32) -> Result<bool> {
+    /// Whether the disk has `needed` bytes for a graph. If not, adds a remark.
+    pub fn has_room(&mut self, needed: u64, graph: &str) -> Result<bool> {
         let disk = statvfs(self.scratch.path())?;
         let free = disk.f_bavail * disk.f_frsize;
         if free < needed {
             let (needed, free) = (units::bytes(needed as f64), units::bytes(free as f64));
-            self.remarks.push(format!("R-MAT {scale} needs {needed} of disk; {free} are free."));
+            self.leave_out(&format!(
+                "{graph} needs {needed} of disk, and {free} are free. `TEGULA_SCRATCH` may name a folder of \
+                 another disk."
+            ));
         }
         Ok(free >= needed)
     }

@@ -7,8 +7,8 @@
 //!
 //! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: it measures each choice of
 //! tegula against its alternatives, and `cargo xtask bench-jobs` for `bench/JOBS.md`: it measures
-//! many jobs on one graph. `cargo xtask bench-ranks` does it for `bench/RANKS.md`: it measures runs on
-//! ranks.
+//! many jobs on one graph. `cargo xtask bench-ranks` does it for `bench/RANKS.md`: it measures runs
+//! on ranks.
 
 mod ablations;
 mod curves;
@@ -28,8 +28,10 @@ mod plot;
 mod ranks;
 mod report;
 mod results;
+mod tracks;
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::outcome::Outcome;
@@ -46,13 +48,18 @@ use machine::Machine;
 use ranks::RANKS;
 use results::{Measured, Results};
 
-const OPTIONS: &str = "[--scale S] [--rounds N] [--quick] [--only GROUP]... [--no-peers] | --pages";
+const OPTIONS: &str = "[[--only] GROUP]... [--scale S] [--vertices LOG2] [--rounds N] [--quick] [--no-peers] | --pages\n  \
+    --vertices is for ranks-out-of-core: log2 of the vertices of its graph";
 const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.
 const SCALE_QUICK: u32 = 20;
 /// Smaller graphs leave no room for groups that use even smaller ones.
 const SCALE_MIN: u32 = 12;
+/// What `--vertices` may be. The ids of such graphs have 32 bits.
+const VERTICES_LOG2: RangeInclusive<u32> = 16..=30;
+/// The groups that install other software.
+const PEERS: [&str; 2] = ["peers", "ranks-peers"];
 /// The load from which figures are not to be trusted.
 const LOAD_MAX: f64 = 0.5;
 
@@ -172,6 +179,9 @@ impl Suite {
             if let Some(svg) = svg.map_or_else(|| curves::svg(group), |svg| Ok(Some(svg)))? {
                 fs::write(folder.join(pages::plot_name(group)), svg)?;
             }
+            for (tracks, title) in tracks::of_group(group) {
+                fs::write(folder.join(tracks.plot_name()), tracks.svg(title)?)?;
+            }
         }
         for page in pages::pages(self.page, self.introduction, results) {
             fs::write(folder.join(&page.name), page.text)?;
@@ -222,18 +232,20 @@ impl Plan {
     fn read(suite: &Suite, arguments: &[String]) -> Result<Option<Plan>> {
         let usage = suite.usage();
         let mut arguments = Arguments::new(arguments, &usage);
-        let (mut scale, mut rounds) = (None, None);
+        let (mut scale, mut vertices_log2, mut rounds) = (None, None, None);
         let (mut is_quick, mut has_peers, mut is_pages) = (false, true, false);
         let mut only: Vec<String> = Vec::new();
         while let Some(option) = arguments.next() {
             match option {
                 "--scale" => scale = Some(arguments.value("--scale")?),
+                "--vertices" => vertices_log2 = Some(arguments.value("--vertices")?),
                 "--rounds" => rounds = Some(arguments.value("--rounds")?),
                 "--quick" => is_quick = true,
                 "--only" => only.push(arguments.value("--only")?),
                 "--no-peers" => has_peers = false,
                 "--pages" => is_pages = true,
                 "--help" | "-h" => return Ok(None),
+                name if !name.starts_with('-') => only.push(name.to_owned()),
                 _ => return arguments.unknown(option),
             }
         }
@@ -241,15 +253,19 @@ impl Plan {
         if !(SCALE_MIN..=28).contains(&scale) {
             return Err(format!("--scale is {scale}, must be {SCALE_MIN} to 28").into());
         }
+        if vertices_log2.is_some_and(|log2: u32| !VERTICES_LOG2.contains(&log2)) {
+            let (least, most) = VERTICES_LOG2.into_inner();
+            return Err(format!("--vertices is a log2, must be {least} to {most}").into());
+        }
         let groups = suite.groups;
         if let Some(name) = only.iter().find(|name| groups.iter().all(|group| group.name != **name))
         {
             let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
-            return Err(format!("--only {name}: there are {}", names.join(", ")).into());
+            return Err(format!("no group is called {name}: there are {}", names.join(", ")).into());
         }
         let is_wanted = |group: &&Group| {
             let is_named = only.iter().any(|name| name == group.name);
-            let is_usual = has_peers || group.name != "peers";
+            let is_usual = has_peers || !PEERS.contains(&group.name);
             !is_pages && if only.is_empty() { is_usual } else { is_named }
         };
         let groups = groups.iter().filter(is_wanted).collect();
@@ -257,7 +273,8 @@ impl Plan {
         if rounds == 0 {
             return Err("--rounds is 0, must be at least 1".into());
         }
-        Ok(Some(Plan { settings: Settings { scale, rounds, is_quick }, groups }))
+        let settings = Settings { scale, rounds, is_quick, vertices_log2 };
+        Ok(Some(Plan { settings, groups }))
     }
 
     /// Returns the folder of the results. Figures of another size or another binary never replace
@@ -265,6 +282,7 @@ impl Plan {
     fn results_folder(&self, root: &Path) -> Result<PathBuf> {
         let is_full = self.settings.scale == SCALE
             && !self.settings.is_quick
+            && self.settings.vertices_log2.is_none()
             && self.settings.rounds == ROUNDS
             && std::env::var_os(BINARY_VARIABLE).is_none();
         let folder =
@@ -290,8 +308,10 @@ mod tests {
         let quick = plan(&["--quick", "--no-peers"]).unwrap().unwrap();
         assert_eq!((quick.settings.scale, quick.settings.rounds), (20, 3));
         assert!(quick.groups.iter().all(|group| group.name != "peers"));
-        let one = plan(&["--only", "bfs", "--scale", "16"]).unwrap().unwrap();
-        assert_eq!(one.groups.iter().map(|group| group.name).collect::<Vec<_>>(), ["bfs"]);
+        for words in [&["--only", "bfs", "--scale", "16"][..], &["bfs", "--vertices", "26"]] {
+            let one = plan(words).unwrap().unwrap();
+            assert_eq!(one.groups.iter().map(|group| group.name).collect::<Vec<_>>(), ["bfs"]);
+        }
         assert!(plan(&["--help"]).unwrap().is_none());
     }
 
@@ -318,6 +338,8 @@ mod tests {
     fn wrong_options_are_refused() {
         for words in [
             &["--only", "nothing"][..],
+            &["nothing"],
+            &["--vertices", "31"],
             &["--rounds", "0"],
             &["--scale", "2"],
             &["--scale"],

@@ -6,7 +6,7 @@ use super::figure::{Figure, Verdict};
 use super::lab::SCALE;
 use super::report::{HEADER, cells, properties, remarks};
 use super::results::{Measured, Results};
-use super::{curves, plot};
+use super::{curves, plot, tracks};
 
 /// The most figures of a group that stand on the main page.
 const FIGURES_MAX: usize = 20;
@@ -113,6 +113,9 @@ fn content(group: &Measured) -> String {
     }
     if plot::is_drawn(group) || curves::is_drawn(group) {
         text += &format!("\n![{}]({})\n", group.title, plot_name(group));
+    }
+    for (tracks, title) in tracks::of_group(group) {
+        text += &format!("\n![Bytes of each rank, {title}]({})\n", tracks.plot_name());
     }
     let remarks = remarks(group);
     if !remarks.is_empty() {

@@ -62,7 +62,7 @@ const PEERS: [Peer; 4] = [
 
 /// Measures every library.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    let python = environment(lab)?;
+    let python = environment(lab, "requirements")?;
     let mut figures = Vec::new();
     lab.remarks.push(WHAT_IS_TIMED.to_owned());
     for peer in PEERS {
@@ -83,11 +83,11 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Returns a Python with all libraries; it is made anew when the requirements change.
-fn environment(lab: &Lab<'_>) -> Result<PathBuf> {
-    let folder = lab.root.join("bench/.venv");
+/// Returns a Python with the libraries of `bench/NAME.txt`; it is made anew when that file changes.
+pub fn environment(lab: &Lab<'_>, name: &str) -> Result<PathBuf> {
+    let folder = lab.root.join(format!("bench/.venv-{name}"));
     let (python, installed) = (folder.join("bin/python"), folder.join("installed.txt"));
-    let requirements = lab.root.join("bench/requirements.txt");
+    let requirements = lab.root.join(format!("bench/{name}.txt"));
     let required = fs::read(&requirements)?;
     if fs::read(&installed).is_ok_and(|installed| installed == required) {
         return Ok(python);
@@ -131,14 +131,23 @@ struct Loaded<'a> {
     isolated: u64,
 }
 
-fn measure(lab: &Lab<'_>, python: &Path, peer: &Peer, graph: &Prepared) -> Result<Vec<Figure>> {
+/// Starts a library, which loads a graph; returns it and what it says of the graph.
+///
+/// # Errors
+/// Where it fails, or has another graph in the end.
+pub fn load(lab: &Lab<'_>, python: &Path, name: &str, graph: &Prepared) -> Result<(Worker, Value)> {
     let mut command = Command::new(python);
     let vertices = (1u64 << graph.scale).to_string();
     command.arg(lab.root.join("bench/peers.py"));
-    command.args([peer.name, text(&graph.pairs)?, &vertices]);
+    command.args([name, text(&graph.pairs)?, &vertices]);
     let mut worker = Worker::start(&mut command)?;
     let about = worker.answer()?;
     check_counts(&about, graph)?;
+    Ok((worker, about))
+}
+
+fn measure(lab: &Lab<'_>, python: &Path, peer: &Peer, graph: &Prepared) -> Result<Vec<Figure>> {
+    let (worker, about) = load(lab, python, peer.name, graph)?;
     let word = |path: &str| about.pointer(path).and_then(Value::as_str).unwrap_or_default();
     let title = format!("{} {}", peer.title, word("/version"));
     let isolated = whole(&about, "/vertices")? - graph.vertices;
@@ -185,6 +194,15 @@ fn check_counts(about: &Value, graph: &Prepared) -> Result<()> {
     Ok(())
 }
 
+/// Checks that the ranks of a library sum to 1, and that the vertex `first` has the greatest.
+pub fn check_ranks(answer: &Value, first: &str) -> Result<()> {
+    let (sum, top) = (number(answer, "/sum")?, vertex(answer, "/top")?);
+    if (sum - 1.0).abs() > SUM_TOLERANCE || top != first {
+        return Err(format!("its ranks sum to {sum}, the first is {top} and not {first}").into());
+    }
+    Ok(())
+}
+
 impl Loaded<'_> {
     /// Puts the times of a library beside ours.
     fn figure(&self, what: &str, ours: Vec<f64>, theirs: Vec<f64>) -> Figure {
@@ -200,7 +218,7 @@ impl Loaded<'_> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..lab.settings.rounds {
             let answer = self.worker.ask(&format!("pagerank {ITERATIONS}"))?;
-            self.check_ranks(&answer)?;
+            check_ranks(&answer, &self.graph.hub)?;
             if self.peer.has_iterations {
                 theirs.push(median(&numbers(&answer, "/iteration_seconds")?));
                 let run = lab.pagerank(&self.graph.graph, ITERATIONS, None)?;
@@ -214,15 +232,6 @@ impl Loaded<'_> {
         let has_iterations = self.peer.has_iterations;
         let what = if has_iterations { "PageRank iteration" } else { "PageRank to convergence" };
         Ok(self.figure(what, ours, theirs))
-    }
-
-    fn check_ranks(&self, answer: &Value) -> Result<()> {
-        let (sum, top) = (number(answer, "/sum")?, vertex(answer, "/top")?);
-        if (sum - 1.0).abs() > SUM_TOLERANCE || top != self.graph.hub {
-            let hub = &self.graph.hub;
-            return Err(format!("its ranks sum to {sum}, the first is {top} and not {hub}").into());
-        }
-        Ok(())
     }
 
     fn bfs(&mut self, lab: &Lab<'_>) -> Result<Figure> {

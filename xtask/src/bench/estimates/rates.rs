@@ -66,7 +66,12 @@ pub fn fit_rates(root: &Path, arguments: &[String]) -> Outcome {
             _ => return arguments.unknown(option),
         }
     }
-    let settings = Settings { scale: scale + STEPS_DOWN, rounds: ROUNDS, is_quick: false };
+    let settings = Settings {
+        scale: scale + STEPS_DOWN,
+        rounds: ROUNDS,
+        is_quick: false,
+        vertices_log2: None,
+    };
     let lab = Lab::open(root, settings)?;
     let is_wanted = |kind: &str| only.is_empty() || only.iter().any(|only| only == kind);
     let mut seen: BTreeMap<&'static str, Seen> = BTreeMap::new();

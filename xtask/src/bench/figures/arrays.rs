@@ -119,7 +119,7 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 }
 
 /// Returns the bytes of a budget of `mebibytes` MiB at the scale of targets.
-pub fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
+fn scaled(lab: &Lab<'_>, mebibytes: u64) -> u64 {
     ((mebibytes << 20) << lab.settings.scale) >> SCALE
 }
 
@@ -148,16 +148,26 @@ fn imported(
     options: &[&str],
 ) -> Result<Option<PathBuf>> {
     lab.discard(|_| true)?;
-    if !lab.has_room(ROOM_PER_EDGE * edges, log2)? {
+    let name = format!("a graph of 2^{log2} vertices and {} edges", units::decimal(edges as f64));
+    if !lab.has_room(ROOM_PER_EDGE * edges, &name)? {
         return Ok(None);
     }
-    let graph = lab.scratch.join("arrays.tegula");
-    let pairs = lab.scratch.join("arrays.bin32");
+    let [pairs, graph] = files(lab);
     lab.tegula.json(&[&["generate"], model, &["-o", text(&pairs)?]].concat())?;
     let import = ["import", text(&pairs)?, "-o", text(&graph)?];
     lab.tegula.json(&[&import[..], options].concat())?;
     remove(&pairs)?;
     Ok(Some(graph))
+}
+
+/// Removes the graph that was made last, even where making it has failed.
+pub fn remove_files(lab: &Lab<'_>) -> Result<()> {
+    files(lab).iter().try_for_each(|file| Ok(remove(file)?))
+}
+
+/// Returns the pairs of a graph and its directory.
+fn files(lab: &Lab<'_>) -> [PathBuf; 2] {
+    ["arrays.bin32", "arrays.tegula"].map(|name| lab.scratch.join(name))
 }
 
 /// Returns the median of all iterations but the first.

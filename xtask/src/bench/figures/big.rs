@@ -21,7 +21,8 @@ const ROUNDS_MAX: usize = 3;
 /// Measures every step from pairs on disk to a search.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let scale = lab.settings.scale + STEPS;
-    if lab.settings.is_quick || !lab.has_room(ROOM_PER_EDGE * (16 << scale), scale)? {
+    let name = format!("R-MAT {scale}");
+    if lab.settings.is_quick || !lab.has_room(ROOM_PER_EDGE * (16 << scale), &name)? {
         return Ok(Vec::new());
     }
     let pairs = lab.scratch.join("big.bin32");

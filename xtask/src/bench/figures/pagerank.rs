@@ -104,7 +104,7 @@ pub fn big(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     }
     // The graphs with rows have been measured by now.
     lab.discard(|_| true)?;
-    if !lab.has_room(BIG_ROOM_PER_EDGE * (16 << scale), scale)? {
+    if !lab.has_room(BIG_ROOM_PER_EDGE * (16 << scale), &format!("R-MAT {scale}"))? {
         return Ok(Vec::new());
     }
     let graph = lab.rmat(scale)?;

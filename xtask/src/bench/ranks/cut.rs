@@ -28,9 +28,14 @@ pub struct Shard {
 }
 
 impl Lab<'_> {
+    /// Returns the folder of the shards of a graph that is cut for a number of ranks.
+    pub fn cut_folder(&self, ranks: usize) -> PathBuf {
+        self.scratch.join(&format!("cut-{ranks}"))
+    }
+
     /// Cuts a graph for a number of ranks.
     pub fn cut(&self, graph: &Path, ranks: usize) -> Result<Cut> {
-        let folder = self.scratch.join(&format!("cut-{ranks}"));
+        let folder = self.cut_folder(ranks);
         let count = ranks.to_string();
         let cut = ["partition", text(graph)?, "--ranks", &count, "-o", text(&folder)?, "--force"];
         let report = self.tegula.json(&cut)?;

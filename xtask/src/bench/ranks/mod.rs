@@ -10,6 +10,7 @@ mod namespaces;
 mod one_vertex;
 mod out_of_core;
 mod pagerank;
+mod peers;
 mod traffic;
 mod wire;
 
@@ -38,6 +39,11 @@ pub const RANKS: &[Group] = &[
         name: "ranks-cost",
         title: "One rank along a list of edges (COST)",
         measure: cost::all,
+    },
+    Group {
+        name: "ranks-peers",
+        title: "Two ranks beside NetworKit and GraphX",
+        measure: peers::all,
     },
     Group { name: "links", title: "PageRank by the rate of the link", measure: links::all },
 ];

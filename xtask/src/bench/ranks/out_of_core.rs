@@ -10,18 +10,25 @@ use serde_json::Value;
 use super::cut::Cut;
 use super::mpi::{Mpi, Share, bytes_read};
 use crate::bench::figure::{Figure, Of, Ratio, Unit, median};
-use crate::bench::figures::arrays::{self, ITERATIONS, scaled};
+use crate::bench::figures::arrays::{self, ITERATIONS};
 use crate::bench::lab::{Lab, SCALE, text};
+use crate::bench::tracks::Tracks;
 use crate::tegula::command::{numbers, vertex, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
-/// The graph has this many times more vertices (log2) than the main graph, and this many edges a
-/// vertex.
+/// The graph has this many times more vertices (log2) than the main graph, unless `--vertices` says
+/// how many, and this many edges a vertex.
 const STEPS: u32 = 3;
 const DEGREE: u64 = 4;
-/// The budget of a rank in MiB, at the scale of targets.
+/// Targets are for this number of vertices (log2), and this budget of a rank, in MiB.
+const VERTICES_LOG2: u32 = SCALE + STEPS;
 const BUDGET: u64 = 256;
+/// The undirected graph takes the most bytes on disk. An edge takes these in both directions, in the
+/// tiles of the graph and of its shards. A vertex takes these in two tables, and in the arrays of
+/// both ranks.
+const ROOM_PER_EDGE: u64 = 32;
+const ROOM_PER_VERTEX: u64 = 80;
 const RANKS: usize = 2;
 /// The most rounds of whole runs, which take long.
 const ROUNDS_MAX: usize = 3;
@@ -29,44 +36,78 @@ const ROUNDS_MAX: usize = 3;
 const LONGER: f64 = 1.5;
 /// Bytes that are compared at once.
 const CHUNK: usize = 1 << 20;
+/// The plot of the bytes that ranks move in PageRank.
+const PLOT: &str = "ranks-bytes";
+const WHAT_IS_PLOTTED: &str = "The plot shows the last run of PageRank on ranks, as in Figure 5 of DFOGraph. A bar is an iteration, and \
+    its height is the mean rate. The first bar includes what comes before the first iteration. In the last bar, ranks \
+    gather the states of all vertices.";
 
-/// Measures PageRank, a search and components.
+/// Measures PageRank, a search and components. Leaves no large file behind, even where it fails.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let Some(mpi) = Mpi::find(lab)? else { return Ok(Vec::new()) };
-    let log2 = lab.settings.scale + STEPS;
+    let log2 = lab.settings.vertices_log2.unwrap_or(lab.settings.scale + STEPS);
+    let room = ((DEGREE * ROOM_PER_EDGE) + ROOM_PER_VERTEX) << log2;
+    let name = format!("a graph of 2^{log2} vertices with its shards, tables and arrays");
+    lab.discard(|_| true)?;
+    if !lab.has_room(room, &name)? {
+        return Ok(Vec::new());
+    }
     let mut figures = Vec::new();
-    let made = arrays::uniform(lab, log2, DEGREE << log2, &[])?;
-    let Some((graph, name)) = made else { return Ok(Vec::new()) };
-    let source = vertex(&lab.pagerank(&graph, 1, None)?, "/summary/top/0/vertex")?;
+    let measured = directed(lab, &mpi, log2, &mut figures)
+        .and_then(|()| undirected(lab, &mpi, log2, &mut figures));
+    remove_files(lab)?;
+    measured.map(|()| figures)
+}
+
+fn directed(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>) -> Result<()> {
+    let Some(subject) = Subject::make(lab, mpi, log2, &[])? else { return Ok(()) };
+    let source = vertex(&lab.pagerank(&subject.graph, 1, None)?, "/summary/top/0/vertex")?;
     let iterations = ITERATIONS.to_string();
-    let subject = Subject { mpi: &mpi, cut: lab.cut(&graph, RANKS)?, graph, name };
     let ranks = Run {
         title: "PageRank iteration",
         algorithm: "pagerank",
         options: &["--iterations", &iterations],
         seconds: arrays::iteration,
+        plot: Some(PLOT),
     };
     let search = Run {
         title: "BFS",
         algorithm: "bfs",
         options: &["--source", &source],
         seconds: all_iterations,
+        plot: None,
     };
-    figures.extend(subject.measure(lab, &ranks)?);
+    if let Some(figure) = subject.measure(lab, &ranks)? {
+        figures.push(figure);
+        lab.remarks.push(WHAT_IS_PLOTTED.to_owned());
+    }
     figures.extend(subject.measure(lab, &search)?);
-    subject.discard()?;
-    let made = arrays::uniform(lab, log2, DEGREE << log2, &["--undirected"])?;
-    let Some((graph, name)) = made else { return Ok(figures) };
-    let subject = Subject { mpi: &mpi, cut: lab.cut(&graph, RANKS)?, graph, name };
+    remove_files(lab)
+}
+
+fn undirected(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>) -> Result<()> {
+    let Some(subject) = Subject::make(lab, mpi, log2, &["--undirected"])? else { return Ok(()) };
     let components = Run {
         title: "WCC",
         algorithm: "wcc",
         options: &["--method", "propagation"],
         seconds: all_iterations,
+        plot: None,
     };
     figures.extend(subject.measure(lab, &components)?);
-    subject.discard()?;
-    Ok(figures)
+    Ok(())
+}
+
+/// Removes the graph, its shards and the tables.
+fn remove_files(lab: &Lab<'_>) -> Result<()> {
+    arrays::remove_files(lab)?;
+    remove(&lab.cut_folder(RANKS))?;
+    tables(lab).iter().try_for_each(|table| Ok(remove(table)?))
+}
+
+/// Returns the tables of both ways.
+fn tables(lab: &Lab<'_>) -> [PathBuf; 2] {
+    ["ranks.csv", "machine.csv"].map(|name| lab.scratch.join(name))
 }
 
 /// A graph, whole and cut.
@@ -75,6 +116,8 @@ struct Subject<'m> {
     graph: PathBuf,
     cut: Cut,
     name: String,
+    /// Log2 of its vertices.
+    log2: u32,
 }
 
 /// What runs on it.
@@ -84,6 +127,8 @@ struct Run<'r> {
     options: &'r [&'r str],
     /// Returns the time that counts.
     seconds: fn(&Value) -> Result<f64>,
+    /// The plot of the bytes that ranks move, if there is one.
+    plot: Option<&'static str>,
 }
 
 /// The two ways to run it.
@@ -102,13 +147,26 @@ struct Samples {
     bytes_read: Vec<f64>,
 }
 
-impl Subject<'_> {
+impl<'m> Subject<'m> {
+    /// Makes a graph of 2^`log2` vertices and cuts it. `None` where the disk has no room.
+    fn make(
+        lab: &mut Lab<'_>,
+        mpi: &'m Mpi,
+        log2: u32,
+        options: &[&str],
+    ) -> Result<Option<Subject<'m>>> {
+        let made = arrays::uniform(lab, log2, DEGREE << log2, options)?;
+        let Some((graph, name)) = made else { return Ok(None) };
+        let cut = lab.cut(&graph, RANKS)?;
+        Ok(Some(Subject { mpi, graph, cut, name, log2 }))
+    }
+
     /// Measures both ways in turn. `None`, and a remark, where the command refuses one of them.
     fn measure(&self, lab: &mut Lab<'_>, run: &Run<'_>) -> Result<Option<Figure>> {
         let memory = self.memory(lab, run)?;
         let budget = units::bytes(memory as f64);
         let title = format!("{}, {}, {RANKS} ranks within {budget} each", run.title, self.name);
-        let tables = ["ranks.csv", "machine.csv"].map(|name| lab.scratch.join(name));
+        let tables = tables(lab);
         // Tables are the same in every round, so they are written before the rounds only.
         for (way, table) in WAYS.into_iter().zip(&tables) {
             if let Err(refusal) = self.run(lab, run, way, memory, Some(table)) {
@@ -120,11 +178,15 @@ impl Subject<'_> {
         let table_bytes = bytes_of_equal(&tables[0], &tables[1])?;
         tables.iter().try_for_each(|table| remove(table))?;
         let mut found = [Samples::default(), Samples::default()];
+        let mut tracks = None;
         for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
             for (way, samples) in WAYS.into_iter().zip(&mut found) {
                 let report = self.run(lab, run, way, memory, None)?;
                 samples.seconds.push((run.seconds)(&report)?);
                 samples.bytes_read.push(bytes_read(&report)?);
+                if let (Way::Ranks, Some(plot)) = (way, run.plot) {
+                    tracks = Some(Tracks::of(&report, plot)?);
+                }
             }
         }
         let [ranks, machine] = found;
@@ -138,8 +200,9 @@ impl Subject<'_> {
                 "a run reads {read} on all ranks together and {read_alone} on one machine; both write \
                  the same table of {table_bytes}"
             ));
-        let wanted = |figure: Figure| figure.at_most(Of::Ratio, LONGER, None);
-        Ok(Some(lab.with_targets(figure, wanted)))
+        let figure = Figure { tracks, ..figure };
+        let has_target = self.log2 == VERTICES_LOG2;
+        Ok(Some(if has_target { figure.at_most(Of::Ratio, LONGER, None) } else { figure }))
     }
 
     /// Runs one way within `memory` for each rank, or that of all ranks on one machine.
@@ -168,22 +231,17 @@ impl Subject<'_> {
         }
     }
 
-    /// Returns the budget of a rank. Small graphs get at least what one process needs, because the
-    /// needs do not shrink with them.
+    /// Returns the budget of a rank, in proportion to the vertices. Small graphs get at least what
+    /// one process needs, because the needs do not shrink with them.
     fn memory(&self, lab: &Lab<'_>, run: &Run<'_>) -> Result<u64> {
-        let memory = scaled(lab, BUDGET);
-        if lab.settings.scale >= SCALE {
+        let memory = ((BUDGET << 20) << self.log2) >> VERTICES_LOG2;
+        if self.log2 >= VERTICES_LOG2 {
             return Ok(memory);
         }
         let options = [run.options, &["--estimate"]].concat();
         let estimate = lab.run(run.algorithm, &self.graph, None, &options)?;
         let needed = whole(&estimate, "/needed_bytes")?;
         Ok(memory.max(needed + needed / 16))
-    }
-
-    fn discard(self) -> Result<()> {
-        remove(&self.graph)?;
-        self.cut.discard()
     }
 }
 
