@@ -297,6 +297,7 @@ class Algorithms:
         *,
         tolerance: float = 1e-06,
         max_iterations: int = 100,
+        method: Literal["rows", "passes"] = "rows",
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:
@@ -306,6 +307,7 @@ class Algorithms:
             tolerance: Stop when an iteration changes the hubs, whose sum is 1, by at most T in sum.
                 If that never happens, there is a warning.
             max_iterations: The maximum number of iterations.
+            method: Where the edges come from.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
                 or a function that is called with the stage, what is done of it, its total, and the
                 unit.
@@ -315,13 +317,14 @@ class Algorithms:
             hub: how good a hub it is; all together 1.
             authority: how good an authority it is; all together 1.
 
-        Memory: 24 bytes a vertex, and rows of both directions.
+        Memory: 24 bytes a vertex, and rows of both directions; less in passes.
         Source: Kleinberg, Authoritative Sources in a Hyperlinked Environment, Journal of the ACM
         46, 1999
         """
         options: dict[str, Any] = {
             "tolerance": tolerance,
             "max_iterations": max_iterations,
+            "method": method,
             **misspelt,
         }
         return self._run("hits", options, progress)
@@ -932,6 +935,7 @@ class Algorithms:
     def kcore(
         self,
         *,
+        method: Literal["rows", "passes"] = "rows",
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:
@@ -939,6 +943,7 @@ class Algorithms:
         neighbours.
 
         Args:
+            method: Where the edges come from.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
                 or a function that is called with the stage, what is done of it, its total, and the
                 unit.
@@ -947,11 +952,12 @@ class Algorithms:
             vertex: the vertex.
             core: the core number.
 
-        Memory: 16 bytes a vertex, and rows of both directions.
+        Memory: 16 bytes a vertex, and rows of both directions; less in passes.
         Source: Seidman, Social Networks 5, 1983; Batagelj, Zaversnik 2003; Dasari, Ranjan, Zubair,
         ParK, IEEE Big Data 2014
         """
         options: dict[str, Any] = {
+            "method": method,
             **misspelt,
         }
         return self._run("kcore", options, progress)

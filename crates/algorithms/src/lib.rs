@@ -40,6 +40,7 @@ pub mod algorithm;
 pub mod answer;
 pub mod catalogue;
 pub mod jobs;
+pub mod passes;
 pub mod side_table;
 
 pub mod centrality;

@@ -81,3 +81,10 @@ pub enum Command {
     /// Print a script that has a shell complete commands and options.
     Completions(CompletionsArgs),
 }
+
+impl Command {
+    /// Whether it runs one algorithm, and so may run on ranks.
+    pub fn runs_an_algorithm(&self) -> bool {
+        matches!(self, Command::Run(run) if matches!(**run, Run::One { .. }))
+    }
+}

@@ -64,8 +64,8 @@ pub struct ImportArgs {
     /// Replace an existing graph. Anything else is kept, and so is a graph with other files in it.
     #[arg(long)]
     force: bool,
-    /// Cut the graph into shards for P ranks at once, as `tegula partition` does; the output is their
-    /// folder. Until the end, the graph takes its room on disk twice.
+    /// Cut the graph into shards for P ranks at once, as `tegula partition` does; the output is
+    /// their folder. Until the end, the graph takes its room on disk twice.
     #[arg(long, value_name = "P", value_parser = ranks)]
     ranks: Option<NonZeroU32>,
     /// The format of the inputs: auto, text, csv, tsv, bin32, bin64, parquet, matrix-market,
@@ -307,6 +307,7 @@ impl ImportArgs {
                 Order::Degree => Some(VertexOrder::Degree),
                 Order::Dfs => Some(VertexOrder::Dfs),
             },
+            batches: None,
             rows: self.rows(Layout::Rows),
             reverse: self.rows(Layout::Reverse),
             memory: self.budget.bytes(),
@@ -493,8 +494,6 @@ fn columns(taken: &[ColumnsTaken]) -> String {
 
 /// Returns the number kept, and the number and fate of the others, if any.
 fn kept_and_others(kept: u64, others: u64, fate: &str) -> String {
-    match others {
-        0 => report::count(kept),
-        _ => format!("{}, {} {fate}", report::count(kept), report::count(others)),
-    }
+    let kept = report::count(kept);
+    if others == 0 { kept } else { format!("{kept}, {} {fate}", report::count(others)) }
 }

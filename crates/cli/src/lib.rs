@@ -32,12 +32,15 @@ pub use allocator::OrEnd;
 use command_line::{Cli, Command};
 use errors::{Failure, Result, guarded};
 use session::Session;
-use tegula_comm::Comm;
+use tegula_comm::{Comm, Tag};
 use tegula_machine::threads::{Cancel, is_in_foreign_code};
 
+/// For messages about whether a rank runs an algorithm.
+const COMMAND: Tag = Tag(203);
+
 /// Runs the command that these words are, of which the first is the name of the program. Returns
-/// the exit code. A process calls it once, for all that it does: it sets up what a process has once,
-/// such as the handlers of signals.
+/// the exit code. A process calls it once, for all that it does: it sets up what a process has
+/// once, such as the handlers of signals.
 pub fn run_command(words: &[OsString]) -> u8 {
     allocator::keep_little();
     quieten_foreign_panics();
@@ -49,26 +52,34 @@ pub fn run_command(words: &[OsString]) -> u8 {
     outcome.map_or_else(|failure| failure.exit_code(), |()| 0)
 }
 
-/// Runs the command as one of several ranks, which are processes and all have these words. The first
-/// rank writes the answer and reports. A failure is reported by the rank in which it happened.
-/// Returns the exit code: 0 for a rank that ended because another one failed, so that the code of
-/// that one is the code of all. The work stops soon after `cancel` is set.
+/// Runs the command as one of several ranks, which are processes. The first rank reports, and
+/// writes the answer unless each rank writes its own rows. A failure is reported by the rank in
+/// which it happened. Returns the exit code: 0 for a rank that ended because another one failed, so
+/// that the code of that one is the code of all. The work stops soon after `cancel` is set.
 pub fn run_command_on_rank(words: &[OsString], comm: &dyn Comm, cancel: &Cancel) -> u8 {
     allocator::keep_little();
     quieten_foreign_panics();
-    let is_first = comm.rank() == 0;
-    if is_first {
+    if comm.rank() == 0 {
         session::prepare();
     }
-    let outcome = match Cli::of_words(words.to_vec()) {
-        Ok(cli) => call_on_rank(cli, comm, cancel),
-        Err(error) if is_first => {
-            refusal::answer(refusal::in_plain_words(refusal::with_choices(error, words)))
+    let parsed = Cli::of_words(words.to_vec());
+    let runs = parsed.as_ref().is_ok_and(|cli| cli.command.runs_an_algorithm());
+    let outcome = match parsed {
+        // That rank answers for all.
+        _ if first_without_run(comm, runs, cancel).is_some_and(|rank| rank != comm.rank()) => {
+            Ok(())
         }
-        // The first rank says so.
-        Err(_) => Ok(()),
+        Ok(cli) => call_on_rank(cli, comm, cancel),
+        Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error, words))),
     };
     outcome.map_or_else(|failure| failure.exit_code(), |()| 0)
+}
+
+/// Returns the first rank that runs no algorithm: its words ask for help or something else, or they
+/// do not parse. `None` also where the ranks cannot tell each other; a run then says why.
+fn first_without_run(comm: &dyn Comm, runs: bool, cancel: &Cancel) -> Option<usize> {
+    let all = comm.all_gather(vec![u8::from(runs)], COMMAND, cancel).ok()?;
+    all.iter().position(|runs| *runs != [1])
 }
 
 /// Runs the command of a rank. A failure that it returns has been reported already.
@@ -76,8 +87,6 @@ fn call_on_rank(cli: Cli, comm: &dyn Comm, cancel: &Cancel) -> Result<()> {
     let session = Session::start_on_rank(&cli.common, comm.rank(), cancel);
     let outcome = match &cli.command {
         Command::Run(run) => run::run_on_rank(run, comm, &session),
-        // All ranks have the same words.
-        _ if comm.rank() > 0 => Ok(()),
         _ => Err(Failure::usage_with(
             "only `run` runs on ranks",
             "use `tegula` for all other commands",

@@ -34,6 +34,7 @@ mod parts;
 mod process;
 mod process_kind;
 mod program;
+mod rank_statistics;
 mod ranks;
 mod scheduler;
 mod spread;
@@ -59,9 +60,9 @@ pub use lanes::{
 };
 pub use lending::with_memory;
 pub use memory::{
-    ArraysOnDisk, ArraysPlan, Estimate, RESULT_OVERHEAD, RUN_OVERHEAD, checkpoint_size, estimate,
-    estimate_anywhere, estimate_both_directions, estimate_following, lease_with_overhead, overhead,
-    room_for_result, rows_size,
+    ArraysOnDisk, ArraysPlan, Estimate, RESULT_OVERHEAD, RUN_OVERHEAD, Redirected, checkpoint_size,
+    estimate, estimate_anywhere, estimate_following, estimate_redirected, lease_with_overhead,
+    overhead, room_for_result, rows_size, tiles_size_expected,
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
@@ -71,12 +72,13 @@ pub use program::{
     Accumulator, Activity, Addend, Aggregate, ApplyTo, EdgeWeight, Max, Message, Min, Monotone,
     Next, Number, Or, Program, Reduction, Relaxation, Settling, Sum, Value,
 };
+pub use rank_statistics::{MovedBytes, RankInterval, RankIntervals, RankStatistics};
 pub use ranks::{check_shard, messages_to_receive, of_comm};
 pub use scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize, WriterMemory};
 pub use start::Start;
 pub use states::States;
 pub use states::folder::spill_folder;
-pub use statistics::{RankStatistics, RunStatistics};
+pub use statistics::RunStatistics;
 
 pub use tegula_machine::disk::{Backend, Speed};
 pub use tegula_machine::memory::huge;

@@ -7,6 +7,7 @@ use tegula_store::graph::Graph;
 use crate::iteration_times::TIMES_MAX;
 use crate::job::PartStatistics;
 use crate::process_kind::ProcessKind;
+use crate::rank_statistics::RankStatistics;
 
 /// The statistics of a run.
 #[derive(Debug, Clone, Default)]
@@ -39,38 +40,6 @@ pub struct RunStatistics {
     pub bytes_written: u64,
     /// The statistics of each rank; none on one machine.
     pub ranks: Vec<RankStatistics>,
-}
-
-/// The statistics of one rank.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RankStatistics {
-    /// Edges in the tiles that the rank has processed.
-    pub edges_processed: u64,
-    /// Bytes that the rank has read.
-    pub bytes_read: u64,
-    /// Bytes of arrays that the rank has written.
-    pub bytes_written: u64,
-    /// Bytes of messages to other ranks.
-    pub bytes_sent: u64,
-    /// Bytes of messages of other ranks.
-    pub bytes_received: u64,
-    /// Time in which the rank sent and took messages before it could scan, waiting included.
-    pub exchanging: Duration,
-    /// Time in which the rank waited, after its own scan, until all agreed on the next iteration.
-    pub agreeing: Duration,
-}
-
-impl RankStatistics {
-    /// Adds the statistics of a further run.
-    pub fn add(&mut self, further: &RankStatistics) {
-        self.edges_processed += further.edges_processed;
-        self.bytes_read += further.bytes_read;
-        self.bytes_written += further.bytes_written;
-        self.bytes_sent += further.bytes_sent;
-        self.bytes_received += further.bytes_received;
-        self.exchanging += further.exchanging;
-        self.agreeing += further.agreeing;
-    }
 }
 
 impl RunStatistics {

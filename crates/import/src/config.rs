@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tegula_machine::memory;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::{ChunkCut, RowEncoding};
-use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder};
+use tegula_store::tiles::{BATCH_EDGES_MAX, Batch, Grid, TileOrder};
 
 use crate::combine::Combine;
 use crate::import_run::ImportRun;
@@ -37,6 +37,9 @@ pub struct ImportConfig {
     /// The vertex order. By default it is the one estimated to take the fewest bytes; an order
     /// other than the given one has to save 3 %.
     pub order: Option<VertexOrder>,
+    /// Batches of another graph with the same vertices and grid, if each new batch must lie in one
+    /// of them. By default, batches follow from the in-degrees alone.
+    pub batches: Option<Vec<Batch>>,
     /// Bytes that the process may use: at least 64 MiB, and more beyond 2^32 vertices (960 MiB for
     /// 2^40).
     pub memory: u64,
@@ -97,6 +100,7 @@ impl Default for ImportConfig {
             reverse: None,
             vertices: None,
             order: None,
+            batches: None,
             memory: memory::default_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             force: false,

@@ -123,8 +123,8 @@ pub fn import(
     import_opened(open, output, config, progress, cancel)
 }
 
-/// Imports tables that are in no file, as [`import`] imports files. The tables say which columns are
-/// read, and so whether edges have weights; of `config.input`, only `ids` counts.
+/// Imports tables that are in no file, as [`import`] imports files. The tables say which columns
+/// are read, and so whether edges have weights; of `config.input`, only `ids` counts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -354,7 +354,6 @@ impl Arranging<'_> {
         seconds: &mut StageSeconds,
     ) -> Result<Manifest> {
         let Arranging { run, directory, config, summary, .. } = self;
-        let Tuning { grid, tile_order, batch_edges, .. } = config.tuning;
         let (edges, degrees) = (&known.edges, &known.degrees);
         let ids = known.ids_by_row.as_ref();
         let declared = known.declared.map(|count| DeclaredRows { count, ids });
@@ -370,7 +369,7 @@ impl Arranging<'_> {
             run.workers,
             run.cancel,
             &|| known.write_ids_and_order(&numbered, directory),
-            &|| plan_and_write_degrees(run, &numbered, directory, grid, tile_order, batch_edges),
+            &|| plan_and_write_degrees(run, &numbered, directory, config),
         )?;
         files.extend(degree_files);
         seconds.ordering = self.clock.lap();

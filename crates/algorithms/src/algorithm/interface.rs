@@ -56,6 +56,11 @@ pub trait Algorithm: Options {
     /// Returns where its edges can come from.
     fn edges(&self) -> Edges;
 
+    /// Returns where its edges can come from on ranks.
+    fn edges_on_ranks(&self) -> Edges {
+        self.edges()
+    }
+
     /// Reads the files that its options name, once: a file may be a pipe.
     fn read_files(&self, _tables: &mut Tables<'_>) -> Result<Self::Files> {
         Ok(Self::Files::default())
@@ -67,8 +72,8 @@ pub trait Algorithm: Options {
         Ok(())
     }
 
-    /// Refuses to follow rows on a graph where it can go through tiles alone. [`Needs`](super::Needs)
-    /// calls this where rows are wanted.
+    /// Refuses to follow rows on a graph where it can go through tiles alone.
+    /// [`Needs`](super::Needs) calls this where rows are wanted.
     fn check_rows(&self, _graph: &Graph) -> Result<()> {
         Ok(())
     }

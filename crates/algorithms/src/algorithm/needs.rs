@@ -100,7 +100,7 @@ fn check_vertices(request: &Request, graph: &Graph, needs_rows: bool) -> Result<
     }
     // If the algorithm has an error of its own, that one says what to do instead.
     request.check_input(graph)?;
-    let can_scan = needs_rows && request.edges.can_scan(graph);
+    let can_scan = needs_rows && request.edges_on(graph).can_scan(graph);
     Err(crate::Error::TooManyVertices {
         what: request.name,
         vertices: graph.vertex_count(),
@@ -167,8 +167,8 @@ impl Needs {
     ///
     /// # Errors
     /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
-    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`]. Those of
-    /// [`Request::check_rows`] if it follows rows.
+    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`]. Those
+    /// of [`Request::check_rows`] if it follows rows.
     pub fn of(
         prepared: &Prepared<'_>,
         graph: &Graph,
@@ -207,7 +207,8 @@ impl Needs {
         (mut estimate, work): (Estimate, Work),
     ) -> Result<Needs> {
         let Prepared { request, algorithm, .. } = prepared;
-        let (edges, directions) = (request.edges, request.edges.directions());
+        let edges = request.edges_on(graph);
+        let directions = edges.directions();
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
         let less_memory = match edges {
             Edges::Either { .. } if needs_rows && !must_seek => {

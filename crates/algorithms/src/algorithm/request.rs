@@ -26,6 +26,8 @@ pub struct Request {
     pub weights: Weights,
     /// Where its edges can come from.
     pub edges: Edges,
+    /// Where they can come from on ranks.
+    pub edges_on_ranks: Edges,
     /// How many iterations it runs, as far as that is known before the run.
     pub iterations: Iterations,
     /// Whether a run can keep checkpoints and resume from one.
@@ -47,6 +49,7 @@ impl Request {
             finds_graph: A::ABILITIES.found_edges_max.is_some(),
             weights: algorithm.weights(),
             edges: algorithm.edges(),
+            edges_on_ranks: algorithm.edges_on_ranks(),
             iterations: algorithm.iterations(),
             checkpointing: algorithm.checkpointing(),
             why_in_memory: algorithm.why_in_memory(),
@@ -73,9 +76,15 @@ impl Request {
         self.algorithm.check_rows(graph)
     }
 
+    /// Returns where its edges can come from on a graph.
+    pub fn edges_on(&self, graph: &Graph) -> Edges {
+        if graph.is_for_ranks() { self.edges_on_ranks } else { self.edges }
+    }
+
     /// Whether a run follows rows, because tiles do not suffice.
     pub fn needs_rows(&self, graph: &Graph) -> bool {
-        !matches!(self.edges, Edges::None) && !self.edges.can_scan(graph)
+        let edges = self.edges_on(graph);
+        !matches!(edges, Edges::None) && !edges.can_scan(graph)
     }
 
     /// Returns the most runs that can be one, with this one; 1 if its runs never fuse.
@@ -156,13 +165,14 @@ impl Prepared<'_> {
         all[0].algorithm.run_fused(all, graph, options)
     }
 
-    /// Returns the entrance to a run of this request and others that some may join while it goes on;
-    /// `None` if all members of its runs begin together.
+    /// Returns the entrance to a run of this request and others that some may join while it goes
+    /// on; `None` if all members of its runs begin together.
     pub fn entrance(&self) -> Option<Entrance> {
         self.algorithm.entrance()
     }
 
-    /// Returns the bytes of the results of `count` members that leave an open run before the others.
+    /// Returns the bytes of the results of `count` members that leave an open run before the
+    /// others.
     ///
     /// # Panics
     /// When its runs have no [entrance](Prepared::entrance).
@@ -179,8 +189,8 @@ impl Prepared<'_> {
     }
 
     /// Runs several requests as [`Prepared::run_fused`] does, but others may join by `entrance` and
-    /// each leaves when it is over. What it has left is sent with its number in `all`. After an error,
-    /// some may have left already.
+    /// each leaves when it is over. What it has left is sent with its number in `all`. After an
+    /// error, some may have left already.
     ///
     /// # Errors
     /// Those of [`Prepared::run`] that concern all of them.
@@ -197,8 +207,8 @@ impl Prepared<'_> {
         all[0].algorithm.run_open(all, graph, options, entrance, left)
     }
 
-    /// Joins a run with which it can [fuse](Request::can_fuse_with), and waits for the result. `None`
-    /// if the run has no room or ends before; then it must run by itself.
+    /// Joins a run with which it can [fuse](Request::can_fuse_with), and waits for the result.
+    /// `None` if the run has no room or ends before; then it must run by itself.
     ///
     /// # Errors
     /// Failed reads, and what is wrong with its options; cancellation.

@@ -99,10 +99,16 @@ impl Work {
         Work { threads_max: 1, ..self }
     }
 
+    /// Returns the same work, after a graph of `arcs` edges was built.
+    #[must_use]
+    pub fn on_redirected(self, arcs: u64) -> Work {
+        Work { built_edges: arcs as f64, ..self }
+    }
+
     /// Returns the same work on a graph that is built first, with both directions of every edge.
     #[must_use]
     pub fn on_both_directions(self, graph: &Graph) -> Work {
-        Work { edges: 2.0 * self.edges, built_edges: 2.0 * graph.edge_count() as f64, ..self }
+        Work { edges: 2.0 * self.edges, ..self.on_redirected(2 * graph.edge_count()) }
     }
 
     /// Returns how many of `threads` threads share it.

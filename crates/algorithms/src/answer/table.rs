@@ -1,9 +1,11 @@
 //! Tables, mostly of values by dense id that become rows by original id.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::filter::filter;
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::{Graph, IdChunk};
@@ -23,15 +25,18 @@ pub trait Table {
 
     /// Writes all rows, a chunk at a time, until `out` wants no more.
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()>;
+
+    /// Returns the table of the rows that belong to these vertices, in the same order; `None` where
+    /// rows belong to no vertex. Vertices are dense ids.
+    fn rows_of(&self, _vertices: Range<u64>) -> Option<Box<dyn Table + '_>> {
+        None
+    }
 }
 
 /// A row for every vertex, in the order of the original ids.
 impl<C: Columns> Table for C {
     fn schema(&self, graph: &Graph) -> SchemaRef {
-        let id = id_type(graph);
-        let mut fields = vec![Field::new("vertex", id.clone(), false)];
-        fields.extend(self.fields(id));
-        Arc::new(Schema::new(fields))
+        schema_of(self, graph)
     }
 
     fn row_count(&self, graph: &Graph) -> u64 {
@@ -39,8 +44,39 @@ impl<C: Columns> Table for C {
     }
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
-        let schema = self.schema(graph);
-        let (mut group, size) = (Group::default(), self.group_size());
+        RowsOf { columns: self, vertices: 0..graph.vertex_count() }.write_rows(graph, out, cancel)
+    }
+
+    fn rows_of(&self, vertices: Range<u64>) -> Option<Box<dyn Table + '_>> {
+        Some(Box::new(RowsOf { columns: self, vertices }))
+    }
+}
+
+fn schema_of(columns: &dyn Columns, graph: &Graph) -> SchemaRef {
+    let id = id_type(graph);
+    let mut fields = vec![Field::new("vertex", id.clone(), false)];
+    fields.extend(columns.fields(id));
+    Arc::new(Schema::new(fields))
+}
+
+/// A row for each of some vertices, in the order of the original ids.
+struct RowsOf<'c> {
+    columns: &'c dyn Columns,
+    /// Dense ids.
+    vertices: Range<u64>,
+}
+
+impl Table for RowsOf<'_> {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
+        schema_of(self.columns, graph)
+    }
+
+    fn row_count(&self, _graph: &Graph) -> u64 {
+        self.vertices.end - self.vertices.start
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        let (mut group, size) = (Group::default(), self.columns.group_size());
         graph.original_ids()?.for_each_chunk(|ids, vertices| {
             cancel.check()?;
             if !out.wants_more() {
@@ -52,12 +88,9 @@ impl<C: Columns> Table for C {
             if group.vertices.len() < size.rows && group.text < size.text {
                 return Ok(());
             }
-            group.write(graph, &schema, self, out, cancel)
+            group.write(self, graph, out, cancel)
         })?;
-        if group.ids.is_empty() {
-            return Ok(());
-        }
-        group.write(graph, &schema, self, out, cancel)
+        group.write(self, graph, out, cancel)
     }
 }
 
@@ -110,29 +143,51 @@ struct Group {
 }
 
 impl Group {
+    /// Writes the wanted rows of the group, and empties it.
     fn write(
         &mut self,
+        wanted: &RowsOf<'_>,
         graph: &Graph,
-        schema: &SchemaRef,
-        columns: &dyn Columns,
         out: &mut dyn RowSink,
         cancel: &Cancel,
     ) -> Result<()> {
-        let rows = TableRows { first: self.first, vertices: &self.vertices };
-        let arrays = columns.arrays(graph, &rows, cancel)?;
-        let mut start = 0;
-        for ids in self.ids.drain(..) {
-            let count = ids.len();
-            let mut row_arrays = vec![id_array(ids)];
-            row_arrays.extend(arrays.iter().map(|array| array.slice(start, count)));
-            write_arrays(schema, row_arrays, out)?;
-            start += count;
+        let is_wanted = |vertex: &VertexId| wanted.vertices.contains(&vertex.0);
+        // Values may lie on disk, so those of a group without a wanted row are not read.
+        if self.vertices.iter().any(is_wanted) {
+            let schema = wanted.schema(graph);
+            let rows = TableRows { first: self.first, vertices: &self.vertices };
+            let arrays = wanted.columns.arrays(graph, &rows, cancel)?;
+            let mut start = 0;
+            for ids in self.ids.drain(..) {
+                let vertices = &self.vertices[start..start + ids.len()];
+                let mut row_arrays = vec![id_array(ids)];
+                row_arrays.extend(arrays.iter().map(|array| array.slice(start, vertices.len())));
+                start += vertices.len();
+                if vertices.iter().any(is_wanted) {
+                    write_arrays(&schema, wanted_of(row_arrays, vertices, is_wanted)?, out)?;
+                }
+            }
         }
         self.first += self.vertices.len();
+        self.ids.clear();
         self.vertices.clear();
         self.text = 0;
         Ok(())
     }
+}
+
+/// Returns the wanted rows of columns that have a row for each of `vertices`.
+fn wanted_of(
+    arrays: Vec<ArrayRef>,
+    vertices: &[VertexId],
+    is_wanted: impl Fn(&VertexId) -> bool,
+) -> Result<Vec<ArrayRef>> {
+    if vertices.iter().all(&is_wanted) {
+        return Ok(arrays);
+    }
+    let wanted: BooleanArray = vertices.iter().map(|vertex| Some(is_wanted(vertex))).collect();
+    let arrays = arrays.iter().map(|array| filter(array, &wanted)).collect::<Result<_, _>>();
+    Ok(arrays.map_err(mismatch)?)
 }
 
 /// Returns the error for columns that do not fit their own schema.

@@ -143,7 +143,7 @@ fn sums<D: DistanceSum>(
             let searches =
                 together.iter().map(|&source| (VertexId::from(source).into(), Cutoff::MAX));
             let program = Together::new(searches, Directions::Forward);
-            let start = Start { program, known: known.take() };
+            let start = Start { program, known: known.take(), is_own_enough: false };
             let outcome = tegula_engine::run_anywhere(graph, start, options)?;
             known = Some(outcome.states);
             statistics.add(outcome.statistics);

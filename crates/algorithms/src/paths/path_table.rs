@@ -1,6 +1,7 @@
 //! What a search reports about paths: the parent of each vertex, and whole paths to some targets.
 
 use std::fmt::Display;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, UInt32Array, UInt64Array};
@@ -182,8 +183,6 @@ pub struct Paths<S> {
     targets: Vec<VertexId>,
     /// The number of targets without a path.
     unreached: u64,
-    /// The number of vertices on all paths.
-    row_count: u64,
 }
 
 /// The summary of all paths.
@@ -223,12 +222,12 @@ impl<S: Step> Paths<S> {
             distance(one).partial_cmp(&distance(other)).unwrap_or(std::cmp::Ordering::Equal)
         });
         let unreached = (named - targets.len()) as u64;
-        let mut paths = Paths { steps, parents, targets, unreached, row_count: 0 };
-        for &target in &paths.targets {
-            options.cancel.check()?;
-            paths.row_count += paths.backwards(target).count() as u64;
-        }
-        Ok(paths)
+        Ok(Paths { steps, parents, targets, unreached })
+    }
+
+    /// Returns the paths to those targets that are among these vertices.
+    fn to(&self, vertices: Range<u64>) -> PathsTo<'_, S> {
+        PathsTo { all: self, vertices }
     }
 
     /// Returns the bytes that paths take beside the steps: one path of all vertices, and their
@@ -271,6 +270,37 @@ impl<D: Distance> Pending<D> {
 /// A row for every vertex on each path, from the source to the target.
 impl<S: Step> Table for Paths<S> {
     fn schema(&self, graph: &Graph) -> SchemaRef {
+        self.to(0..graph.vertex_count()).schema(graph)
+    }
+
+    fn row_count(&self, graph: &Graph) -> u64 {
+        self.to(0..graph.vertex_count()).row_count(graph)
+    }
+
+    fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
+        self.to(0..graph.vertex_count()).write_rows(graph, out, cancel)
+    }
+
+    fn rows_of(&self, vertices: Range<u64>) -> Option<Box<dyn Table + '_>> {
+        Some(Box::new(self.to(vertices)))
+    }
+}
+
+/// The paths to some of the targets.
+struct PathsTo<'p, S> {
+    all: &'p Paths<S>,
+    /// Dense ids. Other targets are left out.
+    vertices: Range<u64>,
+}
+
+impl<S: Step> PathsTo<'_, S> {
+    fn targets(&self) -> impl Iterator<Item = VertexId> {
+        self.all.targets.iter().copied().filter(|target| self.vertices.contains(&target.0))
+    }
+}
+
+impl<S: Step> Table for PathsTo<'_, S> {
+    fn schema(&self, graph: &Graph) -> SchemaRef {
         Arc::new(Schema::new(vec![
             Field::new("target", id_type(graph), false),
             Field::new("position", DataType::UInt64, false),
@@ -280,22 +310,23 @@ impl<S: Step> Table for Paths<S> {
     }
 
     fn row_count(&self, _graph: &Graph) -> u64 {
-        self.row_count
+        self.targets().map(|target| self.all.backwards(target).count() as u64).sum()
     }
 
     fn write_rows(&self, graph: &Graph, out: &mut dyn RowSink, cancel: &Cancel) -> Result<()> {
         let schema = self.schema(graph);
         let mut pending = Pending::new();
-        for &target in &self.targets {
-            let mut path: Vec<VertexId> = self.backwards(target).collect();
+        let Paths { steps, parents, .. } = self.all;
+        for target in self.targets() {
+            let mut path: Vec<VertexId> = self.all.backwards(target).collect();
             path.reverse();
             for (position, &vertex) in (0..).zip(&path) {
-                let Some(distance) = self.steps[vertex.index()].distance() else { continue };
-                pending.targets.push(self.parents.id_positions.of_any(target));
+                let Some(distance) = steps[vertex.index()].distance() else { continue };
+                pending.targets.push(parents.id_positions.of_any(target));
                 pending.positions.push(position);
-                pending.vertices.push(self.parents.id_positions.of_any(vertex));
+                pending.vertices.push(parents.id_positions.of_any(vertex));
                 pending.distances.push(distance);
-                if pending.positions.len() == self.parents.group_size.rows {
+                if pending.positions.len() == parents.group_size.rows {
                     cancel.check()?;
                     if !out.wants_more() {
                         return Ok(());

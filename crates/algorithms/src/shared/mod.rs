@@ -8,6 +8,7 @@ pub(crate) mod find_vertex;
 pub(crate) mod id_order;
 pub(crate) mod random;
 pub(crate) mod ranks;
+pub(crate) mod redirected;
 pub(crate) mod samples;
 pub(crate) mod sources;
 pub(crate) mod tally;

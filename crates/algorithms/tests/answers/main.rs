@@ -19,6 +19,7 @@ mod neighbourhoods;
 mod open_rows;
 mod oracles;
 mod parts;
+mod passes;
 mod paths;
 mod precision;
 mod properties;

@@ -203,7 +203,7 @@ fn a_cancelled_run_leaves_no_file() {
     let scratch = Scratch::new();
     let directory = directed(&scratch);
     let (graph, before) = (open(&directory), names(&directory));
-    for stage in ["mirroring edges", "building tiles", "iterating"] {
+    for stage in ["copying edges", "building tiles", "iterating"] {
         let cancel = Cancel::default();
         let progress = CancelAt { stage, has_begun: AtomicBool::default(), cancel: cancel.clone() };
         let options = RunOptions { progress: &progress, cancel, ..threads(2) };

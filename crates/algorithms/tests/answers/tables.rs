@@ -1,11 +1,15 @@
 //! Tables made of edges stop when no more rows are wanted, and stay within the memory budget.
+//! Tables of vertices can be cut.
 
+use crate::support::tables::Kept;
 use crate::support::ways::with_rows;
 use crate::support::{import_with, open, threads};
 use arrow_array::RecordBatch;
-use tegula_algorithms::Error;
+use serde_json::json;
 use tegula_algorithms::answer::{EdgeTable, NeighbourTable, RowSink, Table};
-use tegula_engine::{Cancel, Error as RunError, RunOptions, VertexId};
+use tegula_algorithms::side_table::LocalPaths;
+use tegula_algorithms::{Error, find};
+use tegula_engine::{Arrays, Cancel, Error as RunError, Graph, RunOptions, VertexId};
 use tegula_import::ImportConfig;
 use tegula_machine::Error as MachineError;
 use tegula_store::graph::VertexOrder;
@@ -42,6 +46,63 @@ fn a_table_of_edges_ends_when_no_more_rows_are_wanted() {
     let mut first = First::default();
     table.write_rows(&graph, &mut first, &cancel).unwrap();
     assert_eq!(first.batches, 1);
+    assert!(table.rows_of(0..220).is_none(), "an edge belongs to no vertex");
+}
+
+/// Returns the rows of a table as text.
+#[track_caller]
+fn rows(table: &dyn Table, graph: &Graph) -> Vec<String> {
+    let mut kept = Kept::default();
+    table.write_rows(graph, &mut kept, &Cancel::default()).unwrap();
+    let texts = |batch: &RecordBatch| {
+        let text = |row| format!("{:?}", batch.slice(row, 1).columns());
+        (0..batch.num_rows()).map(text).collect::<Vec<_>>()
+    };
+    let rows: Vec<String> = kept.0.iter().flat_map(texts).collect();
+    assert_eq!(rows.len() as u64, table.row_count(graph));
+    rows
+}
+
+#[test]
+fn tables_of_ranges_have_every_row_once_and_in_order() {
+    let scratch = Scratch::new();
+    let targets = scratch.join("targets.txt");
+    std::fs::write(&targets, "290\n3\n17\n150\n200\n").unwrap();
+    let edges = (1..300).flat_map(|v| [(v, v * 7 % 300 + 1), (v, v + 1)]).collect();
+    let list = EdgeList::new(edges);
+    let algorithms = [
+        ("pagerank", json!({"iterations": 2})),
+        ("bfs", json!({"source": "1", "parents": true})),
+        ("bfs", json!({"source": "1", "targets": targets})),
+        ("wcc", json!({})),
+        ("degree", json!({})),
+    ];
+    for (order, arrays) in [
+        (VertexOrder::Given, Arrays::InMemory),
+        (VertexOrder::Degree, Arrays::InMemory),
+        (VertexOrder::Degree, Arrays::OnDisk),
+    ] {
+        let config = ImportConfig { undirected: true, order: Some(order), ..Default::default() };
+        let name = format!("{}-{arrays:?}", order.name());
+        let graph = open(&import_with(config, scratch.path(), &name, &list));
+        let options = RunOptions { arrays, ..threads(2) };
+        for (algorithm, wanted) in &algorithms {
+            let request = find(algorithm).unwrap().request(wanted.clone()).unwrap();
+            let prepared = request.prepare(&graph, &options, &LocalPaths).unwrap();
+            let answer = prepared.run(&graph, &options).unwrap().answer;
+            let whole = rows(&*answer, &graph);
+            let mut places = Vec::new();
+            for vertices in [0..10, 10..10, 10..257, 257..graph.vertex_count()] {
+                let part = rows(&*answer.rows_of(vertices.clone()).unwrap(), &graph);
+                let place = |row| whole.iter().position(|other| other == row).unwrap();
+                let own: Vec<usize> = part.iter().map(place).collect();
+                assert!(own.is_sorted(), "{name}, {algorithm}: {vertices:?}");
+                places.extend(own);
+            }
+            places.sort_unstable();
+            assert!(places.into_iter().eq(0..whole.len()), "{name}, {algorithm}");
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `tegula run`: runs an algorithm, or a batch of jobs.
 
+mod answer_file;
 mod batch;
 mod checkpoint_folder;
 mod command;
@@ -12,6 +13,7 @@ mod one;
 mod options;
 mod rank_estimates;
 mod ranks;
+mod same_run;
 
 use tegula_comm::Comm;
 
@@ -26,11 +28,10 @@ pub fn run(run: &Run, session: &Session) -> Result<()> {
     match run {
         Run::One { request, args } => match args.ranks.ranks {
             Some(count) => ranks::run(request, args, count.get() as usize, session),
-            None if args.ranks.rank_directory.is_some() => {
-                let message = "--rank-directory names the shards of ranks";
-                Err(Failure::usage_with(message, "say with --ranks how many there are"))
+            None => {
+                args.check_without_ranks()?;
+                one::run(request, args, None, session)
             }
-            None => one::run(request, args, None, session),
         },
         Run::Batch(args) => batch::run(args, session),
     }
@@ -41,10 +42,6 @@ pub fn run_on_rank(run: &Run, comm: &dyn Comm, session: &Session) -> Result<()> 
     match run {
         Run::One { request, args } => ranks::run_process(request, args, comm, session),
         Run::Batch(_) => {
-            // All ranks have the same words.
-            if comm.rank() > 0 {
-                return Ok(());
-            }
             let message = "a batch of jobs does not run on ranks";
             Err(Failure::usage_with(message, "run one algorithm at a time"))
         }

@@ -1,12 +1,12 @@
 //! Opens a graph, runs an algorithm, writes its table and reports, the same for all.
 
-use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tegula_algorithms::algorithm::{
     Checkpointing, Edges, Found, Needs, Prepared, Request, Weights,
 };
-use tegula_algorithms::answer::{Answer, Summary, VertexIds};
+use tegula_algorithms::answer::{Answer, Summary};
 use tegula_algorithms::side_table::{LocalPaths, TableRead};
 use tegula_comm::Comm;
 use tegula_engine::{
@@ -14,19 +14,15 @@ use tegula_engine::{
     checkpoint_size,
 };
 use tegula_machine::memory::default_memory;
-use tegula_machine::threads::Workers;
 use tegula_store::Error;
-use tegula_tables::{ROWS_PER_PART, RowWriter, TableFormat};
 
 use super::input::{Input, name_of};
 use super::options::{Destination, RunArgs};
-use super::{checkpoint_folder, estimate, missing_rows, new_graph};
+use super::{answer_file, checkpoint_folder, estimate, missing_rows, new_graph, same_run};
 use crate::allocator;
 use crate::errors::{Failure, Result};
-use crate::graph_file::{self, Parts};
 use crate::hints;
 use crate::json::{self, RunSeconds, Seconds};
-use crate::output::{Target, TextTerminal};
 use crate::progress::{Alarm, RunProgress};
 use crate::report::{self, EdgeCount, Facts};
 use crate::session::Session;
@@ -34,8 +30,6 @@ use crate::stdout;
 
 /// Entries of a list in the summary unless `--top` says otherwise.
 pub const TOP_DEFAULT: usize = 10;
-/// Rows of a table that a terminal shows.
-const TERMINAL_ROWS: usize = 20;
 
 /// Scans after which a run seems to follow few edges at a time.
 const SCANS_MANY: u64 = 20;
@@ -43,20 +37,22 @@ const SCANS_MANY: u64 = 20;
 const SEEK_HINT: &str = "hint: this run scans the graph many times; to follow few edges at a time instead, \
                          import with --layouts tiles,rows, or run with --executor seek once";
 
-/// Runs an algorithm, alone or as one of several ranks. The first rank writes the table and
-/// reports.
+/// Runs an algorithm, alone or as one of several ranks. The first rank reports, and writes the
+/// table unless each rank writes its own rows.
 pub fn run(
     request: &Request,
     args: &RunArgs,
     ranks: Option<&dyn Comm>,
     session: &Session,
 ) -> Result<()> {
-    check(request, args.executor())?;
+    let edges = if ranks.is_some() { request.edges_on_ranks } else { request.edges };
+    check(request, edges, args.executor())?;
     let reports = ranks.is_none_or(|comm| comm.rank() == 0);
-    let target = match reports {
+    let target = match reports || args.rank_files().is_some() {
         true => args.destination(session.json, request.finds_graph)?,
         false => None,
     };
+    check_rank_files(args, target.as_ref())?;
     if reports && (target.is_none() || args.top.is_some() || args.estimate) {
         stdout::check()?;
     }
@@ -71,6 +67,11 @@ pub fn run(
     let budget = args.machine.reading.budget.bytes();
     let options = RunOptions { ranks, ..run_options(args, &graph, session) };
     let prepared = request.prepare(&graph, &options, &LocalPaths)?;
+    let description = prepared.description();
+    if let Some(comm) = ranks {
+        let all = format!("{description} {}", args.in_common());
+        same_run::check(comm, &all, &session.cancel)?;
+    }
     let mut needs = needs_of((request, &prepared), &graph, args, kept_bytes)?;
     if let Some(Destination::Graph(_)) = &target {
         needs = needs.with_writing(&graph, new_graph::memory_min(&graph));
@@ -97,16 +98,16 @@ pub fn run(
         alarm: has_hint.then(|| Alarm::after(SCANS_MANY, &hint)),
         ..RunProgress::of(session.progress())
     };
-    let (description, tables) = (prepared.description(), prepared.tables.clone());
+    let tables = prepared.tables.clone();
     let checkpoints = args.checkpoints(&description);
     let options = RunOptions { memory: budget, progress: &progress, checkpoints, ..options };
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(|error| failed(error, budget))?;
-    if !reports {
+    if !reports && target.is_none() {
         return Ok(());
     }
     let input = RunInput { request, graph: &graph, tables, args };
-    deliver(found, [open, started.elapsed()], target, input, session)
+    deliver(found, [open, started.elapsed()], (target, ranks), input, session)
 }
 
 /// Returns what a run needs that keeps `kept_bytes` a vertex in its checkpoints, if it keeps any.
@@ -166,11 +167,11 @@ pub fn failed(error: tegula_algorithms::Error, budget: u64) -> Failure {
     checkpoint_folder::explained(error.into()).of_whole(budget)
 }
 
-/// Writes the answer, and reports.
+/// Writes the answer, and reports on the first rank.
 fn deliver(
     Found { answer, statistics }: Found,
     [open, run]: [Duration; 2],
-    target: Option<Destination>,
+    (target, ranks): (Option<Destination>, Option<&dyn Comm>),
     input: RunInput<'_>,
     session: &Session,
 ) -> Result<()> {
@@ -179,32 +180,20 @@ fn deliver(
     graph.reader().pool().trim();
     allocator::give_back();
     let started = Instant::now();
-    let bytes_written = written(&*answer, graph, target.as_ref(), args, session)?;
+    let bytes_written = match (&target, ranks.filter(|_| args.rank_files().is_some())) {
+        (Some(target), Some(comm)) => {
+            answer_file::write_own_rows(&*answer, graph, (target, comm), args, session)?
+        }
+        (target, _) => answer_file::write(&*answer, graph, target.as_ref(), args, session)?,
+    };
+    if ranks.is_some_and(|comm| comm.rank() > 0) {
+        return Ok(());
+    }
     let write = started.elapsed();
     allocator::give_back();
     let seconds = RunSeconds { open: Seconds(open), run: Seconds(run), write: Seconds(write) };
     let done = Done { input, target: target.as_ref(), statistics, seconds, bytes_written };
     done.report(&*answer, session)
-}
-
-/// Writes an answer; returns the bytes of the file or the graph directory.
-pub fn written(
-    answer: &dyn Answer,
-    graph: &Graph,
-    target: Option<&Destination>,
-    args: &RunArgs,
-    session: &Session,
-) -> Result<u64> {
-    match target {
-        Some(Destination::Graph(path)) => new_graph::write(answer, graph, path, args, session),
-        Some(Destination::GraphFile(target)) => {
-            let vertices = answer.vertices().unwrap_or(&VertexIds);
-            let parts = Parts { graph, vertices, edges: answer };
-            graph_file::write(&parts, target, &args.graph_file, session)
-        }
-        Some(Destination::Table(target)) => write(answer, graph, Some(target), args, session),
-        None => write(answer, graph, None, args, session),
-    }
 }
 
 /// Returns the bytes per vertex of the state that checkpoints keep; `None` for a run without them.
@@ -226,9 +215,9 @@ pub fn kept_bytes(request: &Request, args: &RunArgs) -> Result<Option<usize>> {
 
 /// Refuses options that contradict each other, and an executor that the algorithm cannot use on any
 /// graph.
-pub fn check(request: &Request, executor: Executor) -> Result<()> {
+pub fn check(request: &Request, edges: Edges, executor: Executor) -> Result<()> {
     request.check()?;
-    match (request.edges, executor) {
+    match (edges, executor) {
         (Edges::Tiles { why, instead }, Executor::Seek) => {
             let other = instead.map(|wanted| format!("{}, or ", hints::setting(&wanted)));
             let help = format!("use {}--executor scan or auto", other.unwrap_or_default());
@@ -244,13 +233,26 @@ pub fn check(request: &Request, executor: Executor) -> Result<()> {
     }
 }
 
+/// Refuses files of ranks that are no tables.
+fn check_rank_files(args: &RunArgs, target: Option<&Destination>) -> Result<()> {
+    match target {
+        Some(Destination::Table(_)) => Ok(()),
+        _ if args.rank_files().is_none() => Ok(()),
+        _ => {
+            let message = "a file for each rank is a table";
+            Err(Failure::usage_with(message, "write one file: leave out {rank}"))
+        }
+    }
+}
+
 /// Whether the run needs rows.
 ///
 /// # Errors
 /// [`Failure::Usage`] where `--executor scan` is given and tiles do not suffice.
 pub fn needs_rows(request: &Request, graph: &Graph, executor: Executor) -> Result<bool> {
-    let can_scan = request.edges.can_scan(graph);
-    match (request.edges, executor) {
+    let edges = request.edges_on(graph);
+    let can_scan = edges.can_scan(graph);
+    match (edges, executor) {
         (Edges::None, _) => Ok(false),
         (Edges::Either { .. }, Executor::Scan) if !can_scan => {
             let message =
@@ -269,42 +271,6 @@ fn could_follow_rows(request: &Request, graph: &Graph, needs: &Needs, args: &Run
         && args.executor() == Executor::Auto
         && graph.manifest().rows.is_none()
         && needs.estimate.plan_on_disk(args.machine.reading.budget.bytes()).is_none()
-}
-
-/// Writes the table, if it is wanted; returns the bytes of the file.
-fn write(
-    answer: &dyn Answer,
-    graph: &Graph,
-    target: Option<&Target>,
-    args: &RunArgs,
-    session: &Session,
-) -> Result<u64> {
-    if target.is_none() && (session.json || args.top.is_some()) {
-        return Ok(0);
-    }
-    let (schema, row_count) = (answer.schema(graph), answer.row_count(graph));
-    // A person reads the first rows, a program all of them.
-    let is_read = io::stdout().is_terminal();
-    // At most one thread for each `ROWS_PER_PART` rows, as more would have nothing to do.
-    let threads =
-        row_count.div_ceil(ROWS_PER_PART as u64).clamp(1, args.machine.threads.count() as u64);
-    let bytes = Workers::scope(threads as usize, |workers| {
-        let cancel = &session.cancel;
-        let create = |target: &Target| target.create(&schema, row_count, workers, cancel);
-        let mut writer: Box<dyn RowWriter + '_> = match target {
-            Some(target) => create(target)?,
-            None if is_read => Box::new(TextTerminal::preview(&schema, TERMINAL_ROWS)?),
-            None => create(&Target::standard_output(TableFormat::Tsv)?)?,
-        };
-        answer.write_rows(graph, &mut *writer, cancel)?;
-        writer.finish().map_err(Failure::from)
-    })?;
-    let more = row_count.saturating_sub(TERMINAL_ROWS as u64);
-    if target.is_none() && is_read && more > 0 {
-        let more = report::counted(more, "more row", "more rows");
-        session.note(&format!("… {more}; -o FILE writes all of them"));
-    }
-    Ok(bytes)
 }
 
 /// What was run, and on what.
@@ -388,16 +354,21 @@ impl Done<'_> {
             memory_bytes: self.input.args.machine.reading.budget.bytes(),
             threads: self.input.args.machine.threads.count(),
             ranks: statistics.ranks.iter().map(json::Rank::of).collect(),
-            output: self.target.as_ref().map(|target| target.path().display().to_string()),
+            output: self.output().map(|path| path.display().to_string()),
             warnings,
             tables: &self.input.tables,
             summary,
         }
     }
 
-    /// Returns where the answer was written, as it is shown.
+    /// Returns where the answer was written, with `{rank}` in it if each rank wrote a file.
+    fn output(&self) -> Option<&Path> {
+        self.input.args.rank_files().or(self.target.map(Destination::path))
+    }
+
+    /// Returns the same as it is shown.
     pub fn target_path(&self) -> String {
-        self.target.map_or_else(String::new, |target| report::path(target.path()))
+        self.output().map_or_else(String::new, report::path)
     }
 
     fn title(&self) -> String {
@@ -441,10 +412,11 @@ impl Done<'_> {
     }
 }
 
-/// Formats the messages between ranks, and the longest time that a rank spent on them.
+/// Formats the messages between ranks, and the longest time for which they kept a rank from
+/// scanning.
 fn words_of_ranks(ranks: &[RankStatistics], run: Duration) -> String {
-    let sent: u64 = ranks.iter().map(|rank| rank.bytes_sent).sum();
-    let longest = ranks.iter().map(|rank| rank.exchanging + rank.agreeing).max();
+    let sent: u64 = ranks.iter().map(|rank| rank.intervals.moved().sent).sum();
+    let longest = ranks.iter().map(|rank| rank.exchanging_alone + rank.agreeing).max();
     let longest = longest.unwrap_or_default();
     let share = 100.0 * longest.as_secs_f64() / run.as_secs_f64().max(f64::MIN_POSITIVE);
     let (count, sent) = (ranks.len(), report::bytes(sent));

@@ -19,6 +19,8 @@ use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target};
 /// The help headings of these options.
 const TABLE: &str = "Table";
 const CHECKPOINTS: &str = "Checkpoints";
+/// Stands for the number of a rank in a path.
+const RANK: &str = "{rank}";
 
 /// The options that every algorithm has.
 #[derive(Debug, Clone, Args)]
@@ -28,9 +30,13 @@ pub struct RunArgs {
     pub graph: Option<PathBuf>,
     /// Write the table to a file: .parquet, .csv, .tsv, .npy or .arrows; text also as .gz or .zst;
     /// `-` is standard output [default: lines with tabs on standard output, or no table with --json
-    /// or --top].
+    /// or --top]. On ranks, `{rank}` in OUT has each rank write the rows of its own vertices to a
+    /// file.
     #[arg(long, short, value_name = "OUT", help_heading = TABLE)]
     output: Option<PathBuf>,
+    /// The path with `{rank}` in it, for a rank that writes its own rows to `output`.
+    #[arg(skip)]
+    rank_files: Option<PathBuf>,
     /// The format of the table, instead of the one that the file name tells; on standard output
     /// without -o.
     #[arg(long, value_enum, value_name = "F", help_heading = TABLE)]
@@ -193,6 +199,12 @@ impl Destination {
     }
 }
 
+/// Returns a path with the number of a rank in the place for it; `None` if there is no place.
+fn with_rank(path: &Path, rank: usize) -> Option<PathBuf> {
+    let path = path.to_str().filter(|path| path.contains(RANK))?;
+    Some(path.replace(RANK, &rank.to_string()).into())
+}
+
 /// Refuses a name that looks like a file of an unknown format, instead of making a graph directory
 /// there.
 fn check_graph_name(path: &Path) -> Result<()> {
@@ -213,6 +225,7 @@ impl RunArgs {
         RunArgs {
             graph: Some(graph.to_owned()),
             output: Some(output),
+            rank_files: None,
             format: Some(format),
             graph_file: GraphFileArgs::default(),
             force,
@@ -293,6 +306,9 @@ impl RunArgs {
     pub fn of_rank(&self, rank: usize, sharers: usize) -> Result<RunArgs> {
         let mut args = self.clone();
         args.graph = Some(self.shard(rank)?);
+        if let Some(output) = self.output.as_deref().and_then(|output| with_rank(output, rank)) {
+            (args.output, args.rank_files) = (Some(output), self.output.clone());
+        }
         args.machine.threads = args.machine.threads.shared_by(sharers);
         args.machine.reading.budget = args.machine.reading.budget.shared_by(sharers);
         let of_rank = |folder: &PathBuf| folder.join(format!("rank-{rank}"));
@@ -311,18 +327,50 @@ impl RunArgs {
 
     /// Returns the graph directory of a rank.
     fn shard(&self, rank: usize) -> Result<PathBuf> {
-        const PLACE: &str = "{rank}";
         let missing = || Failure::usage_with("no graph given", "name a partitioned graph");
         match &self.ranks.rank_directory {
             None => Ok(self.graph.as_ref().ok_or_else(missing)?.join(shard_name(rank))),
-            Some(pattern) if pattern.contains(PLACE) => {
-                Ok(pattern.replace(PLACE, &rank.to_string()).into())
-            }
-            Some(pattern) => {
+            Some(pattern) => with_rank(Path::new(pattern), rank).ok_or_else(|| {
                 let message = format!("`{pattern}` has no place for the number of the rank");
-                Err(Failure::usage_with(message, "write {rank} there"))
-            }
+                Failure::usage_with(message, "write {rank} there")
+            }),
         }
+    }
+
+    /// Refuses options that only ranks have.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a path with a place for the rank.
+    pub fn check_without_ranks(&self) -> Result<()> {
+        if self.ranks.rank_directory.is_some() {
+            let message = "--rank-directory names the shards of ranks";
+            return Err(Failure::usage_with(message, "say with --ranks how many there are"));
+        }
+        match self.output.as_deref().filter(|output| with_rank(output, 0).is_some()) {
+            Some(output) => {
+                let message = format!(
+                    "`{}` names a file for each rank, but this run has no ranks",
+                    output.display()
+                );
+                let help = "say with --ranks how many there are, or leave out {rank}";
+                Err(Failure::usage_with(message, help))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the path given with `-o`, if this is a rank that writes its own rows to a file.
+    pub fn rank_files(&self) -> Option<&Path> {
+        self.rank_files.as_deref()
+    }
+
+    /// Returns those options in words that all ranks must have in common. Ranks may have other
+    /// folders, memory and threads.
+    pub fn in_common(&self) -> String {
+        let every = self.checkpoint.is_some().then_some(self.checkpoint_every);
+        let (is_resumed, has_rank_files) = (self.resume.is_some(), self.rank_files.is_some());
+        let sums = (self.every_tile, self.part_edges);
+        format!("{:?}", (every, is_resumed, has_rank_files, sums))
     }
 
     /// Whether checkpoints are kept or resumed from.

@@ -56,7 +56,7 @@ struct RankEstimate {
 /// [`OverBudget`](tegula_machine::Error::OverBudget) where it does not fit on one of them.
 pub fn show(request: &Request, args: &RunArgs, count: usize, session: &Session) -> Result<()> {
     let budget = args.of_rank(0, count)?.machine.reading.budget.bytes();
-    check(request, args.executor())?;
+    check(request, request.edges_on_ranks, args.executor())?;
     let kept_bytes = kept_bytes(request, args)?;
     let (mut vertices, mut edges) = (0, 0);
     let mut ranks = Vec::new();

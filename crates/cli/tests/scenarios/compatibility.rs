@@ -12,8 +12,9 @@
 //!
 //! All have `--layouts tiles,rows,reverse`. `cells` is `dense.txt` in cells of 64 by 128 vertices,
 //! and `tests/data/format-9` is `dense.txt` with rows in pieces of some 40 edges: only the library
-//! can make these two. Such a folder is never changed; a new version of the format gets a folder of
-//! its own.
+//! can make these two. `tests/data/format-10` has `cells` and `weighted` as shards, which `tegula
+//! partition --ranks 2 --balance edges` made. Such a folder is never changed; a new version of the
+//! format gets a folder of its own.
 
 use std::fs;
 use std::path::Path;
@@ -37,13 +38,18 @@ fn shop_of_version(version: u32, graph: &str, edges: &str) -> Shop {
     let shop = Shop::new();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     shop.write("g.txt", fs::read(data.join("format-8").join(edges)).unwrap());
-    fs::create_dir(shop.path("g.tegula")).unwrap();
-    for entry in fs::read_dir(data.join(format!("format-{version}")).join(graph)).unwrap() {
-        let path = entry.unwrap().path();
-        fs::copy(&path, shop.path("g.tegula").join(path.file_name().unwrap())).unwrap();
-    }
-    shop.tegula("verify g.tegula").done();
+    copy(&shop, &data.join(format!("format-{version}")).join(graph), "g.tegula");
     shop
+}
+
+/// Copies a graph, and verifies it.
+fn copy(shop: &Shop, graph: &Path, name: &str) {
+    fs::create_dir_all(shop.path(name)).unwrap();
+    for entry in fs::read_dir(graph).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, shop.path(name).join(path.file_name().unwrap())).unwrap();
+    }
+    shop.tegula(&format!("verify {name}")).done();
 }
 
 /// PageRank whose ranks are exact in single precision, in any order of summation: 16 vertices, and
@@ -188,6 +194,35 @@ fn rows_are_in_pieces_as_they_always_were() {
     let (edges, output) = (shop.path("g.txt"), shop.path("g.tegula"));
     import(&[edges], &output, &config, &Silent, &Cancel::default()).unwrap();
     assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
+}
+
+#[test]
+fn shards_are_cut_and_put_together_as_they_always_were() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-10");
+    for (graph, edges, search) in
+        [("cells", "dense.txt", "bfs --source 509"), ("weighted", "few.txt", "sssp --source 10")]
+    {
+        let shop = shop_with(graph, edges);
+        for rank in 0..2 {
+            let shard = format!("cut/rank-{rank}.tegula");
+            copy(&shop, &data.join(graph).join(format!("rank-{rank}")), &shard);
+            let facts = shop.tegula(&format!("info {shard} --json")).done().json();
+            assert_eq!(facts["format_version"], 10, "{graph}");
+        }
+        shop.tegula("gather cut -o back.tegula").done();
+        assert!(shop.files("back.tegula") == shop.files("g.tegula"), "{graph}");
+        for algorithm in ["pagerank --damping 0.5 --iterations 3", search] {
+            shop.tegula(&format!("run {algorithm} g.tegula -o one.csv --force")).done();
+            shop.tegula(&format!("run {algorithm} cut --ranks 2 -o ranks.csv --force")).done();
+            assert!(shop.read("one.csv") == shop.read("ranks.csv"), "{graph}, {algorithm}");
+        }
+        shop.tegula("partition g.tegula --ranks 2 --balance edges -o again").done();
+        for rank in 0..2 {
+            let [before, now] =
+                ["cut", "again"].map(|folder| shop.files(&format!("{folder}/rank-{rank}.tegula")));
+            assert!(before == now, "{graph}: a change of the bytes is a new version");
+        }
+    }
 }
 
 /// Returns the edges of `g.txt`, with weights if it has any.

@@ -1,10 +1,12 @@
 //! Partitioned graphs: cut, put together again, and run on ranks that are threads.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
+use serde_json::Value;
 use tegula_testkit::edit_manifest;
 
-use crate::shop::{Shop, assert_shape};
+use crate::shop::{Lines, Shop, assert_shape, lines};
 
 /// A skewed graph with weights, in several batches, in a shop with its shards.
 fn shop_with(ranks: usize, options: &str) -> Shop {
@@ -64,10 +66,106 @@ fn ranks_write_the_table_of_one_machine() {
         "wcc",
         "spmv --iterations 2",
         "degree",
+        "hits --max-iterations 2 --method passes",
+        "kcore --method passes --executor scan",
     ] {
         shop.tegula(&format!("run {algorithm} g.tegula -o one.csv --force -q")).done();
         shop.tegula(&format!("run {algorithm} cut --ranks 3 -o ranks.csv --force -q")).done();
         assert!(shop.read("one.csv") == shop.read("ranks.csv"), "{algorithm}");
+    }
+}
+
+/// Returns the header and the rows of the file of each rank.
+fn tables_of_ranks<const N: usize>(shop: &Shop) -> [Lines; N] {
+    std::array::from_fn(|rank| {
+        let text = String::from_utf8(shop.read(&format!("part-{rank}.csv"))).unwrap();
+        lines(&text, ',')
+    })
+}
+
+#[test]
+fn the_files_of_ranks_have_the_rows_of_one_table_each_those_of_its_own_vertices() {
+    let shop = shop_with(3, "--undirected");
+    for algorithm in ["pagerank --iterations 3", "bfs --source 1 --parents", "wcc", "degree"] {
+        shop.tegula(&format!("run {algorithm} cut --ranks 3 -o whole.csv --force -q")).done();
+        let run = format!("run {algorithm} cut --ranks 3 -o part-{{rank}}.csv --force --json");
+        let report = shop.tegula(&run).done().json();
+        assert_eq!(report["output"], "part-{rank}.csv");
+        let bytes: usize = (0..3).map(|rank| shop.read(&format!("part-{rank}.csv")).len()).sum();
+        assert_eq!(report["bytes_written"], bytes);
+        let mut merged = Vec::new();
+        let (header, whole) = lines(&String::from_utf8(shop.read("whole.csv")).unwrap(), ',');
+        for (rank, (own_header, rows)) in tables_of_ranks::<3>(&shop).into_iter().enumerate() {
+            assert_eq!(own_header, header, "{algorithm}");
+            let shard = shop.tegula(&format!("info cut/rank-{rank}.tegula --json")).done().json();
+            assert_eq!(shard["shard"]["vertices"], rows.len(), "{algorithm}, rank {rank}");
+            let rows = rows.into_iter().map(|row| (row[0].parse::<u64>().unwrap(), row));
+            let rows: Vec<_> = rows.collect();
+            assert!(rows.is_sorted_by_key(|row| row.0), "{algorithm}, rank {rank}");
+            merged.extend(rows);
+        }
+        merged.sort_by_key(|row| row.0);
+        let merged: Vec<_> = merged.into_iter().map(|(_, row)| row).collect();
+        assert!(merged == whole, "{algorithm}");
+    }
+}
+
+#[test]
+fn the_path_to_a_target_is_in_the_file_of_its_rank() {
+    let shop = shop_with(3, "--undirected");
+    shop.tegula("run bfs g.tegula --source 1 -o hops.csv -q").done();
+    let (_, hops) = lines(&String::from_utf8(shop.read("hops.csv")).unwrap(), ',');
+    let reached = hops.into_iter().filter(|row| !row[1].is_empty());
+    let targets: String = reached.step_by(97).map(|row| format!("{}\n", row[0])).collect();
+    shop.write("targets.txt", targets);
+    let run = "run bfs cut --ranks 3 --source 1 --targets targets.txt -q -o";
+    shop.tegula(&format!("{run} whole.csv")).done();
+    shop.tegula(&format!("{run} part-{{rank}}.csv")).done();
+    let (header, mut whole) = lines(&String::from_utf8(shop.read("whole.csv")).unwrap(), ',');
+    let mut merged = Vec::new();
+    let tables = tables_of_ranks::<3>(&shop);
+    assert!(tables.iter().filter(|(_, rows)| !rows.is_empty()).count() > 1);
+    for (own_header, rows) in tables {
+        assert_eq!(own_header, header);
+        // The order is that of the whole table.
+        let places: Vec<usize> =
+            rows.iter().map(|row| whole.iter().position(|other| other == row).unwrap()).collect();
+        assert!(places.is_sorted());
+        merged.extend(rows);
+    }
+    merged.sort_unstable();
+    whole.sort_unstable();
+    assert!(merged == whole);
+}
+
+#[test]
+fn files_of_ranks_are_all_there_or_none_is() {
+    let shop = shop_with(2, "");
+    let run = "run pagerank cut --ranks 2 --iterations 2 -o part-{rank}.csv";
+    let alone = shop.tegula("run pagerank g.tegula -o part-{rank}.csv");
+    alone.failed(2, &["`part-{rank}.csv` names a file for each rank", "--ranks"]);
+    shop.write("part-1.csv", "old");
+    shop.tegula(run).failed(1, &["part-1.csv exists already", "--force"]);
+    assert!(!shop.path("part-0.csv").exists());
+    // The disk of one rank is full, and the other one has written its rows.
+    fs::remove_file(shop.path("part-1.csv")).unwrap();
+    symlink("/dev/full", shop.path("part-1.csv")).unwrap();
+    let full = shop.tegula(run);
+    let full = full.failed(1, &["cannot write part-1.csv"]);
+    assert!(!full.err.contains("rank 1 failed"), "{}", full.err);
+    let names = shop.names();
+    let parts = names.iter().filter(|name| name.contains("part-")).collect::<Vec<_>>();
+    assert_eq!(parts, ["part-1.csv"], "{names:?}");
+    fs::remove_file(shop.path("part-1.csv")).unwrap();
+    // NumPy's header says how many rows follow, of 8 bytes for the id and 4 for the rank.
+    shop.tegula(&run.replace(".csv", ".npy")).done();
+    for rank in 0..2 {
+        let shard = shop.tegula(&format!("info cut/rank-{rank}.tegula --json")).done().json();
+        let rows = shard["shard"]["vertices"].as_u64().unwrap();
+        let array = shop.read(&format!("part-{rank}.npy"));
+        let header = String::from_utf8_lossy(&array[..128]);
+        assert!(header.contains(&format!("'shape': ({rows},)")), "{header}");
+        assert_eq!(array.len() as u64, 128 + 12 * rows);
     }
 }
 
@@ -84,10 +182,15 @@ fn ranks_within_the_least_memory_have_their_arrays_on_disk() {
         let (least, in_memory) = (most("needed_bytes"), most("needed_in_memory_bytes"));
         assert!(least < in_memory && most("received_bytes") > 0, "{needs}");
         shop.tegula(&format!("run {algorithm} g.tegula -o one.csv --force -q")).done();
-        let run = format!("{run} --memory {least}B -o ranks.csv --force --json");
-        let report = shop.tegula(&run).done().json();
+        let of = |output: &str| format!("{run} --memory {least}B -o {output} --force --json");
+        let report = shop.tegula(&of("ranks.csv")).done().json();
         assert!(report["bytes_written"].as_u64() > Some(0), "{report}");
         assert!(shop.read("one.csv") == shop.read("ranks.csv"), "{algorithm}");
+        shop.tegula(&of("part-{rank}.csv")).done();
+        let mut rows = tables_of_ranks::<2>(&shop).map(|(_, rows)| rows).concat();
+        rows.sort_by_key(|row| row[0].parse::<u64>().unwrap());
+        let one = String::from_utf8(shop.read("one.csv")).unwrap();
+        assert!(rows == lines(&one, ',').1, "{algorithm}");
     }
     let estimate = shop.tegula("run pagerank cut --ranks 2 --estimate").done().out;
     assert!(
@@ -159,11 +262,50 @@ fn a_run_tells_what_each_rank_has_done() {
     assert_eq!(Some(sum("edges_processed")), report["edges_processed"].as_u64());
     assert_eq!(sum("bytes_sent"), sum("bytes_received"));
     assert!(sum("bytes_sent") > 0);
-    assert_shape(&ranks[0], &[("exchanging_seconds", "number"), ("agreeing_seconds", "number")]);
+    for time in ["exchanging", "exchanging_alone", "waiting", "agreeing"] {
+        assert_shape(&ranks[0], &[(&*format!("{time}_seconds"), "number")]);
+    }
+    // With arrays in memory, all messages travel before the scan.
+    let seconds = |name: &str| ranks[0][name].as_f64().unwrap();
+    assert!(seconds("exchanging_alone_seconds") >= seconds("exchanging_seconds"));
     let alone = shop.tegula("run pagerank g.tegula --iterations 3 --json").done().json();
     assert_eq!(alone["summary"], report["summary"]);
     assert_eq!(alone["edges_processed"], report["edges_processed"]);
     assert!(alone.get("ranks").is_none());
+}
+
+#[test]
+fn a_run_tells_what_each_rank_has_moved_in_each_iteration() {
+    let shop = shop_with(2, "");
+    let fields = ["bytes_read", "bytes_written", "bytes_sent", "bytes_received"];
+    let bytes = |of: &Value, field: &str| of[field].as_u64().unwrap();
+    for arrays in ["memory", "disk"] {
+        let report = |iterations: u64| {
+            let run = format!("run pagerank cut --ranks 2 --arrays {arrays}");
+            shop.tegula(&format!("{run} --iterations {iterations} --json")).done().json()
+        };
+        let (short, long) = (report(3), report(4));
+        for rank in 0..2 {
+            let [short, long] = [&short, &long].map(|report| &report["ranks"][rank]);
+            let intervals = long["intervals"].as_array().unwrap();
+            assert_eq!(intervals.len(), 5, "four iterations, and the end of the run");
+            let ended = |at: &Value| at["ended_seconds"].as_f64().unwrap();
+            assert!(ended(&intervals[0]) > 0.0, "{long}");
+            assert!(intervals.is_sorted_by(|one, next| ended(one) <= ended(next)), "{long}");
+            for field in fields {
+                let sum: u64 = intervals.iter().map(|interval| bytes(interval, field)).sum();
+                assert_eq!(sum, bytes(long, field), "{field}, arrays in {arrays}");
+            }
+            // A further iteration of PageRank sends and receives the same bytes again.
+            for field in ["bytes_sent", "bytes_received"] {
+                let further = bytes(long, field) - bytes(short, field);
+                assert!(further > 0, "{field}, arrays in {arrays}");
+                assert_eq!(bytes(&intervals[2], field), further, "{field}, arrays in {arrays}");
+            }
+            let is_written = bytes(&intervals[2], "bytes_written") > 0;
+            assert_eq!(is_written, arrays == "disk", "{long}");
+        }
+    }
 }
 
 #[test]
@@ -189,10 +331,6 @@ fn a_run_that_does_not_fit_its_shards_is_refused_once_with_advice() {
     let whole = shop.tegula("run pagerank g.tegula --ranks 2");
     whole.failed(2, &["a graph of one machine", "tegula partition g.tegula --ranks 2"]);
     shop.tegula("run scc cut --ranks 2").failed(1, &["does not run on ranks", "tegula gather"]);
-    for more in ["", "--method propagation", "--estimate"] {
-        let wcc = shop.tegula(&format!("run wcc cut --ranks 2 {more}"));
-        wcc.failed(2, &["import it with --undirected and then partition it"]);
-    }
     shop.tegula("run pagerank cut --ranks 2 --memory 1MiB").failed(4, &["budget"]);
     let rows = shop.tegula("run bfs cut --ranks 2 --source 1 --executor seek");
     rows.failed(2, &["cannot follow rows"]);

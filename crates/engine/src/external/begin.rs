@@ -12,15 +12,16 @@ use tegula_store::tiles::WINDOW_LOG2;
 use tegula_store::{Result, VertexId};
 
 use super::activity::NextActivity;
+use super::background::BackgroundExchange;
 use super::dispatch::Dispatch;
 use super::group::ColumnGroup;
 use super::{ExternalStep, Position};
-use crate::checkpoint::{Checkpoints, Resumed};
+use crate::checkpoint::Resumed;
 use crate::job::context::JobContext;
 use crate::memory::{ArraysOnDisk, ArraysPlan};
 use crate::options::RunOptions;
 use crate::parts::Parts;
-use crate::program::{Activity, Program, Reduction};
+use crate::program::{Activity, Message, Program, Reduction};
 use crate::ranks::Ranks;
 use crate::spread::Spread;
 use crate::start::Start;
@@ -32,7 +33,7 @@ use crate::superstep::execution::Execution;
 use crate::superstep::init::{NewUnit, units_from};
 
 impl<'g, P: Program> ExternalStep<'g, P> {
-    /// Makes the arrays on disk and initialises the states. With `ranks`, only the vertices of this
+    /// Makes the arrays on disk and initialises the states. On ranks, only the vertices of this
     /// rank have states.
     ///
     /// # Errors
@@ -41,12 +42,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     pub fn new(
         graph: &'g Graph,
         parts: &Arc<Parts>,
-        (start, ranks): (Start<P>, Option<Ranks<'g>>),
+        (start, background): (Start<P>, Option<Arc<BackgroundExchange<'g, Message<P>>>>),
         plan: ArraysPlan,
         options: &RunOptions<'_>,
         context: &JobContext<'_>,
     ) -> Result<ExternalStep<'g, P>> {
-        let (Start { program, known }, threads) = (start, context.threads());
+        let (Start { program, known, is_own_enough }, threads) = (start, context.threads());
+        let ranks = background.as_ref().map(|background| Arc::clone(background.ranks()));
         let arrays = ArraysOnDisk::of::<P>(graph, parts, threads, options.tuning.messages);
         let cut = arrays.cut();
         let reader = &graph.reader().with_pool(Pool::new(arrays.read_size(plan.ahead)));
@@ -66,10 +68,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             BlockStore::create(folder, blocks, reader, &writer, is_held)
         };
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
-        let kept = match &options.checkpoints {
-            Some(kept) => Kept::open(kept, graph, blocks, disk, &is_held, ranks.as_ref())?,
-            None => Kept { states: None, resumed: None },
-        };
+        let kept = Kept::of(options, graph, blocks, disk, &is_held, ranks.as_deref())?;
         let states = match kept.states {
             Some(states) => states,
             None => BlockStore::create(folder, blocks, reader, &writer, is_held)?,
@@ -81,10 +80,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         let mut next_activity = NextActivity::new(&cut);
         // All segments but the last have the same size.
         let segment = graph.grid().source_count(0, graph.vertex_count()) as usize;
+        let own = ranks.as_ref().map_or(0..cut.vertex_count(), |ranks| ranks.own_vertices());
+        let exchange = Exchange::of_segment(segment, P::Reduction::IDENTITY, ranks);
+        let next_exchange = plan.exchanges_ahead.then(|| exchange.another());
         let mut step = ExternalStep {
             graph,
             parts: Arc::clone(parts),
-            execution: Execution::new(program, cut.vertex_count()),
+            execution: Execution::new(program, cut.vertex_count(), is_own_enough),
             instructions: options.tuning.instructions,
             cut,
             arrays,
@@ -96,17 +98,29 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             degrees: if P::NEEDS_DEGREE { Some(graph.degree_reader()?) } else { None },
             activity: next_activity.take(),
             next_activity,
-            own: ranks.as_ref().map_or(0..cut.vertex_count(), Ranks::own_vertices),
-            exchange: Exchange::of_segment(segment, P::Reduction::IDENTITY, ranks),
+            own,
+            exchange,
+            background,
+            next_exchange,
             group: ColumnGroup::new(graph, parts),
             sums: graph.batches().iter().map(|_| None).collect(),
             position: Position::default(),
         };
-        match kept.resumed {
-            Some((elsewhere, resumed)) => step.restore(elsewhere, resumed)?,
-            None => step.init(known.as_ref(), context)?,
-        }
+        step.begin(kept.resumed, known, context)?;
         Ok(step)
+    }
+
+    /// Makes the states before the first iteration of this run.
+    fn begin(
+        &mut self,
+        resumed: Option<(Option<BlockStore>, Resumed<P>)>,
+        known: Option<States<P::State>>,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        match resumed {
+            Some((elsewhere, resumed)) => self.restore(elsewhere, resumed),
+            None => self.init(known.as_ref(), context),
+        }
     }
 
     /// Restores the program as it was before an iteration, with its states if they lie elsewhere.
@@ -211,14 +225,17 @@ struct Kept<P: Program> {
 }
 
 impl<P: Program> Kept<P> {
-    fn open(
-        checkpoints: &Checkpoints<'_>,
+    fn of(
+        options: &RunOptions<'_>,
         graph: &Graph,
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
         is_held: &impl Fn(usize) -> bool,
         ranks: Option<&Ranks<'_>>,
     ) -> Result<Kept<P>> {
+        let Some(checkpoints) = &options.checkpoints else {
+            return Ok(Kept { states: None, resumed: None });
+        };
         let create = || checkpoints.create(blocks, disk, is_held);
         Ok(match checkpoints.resume(graph, blocks, disk, is_held, ranks)? {
             Some((store, resumed)) if checkpoints.resumes_in_place() => {

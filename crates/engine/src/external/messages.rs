@@ -8,17 +8,18 @@ use tegula_machine::threads::{Cancel, lock};
 use tegula_store::{Result, VertexId};
 use zerocopy::IntoBytes;
 
+use super::background::BackgroundExchange;
 use super::dispatch::{Dispatch, Sent};
 use super::{ExternalStep, Position};
 use crate::job::context::JobContext;
 use crate::program::{Message, Program, Reduction};
 use crate::ranks::words_of;
 use crate::states::BlockStates;
-use crate::states::cut::{Cut, indices, shared};
+use crate::states::cut::{Cut, shared};
 use crate::superstep::exchange::Exchange;
 use crate::superstep::{bit, split_off};
 
-impl<P: Program> ExternalStep<'_, P> {
+impl<'g, P: Program> ExternalStep<'g, P> {
     /// Brings the messages of the segment at work into memory, if any tile of these cells is needed
     /// or the messages must be kept. Returns whether there is anything to scan. With ranks, the
     /// first group always exchanges messages, because other ranks may need those from here.
@@ -28,7 +29,8 @@ impl<P: Program> ExternalStep<'_, P> {
     pub(super) fn bring_messages(&mut self, context: &JobContext<'_>) -> Result<bool> {
         let Position { group, segment } = self.position;
         let is_first = group == 0;
-        let exchanges = is_first && self.exchange.ranks().is_some();
+        let background = self.background.clone().filter(|_| is_first);
+        let exchanges = background.is_some();
         // The summary of all ranks may have active vertices in a segment without messages. Then its
         // tiles are read as on one machine, for their number decides how sums are rounded.
         if self.exchange.ranks().is_none() && self.active_among(&self.sources()) == 0 {
@@ -42,9 +44,9 @@ impl<P: Program> ExternalStep<'_, P> {
         // The messages are taken out, so that workers may write them while they share the rest.
         let empty = Exchange::of_segment(0, P::Reduction::IDENTITY, None);
         let mut exchange = std::mem::replace(&mut self.exchange, empty);
-        let brought = match exchanges {
-            true => self.bring_with_others(&mut exchange, context),
-            false => self.bring_to(exchange.places(self.sources().len()), sent, context),
+        let brought = match background {
+            Some(background) => self.bring_with_others(&mut exchange, &background, context),
+            None => self.bring_to(exchange.places(self.sources().len()), sent, context),
         };
         self.exchange = exchange;
         brought?;
@@ -79,30 +81,56 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Brings the messages of a segment to their places: the own ones are generated, those of other
-    /// ranks are received. Then all are kept or dispatched for further groups.
+    /// ranks are received. Then the exchange of the next segment begins, if there is room for it,
+    /// and all messages of this one are kept or dispatched for further groups.
     fn bring_with_others(
         &mut self,
-        exchange: &mut Exchange<'_, Message<P>>,
+        exchange: &mut Exchange<'g, Message<P>>,
+        background: &BackgroundExchange<'g, Message<P>>,
         context: &JobContext<'_>,
     ) -> Result<()> {
-        let sources = self.sources();
-        let own = shared(&self.own, &sources);
-        if !own.is_empty() {
-            // Whole blocks: no vertex of another rank is active in the states here.
-            let blocks = self.cut.blocks(&own);
-            let own = self.cut.vertices(blocks.start).start..self.cut.vertices(blocks.end - 1).end;
-            let places = exchange.places(sources.len());
-            let places = &mut places[own.start - sources.start..own.end - sources.start];
-            self.bring_stretches(&own, places, false, context)?;
+        let segment = self.position.segment;
+        match background.wait()? {
+            Some(arrived) => self.next_exchange = Some(std::mem::replace(exchange, arrived)),
+            None => {
+                self.generate_own(segment, exchange, context)?;
+                background.exchange_now(exchange, segment as usize)?;
+            }
         }
-        exchange.bring_others(self.position.segment as usize)?;
-        self.count_others(&sources, &own, exchange.published());
+        if segment + 1 < self.segment_count()
+            && let Some(mut next) = self.next_exchange.take()
+        {
+            self.generate_own(segment + 1, &mut next, context)?;
+            background.begin(next, segment as usize + 1);
+        }
+        let sources = self.sources();
+        self.count_others(&sources, &shared(&self.own, &sources), exchange.published());
         let messages = &*exchange.places(sources.len());
         if self.choose_ways(&sources) {
             let blocks = self.cut.blocks(&sources);
             context.for_each(blocks.len(), &|index| self.keep(blocks.start + index, messages))?;
         }
         self.dispatch(messages, context)
+    }
+
+    /// Generates the messages of the own sources of a segment in their places.
+    fn generate_own(
+        &self,
+        segment: u32,
+        exchange: &mut Exchange<'_, Message<P>>,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
+        let sources = self.sources_of(segment);
+        let own = shared(&self.own, &sources);
+        if own.is_empty() {
+            return Ok(());
+        }
+        // Whole blocks: no vertex of another rank is active in the states here.
+        let blocks = self.cut.blocks(&own);
+        let own = self.cut.vertices(blocks.start).start..self.cut.vertices(blocks.end - 1).end;
+        let places = exchange.places(sources.len());
+        let places = &mut places[own.start - sources.start..own.end - sources.start];
+        self.bring_stretches(&own, places, false, context)
     }
 
     /// Counts the messages of other ranks among the active vertices of the blocks of a segment. The
@@ -186,18 +214,24 @@ impl<P: Program> ExternalStep<'_, P> {
         self.cut.vertices(block).len() * size_of::<Message<P>>()
     }
 
-    /// Requests the first blocks needed after the scan: of the next segment, or of the targets.
+    /// Requests the first blocks needed after the scan: of the next segment, or of the targets. If
+    /// the messages of the next segment travel meanwhile, they are generated already.
     fn read_ahead_of_scan(&self) {
-        let (grid, vertex_count) = (self.graph.grid(), self.graph.vertex_count());
+        let travels = self.position.group == 0 && self.plan.exchanges_ahead;
+        let count = self.segment_count();
         let next = self.position.segment + 1;
-        if next == grid.segment_count(vertex_count) {
+        if next == count {
             let targets = self.cut.blocks(&self.targets());
             let wanted = self.arrays.blocks_ahead(&self.plan, self.arrays.state_blocks());
             let wanted = if self.has_small_frontier() { 0 } else { wanted };
             targets.take(wanted).for_each(|block| self.states.read_ahead(block));
             return;
         }
-        let blocks = self.cut.blocks(&indices(grid.sources(next, vertex_count)));
+        let next = next + u32::from(travels);
+        if next == count {
+            return;
+        }
+        let blocks = self.cut.blocks(&self.sources_of(next));
         let mut active = blocks.filter(|&block| self.activity.counts[block] > 0).peekable();
         if let (Some(dispatch), 1.., Some(_)) = (&self.dispatch, self.position.group, active.peek())
             && dispatch.sent(self.position.group, next) != Sent::All

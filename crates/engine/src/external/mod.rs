@@ -5,18 +5,21 @@
 //!    for each segment
 //!      messages     from the states of the segment, the first time; further groups read all of
 //!                   them back, or those that were sent to them
+//!      exchange     with other ranks, the first time: during the scan of the segment before
 //!      scan         the tiles of these cells: into accumulators that wait for the next segment
 //!    apply          block by block: read, change, write
 //! ```
 //!
 //! Memory holds the messages of one segment, the accumulators of a group of columns, and the tables
-//! that tell which tiles and blocks are needed. A [`ArraysPlan`] sets how many columns go together,
-//! and which blocks stay in memory. The order of reductions and sums is that of a run in memory, so
-//! results are the same to the bit. (The two-level column partition and the passes over it are
-//! those of DFOGraph, Yu et al., PPoPP 2021, section 3.)
+//! that tell which tiles and blocks are needed. On ranks, it also holds the messages of the next
+//! segment where there is room. A [`ArraysPlan`] sets how many columns go together, and which
+//! blocks stay in memory. The order of reductions and sums is that of a run in memory, so results
+//! are the same to the bit. (The two-level column partition and the passes over it are those of
+//! DFOGraph, Yu et al., PPoPP 2021, section 3.)
 
 pub mod activity;
 mod apply;
+pub mod background;
 mod begin;
 mod dispatch;
 pub mod group;
@@ -50,6 +53,7 @@ use crate::statistics::RunStatistics;
 use crate::superstep::exchange::Exchange;
 use crate::superstep::execution::Execution;
 use activity::{ActiveBlocks, NextActivity};
+use background::BackgroundExchange;
 use dispatch::Dispatch;
 use group::ColumnGroup;
 
@@ -81,6 +85,10 @@ pub struct ExternalStep<'g, P: Program> {
     own: Range<usize>,
     /// It holds the messages of the segment at work.
     exchange: Exchange<'g, Message<P>>,
+    /// Brings the messages of other ranks.
+    background: Option<Arc<BackgroundExchange<'g, Message<P>>>>,
+    /// Room for the messages of the next segment, if the plan has some and they do not travel.
+    next_exchange: Option<Exchange<'g, Message<P>>>,
     group: ColumnGroup<P>,
     /// This iteration's sum over the targets of each batch.
     sums: Vec<Option<P::Aggregate>>,
@@ -118,14 +126,14 @@ impl<P: Program> ExternalStep<'_, P> {
     }
 
     /// Returns the bytes of arrays read from disk.
-    pub fn bytes_read(&self) -> u64 {
+    fn bytes_read(&self) -> u64 {
         let kept = self.kept_messages.as_ref().map_or(0, BlockStore::bytes_read);
         let sent = self.dispatch.as_ref().map_or(0, Dispatch::bytes_read);
         self.states.store().bytes_read() + kept + sent
     }
 
     /// Returns the bytes of arrays written to disk.
-    pub fn bytes_written(&self) -> u64 {
+    fn bytes_written(&self) -> u64 {
         self.writer.bytes_written()
     }
 
@@ -138,6 +146,9 @@ impl<P: Program> ExternalStep<'_, P> {
     /// Tells the program the statistics after an iteration.
     pub fn end_iteration(&mut self, statistics: &RunStatistics) {
         self.execution.program.end_iteration(statistics);
+        if let Some(ranks) = self.exchange.ranks() {
+            ranks.end_interval(statistics.bytes_read + self.bytes_read(), self.bytes_written());
+        }
     }
 
     /// Keeps a checkpoint if one is due before an iteration that has begun and has done nothing
@@ -166,7 +177,7 @@ impl<P: Program> ExternalStep<'_, P> {
             self.finish()?;
             return Ok(NextScan::Done);
         }
-        if segment == self.graph.grid().segment_count(self.graph.vertex_count()) {
+        if segment == self.segment_count() {
             self.apply(context)?;
             // After the last group comes the first one of the next iteration.
             self.position = Position { group: (group + 1) % self.plan.groups, segment: 0 };
@@ -256,18 +267,40 @@ impl<P: Program> ExternalStep<'_, P> {
         self.first_part_of(batches.start)..self.first_part_of(batches.end)
     }
 
-    /// Returns the sources at work.
-    fn sources(&self) -> Range<usize> {
-        indices(self.graph.grid().sources(self.position.segment, self.graph.vertex_count()))
+    fn segment_count(&self) -> u32 {
+        self.graph.grid().segment_count(self.graph.vertex_count())
     }
 
-    /// Ends a run on ranks: completes the states and the statistics with those of other ranks. On
-    /// one machine, both are complete.
+    /// Returns the sources at work.
+    fn sources(&self) -> Range<usize> {
+        self.sources_of(self.position.segment)
+    }
+
+    /// Returns the sources of a segment.
+    fn sources_of(&self, segment: u32) -> Range<usize> {
+        indices(self.graph.grid().sources(segment, self.graph.vertex_count()))
+    }
+
+    /// Ends a run: completes the statistics with the bytes of arrays, and on ranks the states and
+    /// the statistics with those of other ranks.
     ///
     /// # Errors
     /// Failed reads and writes; cancellation; the failure of another rank.
     pub fn complete(&self, statistics: &mut RunStatistics) -> Result<()> {
-        let Some(ranks) = self.exchange.ranks() else { return Ok(()) };
+        let ranks = self.exchange.ranks();
+        if let Some(ranks) = ranks {
+            if !self.execution.is_own_enough {
+                self.complete_states(ranks)?;
+            }
+            ranks.end_transfers()?;
+        }
+        statistics.bytes_read += self.bytes_read();
+        statistics.bytes_written = self.bytes_written();
+        ranks.map_or(Ok(()), |ranks| ranks.complete_statistics(statistics))
+    }
+
+    /// Takes the states of other ranks.
+    fn complete_states(&self, ranks: &Ranks<'_>) -> Result<()> {
         let mut is_written = vec![false; self.cut.count()];
         is_written[self.cut.blocks(&self.own)].fill(true);
         let mut room = BlockStates::<P::State>::new(self.cut.size_max());
@@ -290,8 +323,7 @@ impl<P: Program> ExternalStep<'_, P> {
             places.as_mut_bytes().copy_from_slice(bytes);
             self.states.write(block, states, active)
         };
-        ranks.complete(&self.cut, size_of::<P::State>(), &mut read, &mut write)?;
-        ranks.complete_statistics(statistics)
+        ranks.complete(&self.cut, size_of::<P::State>(), &mut read, &mut write)
     }
 
     /// Returns the states and the program after its end.

@@ -187,6 +187,7 @@ where
                         columns,
                         groups,
                         sends,
+                        exchanges_ahead: false,
                         ahead,
                         states_held,
                         messages_held,

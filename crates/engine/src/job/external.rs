@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tegula_machine::threads::{Unit, lock};
+use tegula_machine::threads::{Cancel, Unit, lock};
 use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 
@@ -13,14 +13,16 @@ use super::program::Outcome;
 use super::stage::Stage;
 use super::{Advanced, Job, PartStatistics, PartWork};
 use crate::checkpoint::Keeper;
+use crate::external::background::BackgroundExchange;
 use crate::external::{ExternalPart, ExternalStep, NextScan};
 use crate::iteration_times::log_iteration;
 use crate::memory::ArraysPlan;
 use crate::options::RunOptions;
 use crate::parts::{Part, Parts};
 use crate::process_kind::ProcessKind;
-use crate::program::Program;
+use crate::program::{Message, Program};
 use crate::ranks::Ranks;
+use crate::scheduler::{Admitted, Scheduler};
 use crate::start::Start;
 use crate::states::States;
 use crate::statistics::RunStatistics;
@@ -32,8 +34,8 @@ pub struct ExternalJob<'r, P: Program> {
     options: &'r RunOptions<'r>,
     plan: ArraysPlan,
     stage: Stage<P, ExternalStep<'r, P>>,
-    /// The other ranks, until the program runs.
-    ranks: Option<Ranks<'r>>,
+    /// The exchange with other ranks.
+    background: Option<Arc<BackgroundExchange<'r, Message<P>>>>,
     /// When the current iteration began, if there is one.
     iterating: Option<Instant>,
     /// When the current scan began, if there is one.
@@ -46,7 +48,7 @@ pub struct ExternalJob<'r, P: Program> {
     statistics: RunStatistics,
 }
 
-impl<'r, P: Program> ExternalJob<'r, P> {
+impl<'r, P: Program + 'r> ExternalJob<'r, P> {
     /// Makes the job of a program with its arrays on disk as planned.
     pub fn new(
         graph: &'r Graph,
@@ -69,13 +71,26 @@ impl<'r, P: Program> ExternalJob<'r, P> {
             options,
             plan,
             stage: Stage::New(start),
-            ranks,
+            background: ranks.map(|ranks| Arc::new(BackgroundExchange::new(ranks))),
             iterating: None,
             scanning: None,
             scan_time: Duration::ZERO,
             scanned: Mutex::default(),
             keeper: None,
             statistics: RunStatistics::default(),
+        }
+    }
+
+    /// Works on the job until it is over, as [`Scheduler::work_off`] does.
+    pub fn work_off(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        admitted: &Admitted<'_, '_>,
+        cancel: &Cancel,
+    ) -> Result<()> {
+        match self.background.clone().filter(|_| self.plan.exchanges_ahead) {
+            Some(background) => background.scope(|| scheduler.work_off(self, admitted, cancel)),
+            None => scheduler.work_off(self, admitted, cancel),
         }
     }
 
@@ -101,8 +116,6 @@ impl<'r, P: Program> ExternalJob<'r, P> {
     pub fn into_outcome(self) -> Result<Outcome<P, States<P::State>>> {
         let step = self.stage.into_ended()?;
         let mut statistics = self.statistics;
-        statistics.bytes_read += step.bytes_read();
-        statistics.bytes_written = step.bytes_written();
         step.complete(&mut statistics)?;
         let (states, program) = step.into_result()?;
         Ok(Outcome { states, program, statistics })
@@ -114,7 +127,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
         self.stage.begin(|start| {
             self.options.progress.begin("iterating", None, Unit::Iterations);
             let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
-            let start = (start, self.ranks.take());
+            let start = (start, self.background.clone());
             let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;
             self.keeper = Keeper::of(self.options.checkpoints, graph, step.iterations_begun());
             self.statistics.begin_at(step.iterations_begun());

@@ -50,8 +50,8 @@ pub struct Outcome<P: Program, S = Vec<<P as Program>::State>> {
 /// # Errors
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) before anything is read,
 /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) and [`Error::Io`](tegula_machine::Error::Io)
-/// from reading, [`Error::MissingLayout`](tegula_store::Error::MissingLayout) if rows are needed and
-/// the graph has none, [`Error::Cancelled`](tegula_machine::Error::Cancelled),
+/// from reading, [`Error::MissingLayout`](tegula_store::Error::MissingLayout) if rows are needed
+/// and the graph has none, [`Error::Cancelled`](tegula_machine::Error::Cancelled),
 /// [`Error::WorkerFailed`](tegula_machine::Error::WorkerFailed) if the program panics.
 ///
 /// # Panics
@@ -87,7 +87,7 @@ pub fn run_anywhere<P: Program>(
         if let Some(plan) = plan {
             let start = (start, ranks);
             let mut job = ExternalJob::new(graph, scheduler.parts(), start, plan, options);
-            scheduler.work_off(&mut job, &admitted, &options.cancel)?;
+            job.work_off(scheduler, &admitted, &options.cancel)?;
             return job.into_outcome();
         }
         let start = (start, ranks, degrees);
@@ -198,8 +198,12 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
             format_args!("{name}, {active} active{choice}; took {took:.3?}"),
         );
         self.statistics.add_iteration(kind, choice.by_costs(), took);
+        let bytes_read = self.bytes_read();
         if let Ok(step) = self.stage.advancing() {
             step.execution.program.end_iteration(&self.statistics);
+            if let Some(ranks) = step.exchange.ranks() {
+                ranks.end_interval(bytes_read, 0);
+            }
         }
         self.options.progress.advance(1);
     }
@@ -216,12 +220,17 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         Ok(())
     }
 
+    /// Returns the bytes of degrees, rows and tiles read so far.
+    fn bytes_read(&self) -> u64 {
+        let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
+        self.statistics.bytes_read + degrees + self.rows.bytes_read()
+    }
+
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
         self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
+        let bytes_read = self.bytes_read();
         let mut step = self.stage.into_ended()?;
-        let mut statistics = self.statistics;
-        let degrees = if P::NEEDS_DEGREE { 4 * self.graph.vertex_count() } else { 0 };
-        statistics.bytes_read += degrees + self.rows.bytes_read();
+        let mut statistics = RunStatistics { bytes_read, ..self.statistics };
         step.complete(&mut statistics)?;
         let (states, program) = step.into_result();
         Ok(Outcome { states: States::from(states), program, statistics })

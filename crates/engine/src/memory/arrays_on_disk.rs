@@ -62,7 +62,8 @@ pub struct ArraysOnDisk {
     own_blocks: Range<usize>,
     /// The first column with targets of this rank.
     first_column: u32,
-    /// Bytes of the accumulators of each column from there on, up to the last one with such targets.
+    /// Bytes of the accumulators of each column from there on, up to the last one with such
+    /// targets.
     columns: Vec<u64>,
     /// Blocks of a segment. No more are read ahead during a scan.
     segment_blocks: usize,
@@ -73,6 +74,9 @@ pub struct ArraysOnDisk {
     result_files: u64,
     /// Files of a graph that is built first.
     built: BuiltFiles,
+    /// Bytes for the messages of the next segment while they travel between ranks; 0 if there is no
+    /// such segment.
+    next_segment: u64,
     /// Bytes needed for any grouping of columns, without those that only the result needs later.
     fixed: u64,
     threads: usize,
@@ -124,6 +128,7 @@ impl ArraysOnDisk {
         let edges: u64 = graph.tiles().iter().map(|tile| u64::from(tile.summary.edge_count)).sum();
         let segment = u64::from(grid.source_count(0, vertex_count));
         let messages = Exchange::<Message<P>>::segment_size(segment, graph.is_for_ranks());
+        let has_next = graph.is_for_ranks() && grid.segment_count(vertex_count) > 1;
         let dispatch = match listed.list_bytes_max() {
             0 => 0,
             _ => sending_size(threads.min(columns.len()), grid, message_size),
@@ -140,6 +145,7 @@ impl ArraysOnDisk {
             segment_blocks: cut.blocks(&indices(grid.sources(0, vertex_count))).len(),
             result_files: result_file_size::<P>(graph),
             built: BuiltFiles::default(),
+            next_segment: if has_next { messages } else { 0 },
             scan_work: SPARED_PER_EDGE * edges,
             fixed: messages + tables + threads as u64 * worker,
             threads,
@@ -284,6 +290,8 @@ impl ArraysOnDisk {
             left -= count * size;
             count as usize
         };
+        // Without this room, scans wait for the network, for an unknown time. So it comes first.
+        plan.exchanges_ahead = self.next_segment > 0 && take(self.next_segment, 1) == 1;
         let (count, groups) = (self.cut.count(), u64::from(plan.groups));
         let (state, message) = (self.state_block as u64, self.message_block as u64);
         let scans = groups * self.segments();
@@ -332,12 +340,13 @@ impl ArraysOnDisk {
         let dispatch = if sends { self.dispatch } else { 0 };
         let bytes = self.fixed + dispatch + sums.max().unwrap_or(0);
         let first_column = self.first_column;
-        let (ahead, states_held, messages_held) = (0, 0, 0);
+        let (exchanges_ahead, ahead, states_held, messages_held) = (false, 0, 0, 0);
         ArraysPlan {
             first_column,
             columns,
             groups,
             sends,
+            exchanges_ahead,
             ahead,
             states_held,
             messages_held,
@@ -365,8 +374,8 @@ impl ArraysOnDisk {
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
-    /// Returns the most bytes that files take at a time: those of the arrays, or of the later result,
-    /// and those of a graph that is built first.
+    /// Returns the most bytes that files take at a time: those of the arrays, or of the later
+    /// result, and those of a graph that is built first.
     pub fn file_size(&self, plan: &ArraysPlan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };

@@ -18,7 +18,8 @@ const HALVINGS_MAX: u64 = (BATCH_LOG2_MAX - BATCH_LOG2_MIN) as u64;
 pub struct BatchSizes {
     /// The first column with targets of this rank.
     pub first_column: u32,
-    /// Bytes of the accumulators of each column from there on, up to the last one with such targets.
+    /// Bytes of the accumulators of each column from there on, up to the last one with such
+    /// targets.
     pub columns: Vec<u64>,
     /// The most targets of a batch.
     pub widest: u64,
@@ -54,30 +55,33 @@ impl BatchSizes {
         }
     }
 
-    /// Returns the most that the batches of any graph with `arcs` stored edges need, which has the
-    /// vertices and the grid of this one.
+    /// Returns the most that the batches of any graph with `arcs` stored edges need, if each lies
+    /// in a batch of this graph.
     pub fn at_most<P: Program>(graph: &Graph, arcs: u64) -> BatchSizes {
         let (vertex_count, column_log2) = (graph.vertex_count(), graph.grid().column_log2);
-        let full = 1u64 << BATCH_LOG2_MAX.min(column_log2);
+        let widest = graph.batches().iter().map(|batch| 1u64 << batch.log2).max().unwrap_or(0);
         // A batch is halved if it has more edges than a batch should have.
         let halved = HALVINGS_MAX * (arcs / BATCH_EDGES_MAX);
         let columns = (0..vertex_count).step_by(1 << column_log2).map(|first| {
             let targets = (vertex_count - first).min(1 << column_log2);
-            let more = halved.min(targets >> BATCH_LOG2_MIN) * batch_bytes::<P>(0, false);
-            let whole = targets / full * batch_bytes::<P>(full, true);
-            let rest = targets % full;
-            whole + more + if rest > 0 { batch_bytes::<P>(rest, true) } else { 0 }
+            halved.min(targets >> BATCH_LOG2_MIN) * batch_bytes::<P>(0, false)
         });
+        let mut columns: Vec<u64> = columns.collect();
+        for batch in graph.batches() {
+            let targets = batch.targets(vertex_count);
+            columns[(targets.start >> column_log2) as usize] +=
+                batch_bytes::<P>(targets.end.saturating_sub(targets.start), true);
+        }
         // Each part but the last of its batch is full. Only the smallest batches have more edges
         // than a batch should have.
         let full_parts = arcs / PART_EDGES_TARGET;
-        let of_usual = full * full_parts.min(BATCH_EDGES_MAX / PART_EDGES_TARGET);
+        let of_usual = widest * full_parts.min(BATCH_EDGES_MAX / PART_EDGES_TARGET);
         BatchSizes {
             first_column: 0,
-            columns: columns.collect(),
-            widest: if vertex_count == 0 { 0 } else { full },
+            columns,
+            widest,
             waiting_targets: of_usual.max(full_parts << BATCH_LOG2_MIN),
-            count: vertex_count.div_ceil(full) + halved.min(vertex_count >> BATCH_LOG2_MIN),
+            count: graph.batches().len() as u64 + halved.min(vertex_count >> BATCH_LOG2_MIN),
         }
     }
 

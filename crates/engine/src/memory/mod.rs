@@ -7,7 +7,7 @@
 //! | `program` | what a vertex program needs, with its arrays in memory |
 //! | `arrays_on_disk`, `arrays_plan`, `sent_messages` | what it needs with its arrays on disk |
 //! | `batch_sizes` | what the batches of a graph need |
-//! | `both_directions` | what a program needs on a graph that is built first |
+//! | `redirected` | what a program needs on a graph that is built first |
 //! | `checkpoints` | what it needs for its checkpoints |
 //! | `ranks` | what it needs to talk to other ranks |
 //! | `rows` | what a run along rows needs |
@@ -19,19 +19,18 @@
 mod arrays_on_disk;
 mod arrays_plan;
 mod batch_sizes;
-mod both_directions;
 mod checkpoints;
 mod estimate;
 mod held;
 mod overhead;
 mod program;
 mod ranks;
+mod redirected;
 mod rows;
 mod sent_messages;
 
 pub use arrays_on_disk::ArraysOnDisk;
 pub use arrays_plan::ArraysPlan;
-pub use both_directions::estimate_both_directions;
 pub use checkpoints::{checkpoint_size, copies_size, pool_sizes};
 pub use estimate::Estimate;
 pub use held::Held;
@@ -41,5 +40,6 @@ pub use overhead::{
 pub use program::{
     arrays_size, estimate, estimate_anywhere, estimate_following, rows_size, seek_size,
 };
+pub use redirected::{Redirected, estimate_redirected, tiles_size_expected};
 pub use rows::{estimate_rows, long_rows_of, long_rows_size, row_pieces_size};
 pub use sent_messages::{SOURCE_SIZE, blocks_of};

@@ -198,6 +198,7 @@ macro_rules! addends {
 addends! {
     u32 => u32, true, a, b: a.wrapping_add(b);
     u64 => u64, true, a, b: a.wrapping_add(b);
+    u128 => u128, true, a, b: a.wrapping_add(b);
     f32 => f64, false, a, b: a + b;
     f64 => f64, false, a, b: a + b;
 }

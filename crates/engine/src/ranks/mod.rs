@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Messages travel segment by segment. So it makes no difference to the others whether a rank has
-//! its arrays in memory or on disk.
+//! its arrays in memory or on disk, and whether it scans meanwhile.
 //!
 //! Arrays cover all vertices of the whole graph, but a rank fills in only the states of its own.
 //! All ranks take the same decisions, because they take them from the same numbers. No decision
@@ -20,6 +20,7 @@
 mod agree;
 mod checkpoints;
 mod failure;
+mod intervals;
 mod lists;
 mod states;
 mod statistics;
@@ -29,6 +30,7 @@ mod transfer;
 mod wire;
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use tegula_comm::{Comm, Tag};
 use tegula_machine::disk::crc32c;
@@ -38,13 +40,13 @@ use tegula_store::{Error, Result};
 
 use crate::program::Value;
 use crate::states::cut::{indices, shared};
-use crate::statistics::RankStatistics;
 pub use agree::Standing;
 pub use failure::of_comm;
 use failure::rank_failed;
+use intervals::Intervals;
 use lists::Lists;
 pub use lists::{messages_to_receive, words_of};
-use times::Times;
+use times::{Times, Timing};
 pub use transfer::packets_size;
 use transfer::{OnTheirWay, Transfer};
 use wire::{Incoming, Outgoing};
@@ -59,8 +61,7 @@ pub struct Ranks<'r> {
     lists: Lists,
     on_their_way: OnTheirWay,
     times: Times,
-    /// The bytes of messages before the run.
-    before: RankStatistics,
+    intervals: Mutex<Intervals>,
 }
 
 impl<'r> Ranks<'r> {
@@ -78,18 +79,14 @@ impl<'r> Ranks<'r> {
             vertices.start as usize..vertices.end as usize
         });
         let vertices: Vec<Range<usize>> = vertices.collect();
-        let before = RankStatistics {
-            bytes_sent: comm.bytes_sent(),
-            bytes_received: comm.bytes_received(),
-            ..RankStatistics::default()
-        };
+        let intervals = Mutex::new(Intervals::start(comm));
         let lists = Lists::meet(comm, graph, &vertices, cancel)?;
         let (grid, count) = (graph.grid(), graph.vertex_count());
         let segments = 0..grid.segment_count(count);
         let segments = segments.map(|segment| indices(grid.sources(segment, count))).collect();
-        let (cancel, times) = (cancel.clone(), Times::default());
+        let (cancel, times) = (cancel.child(), Times::default());
         let on_their_way = OnTheirWay::new(comm.size());
-        Ok(Ranks { comm, cancel, vertices, segments, lists, on_their_way, times, before })
+        Ok(Ranks { comm, cancel, vertices, segments, lists, on_their_way, times, intervals })
     }
 
     /// Returns the vertices of this rank.
@@ -105,7 +102,7 @@ impl<'r> Ranks<'r> {
     /// Sends the published messages of the own sources of a segment to the ranks that need them,
     /// and takes those of the others. `published` has a bit for each source whose message may
     /// differ from the identity. The ranks begin with different receivers, so that they rarely send
-    /// to one at the same time.
+    /// to one at the same time. Any thread may call this, but one at a time.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
@@ -152,8 +149,19 @@ impl<'r> Ranks<'r> {
         Ok(())
     }
 
+    /// Begins a time in which workers wait for messages. It ends when the result is dropped.
+    pub fn begin_wait(&self) -> Timing<'_> {
+        self.times.exchanging_alone.start()
+    }
+
+    /// Ends all waits for other ranks, because this one has failed.
+    pub fn give_up(&self) {
+        self.cancel.cancel();
+    }
+
     fn transfer(&self, between: (usize, usize), tag: Tag) -> Transfer<'_> {
-        Transfer::new(self.comm, &self.cancel, &self.on_their_way, between, tag)
+        let own = (&self.on_their_way, &self.times.waiting);
+        Transfer::new(self.comm, &self.cancel, own, between, tag)
     }
 
     /// Returns the own sources in a segment, counted from the first source of the segment.

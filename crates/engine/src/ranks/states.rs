@@ -16,7 +16,7 @@ pub type WriteStates<'a> = &'a mut dyn FnMut(Range<usize>, &[u8]) -> Result<()>;
 
 impl Ranks<'_> {
     /// Completes the states of `size` bytes each: this rank has those of its own vertices, and gets
-    /// the others, block by block. After that nothing is on its way any more.
+    /// the others, block by block.
     ///
     /// # Errors
     /// Those of `read` and `write`; cancellation; the failure of another rank.
@@ -64,6 +64,14 @@ impl Ranks<'_> {
             }
             while take()? {}
         }
+        Ok(())
+    }
+
+    /// Waits until nothing is on its way any more.
+    ///
+    /// # Errors
+    /// Cancellation; the failure of another rank.
+    pub fn end_transfers(&self) -> Result<()> {
         self.on_their_way.wait_for_all(self.comm, &self.cancel)
     }
 }

@@ -2,76 +2,118 @@
 
 use std::time::Duration;
 
+use tegula_machine::threads::lock;
 use tegula_store::Result;
 use zerocopy::little_endian::U64;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::failure::{of_comm, rank_failed};
 use super::{Ranks, tags};
-use crate::statistics::{RankStatistics, RunStatistics};
+use crate::rank_statistics::{MovedBytes, RankInterval, RankIntervals, RankStatistics};
+use crate::statistics::RunStatistics;
 
-/// The statistics as they travel.
+/// The statistics as they travel. The intervals follow.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
-struct Record {
+struct Head {
     edges_processed: U64,
-    bytes_read: U64,
-    bytes_written: U64,
-    bytes_sent: U64,
-    bytes_received: U64,
     exchanging_nanoseconds: U64,
+    exchanging_alone_nanoseconds: U64,
+    waiting_nanoseconds: U64,
     agreeing_nanoseconds: U64,
 }
 
+/// An interval as it travels.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct IntervalRecord {
+    ended_nanoseconds: U64,
+    read: U64,
+    written: U64,
+    sent: U64,
+    received: U64,
+}
+
 impl Ranks<'_> {
-    /// Completes the statistics of this rank with those of all ranks.
+    /// Completes the statistics of this rank with those of all ranks. This ends the last interval.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
     pub fn complete_statistics(&self, statistics: &mut RunStatistics) -> Result<()> {
-        let all = self.all_statistics(statistics)?;
-        statistics.edges_processed = all.iter().map(|rank| rank.edges_processed).sum();
-        statistics.bytes_read = all.iter().map(|rank| rank.bytes_read).sum();
-        statistics.bytes_written = all.iter().map(|rank| rank.bytes_written).sum();
-        statistics.ranks = all;
+        self.end_interval(statistics.bytes_read, statistics.bytes_written);
+        let own = RankStatistics {
+            edges_processed: statistics.edges_processed,
+            exchanging: self.times.exchanging.get(),
+            exchanging_alone: self.times.exchanging_alone.get(),
+            waiting: self.times.waiting.get(),
+            agreeing: self.times.agreeing.get(),
+            intervals: lock(&self.intervals).ended().clone(),
+        };
+        let all =
+            self.comm.all_gather(tell(&own), tags::STATISTICS, &self.cancel).map_err(of_comm)?;
+        let read = |(rank, told): (usize, &Vec<u8>)| {
+            hear(told).ok_or_else(|| rank_failed(rank, "its statistics are garbled".to_owned()))
+        };
+        statistics.ranks = all.iter().enumerate().map(read).collect::<Result<_>>()?;
+        let sum =
+            |value: fn(&RankStatistics) -> u64| statistics.ranks.iter().map(value).sum::<u64>();
+        let edges_processed = sum(|rank| rank.edges_processed);
+        let bytes_read = sum(|rank| rank.intervals.moved().read);
+        let bytes_written = sum(|rank| rank.intervals.moved().written);
+        statistics.edges_processed = edges_processed;
+        (statistics.bytes_read, statistics.bytes_written) = (bytes_read, bytes_written);
         Ok(())
     }
+}
 
-    fn all_statistics(&self, statistics: &RunStatistics) -> Result<Vec<RankStatistics>> {
-        let &RunStatistics { edges_processed, bytes_read, bytes_written, .. } = statistics;
-        let own = RankStatistics {
-            edges_processed,
-            bytes_read,
-            bytes_written,
-            bytes_sent: self.comm.bytes_sent() - self.before.bytes_sent,
-            bytes_received: self.comm.bytes_received() - self.before.bytes_received,
-            exchanging: self.times.exchanging.get(),
-            agreeing: self.times.agreeing.get(),
+fn tell(statistics: &RankStatistics) -> Vec<u8> {
+    let head = Head {
+        edges_processed: statistics.edges_processed.into(),
+        exchanging_nanoseconds: nanoseconds(statistics.exchanging),
+        exchanging_alone_nanoseconds: nanoseconds(statistics.exchanging_alone),
+        waiting_nanoseconds: nanoseconds(statistics.waiting),
+        agreeing_nanoseconds: nanoseconds(statistics.agreeing),
+    };
+    let mut bytes = head.as_bytes().to_vec();
+    for RankInterval { ended, moved } in statistics.intervals.as_slice() {
+        let record = IntervalRecord {
+            ended_nanoseconds: nanoseconds(*ended),
+            read: moved.read.into(),
+            written: moved.written.into(),
+            sent: moved.sent.into(),
+            received: moved.received.into(),
         };
-        let record = Record {
-            edges_processed: own.edges_processed.into(),
-            bytes_read: own.bytes_read.into(),
-            bytes_written: own.bytes_written.into(),
-            bytes_sent: own.bytes_sent.into(),
-            bytes_received: own.bytes_received.into(),
-            exchanging_nanoseconds: (own.exchanging.as_nanos() as u64).into(),
-            agreeing_nanoseconds: (own.agreeing.as_nanos() as u64).into(),
-        };
-        let record = record.as_bytes().to_vec();
-        let all = self.comm.all_gather(record, tags::STATISTICS, &self.cancel).map_err(of_comm)?;
-        let read = |(rank, bytes): (usize, &Vec<u8>)| {
-            let garbled = |_| rank_failed(rank, "its statistics are garbled".to_owned());
-            let record = Record::read_from_bytes(bytes).map_err(garbled)?;
-            Ok(RankStatistics {
-                edges_processed: record.edges_processed.get(),
-                bytes_read: record.bytes_read.get(),
-                bytes_written: record.bytes_written.get(),
-                bytes_sent: record.bytes_sent.get(),
-                bytes_received: record.bytes_received.get(),
-                exchanging: Duration::from_nanos(record.exchanging_nanoseconds.get()),
-                agreeing: Duration::from_nanos(record.agreeing_nanoseconds.get()),
-            })
-        };
-        all.iter().enumerate().map(read).collect()
+        bytes.extend_from_slice(record.as_bytes());
     }
+    bytes
+}
+
+fn hear(bytes: &[u8]) -> Option<RankStatistics> {
+    let (head, rest) = Head::read_from_prefix(bytes).ok()?;
+    let mut intervals = RankIntervals::default();
+    for record in <[IntervalRecord]>::ref_from_bytes(rest).ok()? {
+        let moved = MovedBytes {
+            read: record.read.get(),
+            written: record.written.get(),
+            sent: record.sent.get(),
+            received: record.received.get(),
+        };
+        intervals.push(RankInterval { ended: duration(record.ended_nanoseconds), moved });
+    }
+    Some(RankStatistics {
+        edges_processed: head.edges_processed.get(),
+        exchanging: duration(head.exchanging_nanoseconds),
+        exchanging_alone: duration(head.exchanging_alone_nanoseconds),
+        waiting: duration(head.waiting_nanoseconds),
+        agreeing: duration(head.agreeing_nanoseconds),
+        intervals,
+    })
+}
+
+fn nanoseconds(time: Duration) -> U64 {
+    (time.as_nanos() as u64).into()
+}
+
+fn duration(nanoseconds: U64) -> Duration {
+    Duration::from_nanos(nanoseconds.get())
 }

@@ -9,6 +9,10 @@ use tegula_machine::threads::lock;
 #[derive(Debug, Default)]
 pub struct Times {
     pub exchanging: Clock,
+    /// Waits of the workers for messages.
+    pub exchanging_alone: Clock,
+    /// Waits for packets, and until packets are taken.
+    pub waiting: Clock,
     pub agreeing: Clock,
 }
 

@@ -1,14 +1,17 @@
 //! Packets to one rank and from another, in step.
 //!
-//! A rank that is quicker than its receiver may be [`WINDOW`] packets ahead: then it waits until the
-//! receiver has taken one, for every packet is acknowledged. So messages on their way take little
-//! memory, however many there are.
+//! A rank that is quicker than its receiver may be [`WINDOW`] packets ahead: then it waits until
+//! the receiver has taken one, for every packet is acknowledged. So messages on their way take
+//! little memory, however many there are.
 //!
 //! No rank waits for ever. Say that each rank does the same three things in round `i` of a
 //! transfer: it waits if its receiver has not taken all but [`WINDOW`] of the packets before, sends
-//! packet `i`, and takes packet `i` of its sender. Of all ranks, look at one in the earliest round of
-//! the earliest transfer. The ranks for which it might wait are no earlier, so they have done what it
-//! waits for, or they need not wait to do it.
+//! packet `i`, and takes packet `i` of its sender. Of all ranks, look at one in the earliest round
+//! of the earliest transfer. The ranks for which it might wait are no earlier, so they have done
+//! what it waits for, or they need not wait to do it.
+//!
+//! A rank may scan between two transfers or during one. It does one transfer at a time, and a scan
+//! waits for no other rank. So a scan delays other ranks, but not for ever.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,6 +21,7 @@ use tegula_store::Result;
 
 use super::failure::of_comm;
 use super::tags;
+use super::times::Clock;
 
 /// Packets that may be on their way from one rank to another.
 const WINDOW: usize = 4;
@@ -74,6 +78,8 @@ pub struct Transfer<'t> {
     comm: &'t dyn Comm,
     cancel: &'t Cancel,
     on_their_way: &'t OnTheirWay,
+    /// Gets the time of all waits.
+    waiting: &'t Clock,
     to: usize,
     from: usize,
     tag: Tag,
@@ -85,11 +91,11 @@ impl<'t> Transfer<'t> {
     pub fn new(
         comm: &'t dyn Comm,
         cancel: &'t Cancel,
-        on_their_way: &'t OnTheirWay,
+        (on_their_way, waiting): (&'t OnTheirWay, &'t Clock),
         (to, from): (usize, usize),
         tag: Tag,
     ) -> Transfer<'t> {
-        Transfer { comm, cancel, on_their_way, to, from, tag }
+        Transfer { comm, cancel, on_their_way, waiting, to, from, tag }
     }
 
     /// Returns the most bytes of a packet.
@@ -107,7 +113,9 @@ impl<'t> Transfer<'t> {
     /// # Errors
     /// Cancellation; the failure of another rank.
     pub fn send(&self, packet: Vec<u8>) -> Result<()> {
+        let timing = self.waiting.start();
         self.on_their_way.wait(self.to, WINDOW - 1, self.comm, self.cancel)?;
+        drop(timing);
         self.on_their_way.0[self.to].fetch_add(1, Ordering::Relaxed);
         self.comm.send(self.to, self.tag, packet).map_err(of_comm)
     }
@@ -117,7 +125,9 @@ impl<'t> Transfer<'t> {
     /// # Errors
     /// Cancellation; the failure of another rank.
     pub fn take(&self) -> Result<Vec<u8>> {
+        let timing = self.waiting.start();
         let packet = self.comm.receive(self.from, self.tag, self.cancel).map_err(of_comm)?;
+        drop(timing);
         self.comm.send(self.from, tags::PACKET_TAKEN, Vec::new()).map_err(of_comm)?;
         Ok(packet)
     }

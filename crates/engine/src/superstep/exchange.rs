@@ -2,12 +2,13 @@
 //! total: on one machine, or between ranks.
 //!
 //! A program with its arrays in memory [publishes](Exchange::publish) the messages of all segments.
-//! A program with its arrays on disk has room for those of one segment. It writes them to their
-//! [places](Exchange::places) itself, where it often reads them again instead of generating them,
-//! and then [brings](Exchange::bring_others) those of other ranks.
+//! A program with its arrays on disk has an exchange with room for those of one segment, or two of
+//! these between ranks. It writes messages to their [places](Exchange::places) itself, where it
+//! often reads them again instead of generating them, and then [brings](Exchange::bring_others)
+//! those of other ranks.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tegula_machine::memory::huge;
 use tegula_machine::threads::lock;
@@ -32,13 +33,14 @@ pub struct Exchange<'r, M> {
     /// published.
     published: Vec<u64>,
     has_published: bool,
-    ranks: Option<Ranks<'r>>,
+    ranks: Option<Arc<Ranks<'r>>>,
 }
 
 impl<'r, M: Value + PartialEq> Exchange<'r, M> {
     /// Makes an exchange without messages.
     pub fn new(vertex_count: usize, identity: M, ranks: Option<Ranks<'r>>) -> Exchange<'r, M> {
         let published = vec![0; vertex_count.div_ceil(64)];
+        let ranks = ranks.map(Arc::new);
         Exchange { published, ..Exchange::of_segment(vertex_count, identity, ranks) }
     }
 
@@ -47,12 +49,18 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
     pub fn of_segment(
         source_count: usize,
         identity: M,
-        ranks: Option<Ranks<'r>>,
+        ranks: Option<Arc<Ranks<'r>>>,
     ) -> Exchange<'r, M> {
         let published = vec![0; if ranks.is_some() { source_count.div_ceil(64) } else { 0 }];
         let mut messages = huge::with_capacity(source_count + 1);
         messages.resize(source_count + 1, identity);
         Exchange { messages, identity, published, has_published: false, ranks }
+    }
+
+    /// Makes another exchange for segments of the same size, between the same ranks.
+    pub fn another(&self) -> Exchange<'r, M> {
+        let source_count = self.messages.len() - 1;
+        Exchange::of_segment(source_count, self.identity, self.ranks.clone())
     }
 
     /// Returns the bytes of an exchange for segments of up to `source_count` sources.
@@ -61,8 +69,8 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
         (source_count + 1) * size_of::<M>() as u64 + published
     }
 
-    /// Returns the places for the messages of a segment of `source_count` sources, with the messages
-    /// of the segment before. Identities follow behind them.
+    /// Returns the places for the messages of a segment of `source_count` sources, with the
+    /// messages of the segment before. Identities follow behind them.
     pub fn places(&mut self, source_count: usize) -> &mut [M] {
         let (places, behind) = self.messages.split_at_mut(source_count);
         behind.fill(self.identity);
@@ -92,15 +100,15 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
         ranks.exchange(segment, messages, published, self.identity)
     }
 
-    /// Returns a bit for each source of the segment whose message may differ from the identity, after
-    /// the messages of other ranks were [brought](Exchange::bring_others).
+    /// Returns a bit for each source of the segment whose message may differ from the identity,
+    /// after the messages of other ranks were [brought](Exchange::bring_others).
     pub fn published(&self) -> &[u64] {
         &self.published
     }
 
     /// Returns the vertices of this rank; on one machine, all.
     pub fn own_vertices(&self) -> Range<usize> {
-        self.ranks.as_ref().map_or(0..self.messages.len() - 1, Ranks::own_vertices)
+        self.ranks().map_or(0..self.messages.len() - 1, Ranks::own_vertices)
     }
 
     /// Writes the messages of the vertices in `active`. It calls `generate` with the first vertex
@@ -143,6 +151,7 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
             Ok(())
         })?;
         let Some(ranks) = &self.ranks else { return Ok(()) };
+        let _waiting = ranks.begin_wait();
         for (segment, sources) in ranks.segments().iter().enumerate() {
             let messages = &mut self.messages[sources.clone()];
             let published = &mut self.published[words_of(sources)];
@@ -181,13 +190,13 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
 
     /// Returns the other ranks, if there are any.
     pub fn ranks(&self) -> Option<&Ranks<'r>> {
-        self.ranks.as_ref()
+        self.ranks.as_deref()
     }
 
-    /// Returns the total over all ranks of sums, which come by ascending batch, unit or window, and what
-    /// the other ranks have left to do. No two ranks have sums of one batch, so all add them in one
-    /// order, and a total has the same bits on any number of ranks. `active` gets the summary of all
-    /// ranks.
+    /// Returns the total over all ranks of sums, which come by ascending batch, unit or window, and
+    /// what the other ranks have left to do. No two ranks have sums of one batch, so all add them
+    /// in one order, and a total has the same bits on any number of ranks. `active` gets the
+    /// summary of all ranks.
     ///
     /// # Errors
     /// The failure of another rank.

@@ -18,18 +18,21 @@ pub struct Execution<P: Program> {
     pub open_targets: Vec<u32>,
     /// What the other ranks have left to do.
     pub others: Standing,
+    /// Whether a rank needs the final states of its own vertices only.
+    pub is_own_enough: bool,
     iterations_begun: u64,
     is_over: bool,
 }
 
 impl<P: Program> Execution<P> {
     /// Makes the execution of a program over `vertex_count` vertices, none of which is open yet.
-    pub fn new(program: P, vertex_count: usize) -> Execution<P> {
+    pub fn new(program: P, vertex_count: usize, is_own_enough: bool) -> Execution<P> {
         Execution {
             program,
             aggregate: P::Aggregate::default(),
             open_targets: vec![0; vertex_count.div_ceil(WINDOW_SIZE)],
             others: Standing::default(),
+            is_own_enough,
             iterations_begun: 0,
             is_over: false,
         }

@@ -120,8 +120,8 @@ pub struct BatchWork<P: Program> {
 
 impl<'g, P: Program> Superstep<'g, P> {
     /// Makes the arrays and initialises the states. `degrees` may be empty if the program does not
-    /// need them. With `ranks`, only the vertices of this rank have states. If `resumes`, the caller
-    /// [restores](Superstep::restore) other states at once.
+    /// need them. With `ranks`, only the vertices of this rank have states. If `resumes`, the
+    /// caller [restores](Superstep::restore) other states at once.
     ///
     /// # Errors
     /// Read errors of known states; cancellation; a panic of the program; the failure of another
@@ -134,14 +134,14 @@ impl<'g, P: Program> Superstep<'g, P> {
         (instructions, resumes): (Instructions, bool),
         context: &JobContext<'_>,
     ) -> Result<Superstep<'g, P>> {
-        let Start { program, known } = start;
+        let Start { program, known, is_own_enough } = start;
         let count = graph.vertex_count() as usize;
         let words = count.div_ceil(64);
         let settles = P::SETTLING.is_possible();
         let batches = BatchRanges::of(graph).map(|ranges| Mutex::new(BatchWork::new(ranges)));
         let mut step = Superstep {
             graph,
-            execution: Execution::new(program, count),
+            execution: Execution::new(program, count, is_own_enough),
             instructions,
             degrees,
             arrays: VertexArrays {
@@ -169,14 +169,18 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// Cancellation; the failure of another rank.
     pub fn complete(&mut self, statistics: &mut RunStatistics) -> Result<()> {
         let Some(ranks) = self.exchange.ranks() else { return Ok(()) };
-        // Both closures borrow the states, but they run one after the other.
-        let states = RefCell::new(self.arrays.states.all());
-        let mut read = |vertices: Range<usize>| Ok(states.borrow()[vertices].as_bytes().to_vec());
-        let mut write = |vertices: Range<usize>, bytes: &[u8]| {
-            states.borrow_mut()[vertices].as_mut_bytes().copy_from_slice(bytes);
-            Ok(())
-        };
-        ranks.complete(&Cut::of(self.graph), size_of::<P::State>(), &mut read, &mut write)?;
+        if !self.execution.is_own_enough {
+            // Both closures borrow the states, but they run one after the other.
+            let states = RefCell::new(self.arrays.states.all());
+            let mut read =
+                |vertices: Range<usize>| Ok(states.borrow()[vertices].as_bytes().to_vec());
+            let mut write = |vertices: Range<usize>, bytes: &[u8]| {
+                states.borrow_mut()[vertices].as_mut_bytes().copy_from_slice(bytes);
+                Ok(())
+            };
+            ranks.complete(&Cut::of(self.graph), size_of::<P::State>(), &mut read, &mut write)?;
+        }
+        ranks.end_transfers()?;
         ranks.complete_statistics(statistics)
     }
 

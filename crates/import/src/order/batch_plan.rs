@@ -12,6 +12,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::{NONE, Numbered};
 use crate::buckets::Buckets;
+use crate::config::{ImportConfig, Tuning};
 use crate::count::census::Degrees;
 use crate::import_run::ImportRun;
 use crate::shares;
@@ -181,6 +182,31 @@ impl BatchPlan {
         }
     }
 
+    /// Adds the given batches that begin before the end of a range of targets and are not in the
+    /// plan yet. Those in the range are halved where they have more than `edges_max` edges. So the
+    /// batches of a rank do not depend on where the graph is cut.
+    fn add_given(&mut self, first: u64, in_degrees: &[u32], given: &[Batch], edges_max: u64) {
+        let begins_before = |end: u64| given.partition_point(|batch| batch.target_first < end);
+        let last = self.batches.last().map(|last| last.batch.targets(self.vertices).end);
+        let new = begins_before(last.unwrap_or(0))..begins_before(first + in_degrees.len() as u64);
+        for &batch in &given[new] {
+            let mut pieces = Vec::new();
+            match batch.target_first.checked_sub(first) {
+                Some(target_first) => {
+                    Batch { target_first, ..batch }.halve_into(in_degrees, edges_max, &mut pieces)
+                }
+                // It has no in-edges.
+                None => self.batches.push(PlannedBatch::new(batch, self.batches.len(), &[])),
+            }
+            for piece in pieces {
+                let targets = piece.targets(in_degrees.len() as u64);
+                let into = &in_degrees[targets.start as usize..targets.end as usize];
+                let piece = Batch { target_first: first + piece.target_first, ..piece };
+                self.batches.push(PlannedBatch::new(piece, self.batches.len(), into));
+            }
+        }
+    }
+
     /// Returns the number of batches before `target`, where a batch begins that is not listed yet.
     fn count_before(&self, target: u64) -> usize {
         let (index, first) = self.batches.last().map_or((0, 0), |last| {
@@ -237,17 +263,19 @@ impl BatchPlan {
 
 /// Brings the in-degrees of targets into the plan, by ascending dense id, a range of 2^18 at a
 /// time.
-struct Planning {
+struct Planning<'p> {
     plan: BatchPlan,
     /// The most edges of a batch that can be halved.
     batch_edges: u64,
+    /// Batches of which those of the plan are pieces.
+    given: Option<&'p [Batch]>,
     /// Number of the current range.
     range: u64,
     /// The in-degrees of its targets so far.
     in_degrees: Vec<u32>,
 }
 
-impl Planning {
+impl Planning<'_> {
     /// Adds targets from `first` on. Targets that are left out have no in-edges.
     fn add_targets(&mut self, mut first: u64, mut in_degrees: &[u32]) {
         while !in_degrees.is_empty() {
@@ -270,13 +298,21 @@ impl Planning {
             let first = self.range << BATCH_LOG2_MAX;
             let len = (self.plan.vertices - first).min(1 << BATCH_LOG2_MAX);
             self.in_degrees.resize(len as usize, 0);
-            self.plan.add_batches(first, &self.in_degrees, self.batch_edges);
+            match self.given {
+                Some(given) => {
+                    self.plan.add_given(first, &self.in_degrees, given, self.batch_edges);
+                }
+                None => self.plan.add_batches(first, &self.in_degrees, self.batch_edges),
+            }
         }
         self.in_degrees.clear();
     }
 
     fn finish(mut self) -> BatchPlan {
         self.close_range();
+        if let Some(given) = self.given {
+            self.plan.add_given(self.plan.vertices, &[], given, self.batch_edges);
+        }
         self.plan
     }
 }
@@ -286,21 +322,21 @@ fn full_log2(grid: Grid) -> u32 {
     BATCH_LOG2_MAX.min(grid.column_log2)
 }
 
-/// Writes the degrees by dense id, and plans the batches, of up to `batch_edges` edges, on the way.
+/// Writes the degrees by dense id, and plans the batches on the way.
 pub(crate) fn plan_and_write_degrees(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
     directory: &Path,
-    grid: Grid,
-    tile_order: TileOrder,
-    batch_edges: u64,
+    config: &ImportConfig,
 ) -> Result<(BatchPlan, Vec<VertexFile>)> {
+    let Tuning { grid, tile_order, batch_edges, .. } = config.tuning;
+    let given = config.batches.as_deref();
     let mut out_file = ArrayFile::create(directory, file_names::OUT_DEGREES, Unordered)?;
     // In an undirected graph, the in-degrees are the out-degrees.
     let in_file = || ArrayFile::create(directory, file_names::IN_DEGREES, Unordered);
     let mut in_file = (!run.rule.undirected).then(in_file).transpose()?;
     let plan = BatchPlan::new(grid, tile_order, numbered.vertices());
-    let mut planning = Planning { plan, batch_edges, range: 0, in_degrees: Vec::new() };
+    let mut planning = Planning { plan, batch_edges, given, range: 0, in_degrees: Vec::new() };
     let (mut column, mut next) = (Vec::new(), 0);
     let slice_log2 = grid.slice_log2();
     for_each_dense_slice(run, numbered, &mut |first, slice| {

@@ -43,26 +43,53 @@ impl Progress for Silent {
 
 /// A switch that stops work which checks it. Clones share the switch.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    switch: Arc<AtomicBool>,
+    parent: Option<Arc<Cancel>>,
+}
 
 impl Cancel {
+    /// Makes a switch for a piece of this work. It stops that piece alone; the switch of the whole
+    /// work stops both.
+    #[must_use]
+    pub fn child(&self) -> Cancel {
+        Cancel { switch: Arc::default(), parent: Some(Arc::new(self.clone())) }
+    }
+
     /// Stops the work soon. Safe to call from a signal handler's thread.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.switch.store(true, Ordering::Relaxed);
     }
 
     /// Returns the switch itself, for a signal handler: setting it stops the work.
     pub fn switch(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.switch)
     }
 
     /// Returns whether the work should stop.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.switch.load(Ordering::Relaxed)
+            || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 
     /// Returns `Err(Error::Cancelled)` once the work should stop: `cancel.check()?` inside loops.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_stops_alone_or_with_its_parent() {
+        let parent = Cancel::default();
+        let (first, second) = (parent.child(), parent.child());
+        first.cancel();
+        assert!(first.is_cancelled() && first.child().is_cancelled());
+        assert!(!second.is_cancelled() && parent.check().is_ok());
+        parent.cancel();
+        assert!(second.is_cancelled() && second.child().check().is_err());
     }
 }

@@ -134,6 +134,20 @@ impl Graph {
         Ok(self)
     }
 
+    /// Makes such a view of a graph that was built beside a shard, and has in-edges of the targets
+    /// of that rank only. Its degrees are those of its own edges.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where its batches are not those of the
+    /// shard, or it has other edges.
+    pub fn beside_shard(mut self, partition: &Partition, is_undirected: bool) -> Result<Graph> {
+        self.manifest.partition = Some(partition.clone());
+        self.manifest.undirected = is_undirected;
+        self.is_for_ranks = true;
+        self.check_partition()?;
+        Ok(self)
+    }
+
     /// Whether this is a shard, seen as the whole graph.
     pub fn is_for_ranks(&self) -> bool {
         self.is_for_ranks

@@ -8,17 +8,54 @@ use serde::Serialize;
 use tegula_engine::{Cancel, Graph};
 use tegula_store::Diagnostic;
 
+use super::values::HubAndAuthority;
 use crate::answer::{
-    self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, greatest,
+    self, Answer, Columns, Convergence, Facts, Figures, List, TableRows, TotalOrder, Values,
+    greatest,
 };
 use crate::error::Result;
 use crate::shared::original_ids::Name;
 
 /// The hub and authority value of each vertex.
 pub(super) struct HubsAndAuthorities {
-    pub(super) hubs: Vec<f64>,
-    pub(super) authorities: Vec<f64>,
+    pub(super) values: Found,
     pub(super) figures: Convergence,
+}
+
+/// The values as a method has left them.
+pub(super) enum Found {
+    /// By dense id.
+    AlongRows {
+        hubs: Vec<f64>,
+        authorities: Vec<f64>,
+    },
+    InPasses(Values<HubAndAuthority>),
+}
+
+impl Found {
+    /// Returns the hub values of some rows.
+    fn hubs(&self, rows: &TableRows<'_>) -> Result<Vec<f64>> {
+        match self {
+            Found::AlongRows { hubs, .. } => Ok(of_rows(hubs, rows)),
+            Found::InPasses(values) => {
+                Ok(values.at(rows)?.into_iter().map(|value| value.hub).collect())
+            }
+        }
+    }
+
+    /// Returns the authority values of some rows.
+    fn authorities(&self, rows: &TableRows<'_>) -> Result<Vec<f64>> {
+        match self {
+            Found::AlongRows { authorities, .. } => Ok(of_rows(authorities, rows)),
+            Found::InPasses(values) => {
+                Ok(values.at(rows)?.into_iter().map(|value| value.authority).collect())
+            }
+        }
+    }
+}
+
+fn of_rows(values: &[f64], rows: &TableRows<'_>) -> Vec<f64> {
+    rows.vertices.iter().map(|vertex| values[vertex.index()]).collect()
 }
 
 /// The summary of both values.
@@ -57,11 +94,8 @@ impl Columns for HubsAndAuthorities {
         rows: &TableRows<'_>,
         _cancel: &Cancel,
     ) -> Result<Vec<ArrayRef>> {
-        let column = |values: &[f64]| -> ArrayRef {
-            let values = rows.vertices.iter().map(|vertex| values[vertex.index()]);
-            Arc::new(values.collect::<Float64Array>())
-        };
-        Ok(vec![column(&self.hubs), column(&self.authorities)])
+        let column = |values: Vec<f64>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
+        Ok(vec![column(self.values.hubs(rows)?), column(self.values.authorities(rows)?)])
     }
 }
 
@@ -72,15 +106,12 @@ impl Answer for HubsAndAuthorities {
         top: usize,
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
-        let greatest_of = |values: &[f64]| {
-            let key = |index: usize| Some(TotalOrder(values[index]));
-            let keys = |rows: &TableRows<'_>| {
-                Ok(rows.vertices.iter().map(|vertex| key(vertex.index())).collect())
-            };
-            greatest(graph, top, keys, cancel)
-        };
-        let hubs = greatest_of(&self.hubs)?.into_iter();
-        let authorities = greatest_of(&self.authorities)?.into_iter();
+        let keys = |values: Vec<f64>| values.into_iter().map(|value| Some(TotalOrder(value)));
+        let of_hubs = |rows: &TableRows<'_>| Ok(keys(self.values.hubs(rows)?).collect());
+        let of_authorities =
+            |rows: &TableRows<'_>| Ok(keys(self.values.authorities(rows)?).collect());
+        let hubs = greatest(graph, top, of_hubs, cancel)?.into_iter();
+        let authorities = greatest(graph, top, of_authorities, cancel)?.into_iter();
         Ok(Box::new(Summary {
             figures: self.figures,
             top_hubs: hubs.map(|(vertex, hub)| Hub { vertex, hub: hub.0 }).collect(),

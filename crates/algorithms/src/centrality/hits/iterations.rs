@@ -1,12 +1,15 @@
 //! The power method along rows.
 
+use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
+use tegula_machine::threads::{lock, unlocked};
 use tegula_store::rows::Direction;
 
 use super::HitsOptions;
+use super::share::{Total, scale, shares, value_of};
 use crate::error::Result;
 
 /// The result of the iterations.
@@ -58,8 +61,8 @@ fn iterate(
         add_up(job, Direction::Reverse, &hubs, &mut authorities)?;
         std::mem::swap(&mut hubs, &mut before);
         add_up(job, Direction::Forward, &authorities, &mut hubs)?;
-        let changes = hubs.iter().zip(&before).map(|(hub, before)| (hub - before).abs());
-        change = changes.fold(0.0, |sum, change| sum + change);
+        let changes = hubs.iter().zip(&before).map(|(hub, before)| shares((hub - before).abs()));
+        change = value_of(changes.sum());
         times.push(started.elapsed());
         options.progress.advance(1);
     }
@@ -70,19 +73,21 @@ fn iterate(
 
 /// Sums `values` over the neighbours of each vertex in a direction, and scales the sums to total 1.
 fn add_up(job: &RowsJob<'_>, direction: Direction, values: &[f64], sums: &mut [f64]) -> Result<()> {
+    let total = Mutex::new(Total::default());
     job.for_each_range_of(sums, |sums, ids| {
         let mut neighbourhoods = Neighbourhoods::along(job, direction, Sequential::new(ids));
-        for sum in sums {
+        let mut total_here = 0;
+        for value in sums {
             let neighbours = neighbourhoods.next_vertex()?;
             let ends = neighbours.iter().flat_map(|neighbours| neighbours.ends());
-            // An empty `sum()` would be -0.
-            *sum = ends.fold(0.0, |sum, end| sum + values[end.index()]);
+            let sum = ends.map(|end| shares(values[end.index()])).sum();
+            *value = value_of(sum);
+            total_here += sum;
         }
+        lock(&total).0 += total_here;
         Ok(())
     })?;
-    // Sequential, so that rounding does not depend on the workers.
-    let sum: f64 = sums.iter().sum();
-    let scale = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+    let scale = scale(&unlocked(total));
     sums.iter_mut().for_each(|value| *value *= scale);
     Ok(())
 }

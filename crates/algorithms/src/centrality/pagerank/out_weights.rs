@@ -3,8 +3,8 @@
 //! Tiles hold edges by target, so the weights of a source come from anywhere, and from any thread.
 //! Their sums are [exact](crate::shared::exact_sum), so the order does not matter. A sum takes 40
 //! bytes. Each scan adds up for the sources whose sums fit in half of the free memory, and skips
-//! tiles without any of these sources. On ranks, each adds up for its own edges, and those that keep
-//! the sources add up the sums of all.
+//! tiles without any of these sources. On ranks, each adds up for its own edges, and those that
+//! keep the sources add up the sums of all.
 
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
@@ -95,7 +95,8 @@ impl OutWeights {
             options.progress.advance(at_once.min(vertex_count - first));
         }
         options.progress.end();
-        let start = Start { program, known: Some(into.finish()?) };
+        let known = Some(into.finish()?);
+        let start = Start { program, known, is_own_enough: false };
         let arrays = if in_memory { Arrays::InMemory } else { options.arrays };
         Ok(OutWeights { start, statistics, arrays })
     }

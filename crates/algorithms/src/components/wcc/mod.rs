@@ -14,8 +14,8 @@
 //! * **propagation** sends the smallest id seen so far along the edges until nothing changes. It
 //!   reads only tiles with a source that changed, but it needs as many scans as the longest
 //!   shortest path has edges. It also needs both directions of every edge, so a directed graph is
-//!   [mirrored] first. Its arrays may lie on disk. Memory: 8 bytes a vertex, or what
-//!   `--estimate` says with arrays on disk. With `max_iterations` it stops early: after N
+//!   mirrored first ([`Redirection`]). Its arrays may lie on disk. Memory: 8 bytes a vertex, or
+//!   what `--estimate` says with arrays on disk. With `max_iterations` it stops early: after N
 //!   iterations, the label of a vertex is the smallest id within N hops. Then it takes 4 bytes a
 //!   vertex more where vertices have an order.
 //! * **traversal** visits one component after the other, in a breadth-first order that is nested in
@@ -28,7 +28,6 @@
 //!
 //! The definition is that of LDBC Graphalytics. The caller chooses which id names a component.
 
-mod mirrored;
 mod propagation;
 mod traversal;
 mod within_hops;
@@ -49,6 +48,7 @@ use crate::algorithm::{
 use crate::answer::{Called, Groups, NoFigures, by_smallest, by_smallest_size};
 use crate::error::{Error, Hint, Result, Setting, SettingValue, check_both_directions};
 use crate::shared::id_order::with_order_streamed;
+use crate::shared::redirected::Redirection;
 use crate::shared::union_find::{DisjointSets, UnsettledEdges};
 
 pub use propagation::SmallestId;
@@ -113,16 +113,12 @@ impl Components {
 /// Refuses a graph whose components the chosen method cannot find.
 ///
 /// # Errors
-/// [`OneDirection`](crate::Error::OneDirection) for traversal on a directed graph, and for every
-/// method on the shards of one: ranks share labels, which have to go both ways.
+/// [`OneDirection`](crate::Error::OneDirection) for traversal on a directed graph.
 pub fn check(graph: &Graph, wanted: Method) -> Result<()> {
     match wanted {
         Method::Traversal => {
             let instead = method(&["union-find"]);
             check_both_directions(graph, "traversal", Some(instead))
-        }
-        Method::UnionFind | Method::Propagation if graph.partition().is_some() => {
-            check_both_directions(graph, "wcc on ranks", None)
         }
         Method::UnionFind | Method::Propagation => Ok(()),
     }
@@ -195,7 +191,7 @@ fn propagate<N: VertexNumber + Number>(
     graph: &Graph,
     options: &RunOptions<'_>,
 ) -> Result<Components<States<N>>> {
-    let outcome = mirrored::run_both_ways(graph, SmallestId::<N>::default(), options)?;
+    let outcome = Redirection::MIRRORED.run(graph, SmallestId::<N>::default(), options)?;
     Ok(Components { roots: outcome.states, statistics: outcome.statistics })
 }
 
@@ -227,8 +223,8 @@ pub(crate) fn estimate_union_find(graph: &Graph, threads: usize) -> Estimate {
 /// Memory that a run by propagation needs.
 fn estimate_propagation(graph: &Graph, threads: usize) -> Estimate {
     match graph.has_short_ids() {
-        true => mirrored::estimate::<SmallestId>(graph, threads),
-        false => mirrored::estimate::<SmallestId<u64>>(graph, threads),
+        true => Redirection::MIRRORED.estimate::<SmallestId>(graph, threads),
+        false => Redirection::MIRRORED.estimate::<SmallestId<u64>>(graph, threads),
     }
 }
 
@@ -388,7 +384,7 @@ impl WccOptions {
 
     fn work_of_propagation(&self, graph: &Graph) -> Work {
         let work = Work::of_rounds("wcc, propagation", graph, Algorithm::iterations(self));
-        if mirrored::is_needed(graph) { work.on_both_directions(graph) } else { work }
+        if Redirection::MIRRORED.is_needed(graph) { work.on_both_directions(graph) } else { work }
     }
 }
 

@@ -9,12 +9,13 @@ use tegula_engine::{
 };
 use tegula_store::{Diagnostic, Hint};
 
-use super::{COMPONENTS, mirrored};
+use super::COMPONENTS;
 use crate::algorithm::Found;
 use crate::answer::{Facts, Figures, Groups, Values};
 use crate::error::{Error, Result};
 use crate::shared::id_order::has_order;
 use crate::shared::original_ids::IdPositions;
+use crate::shared::redirected::Redirection;
 
 /// The smallest id within some hops of a vertex, as an id position. Unlike the name of a whole
 /// component, such a label depends on what "smallest" means. Id positions give the same labels in
@@ -134,8 +135,8 @@ pub(super) fn check(graph: &Graph) -> Result<()> {
 /// Estimates the memory of [`run`].
 pub(super) fn estimate(graph: &Graph, threads: usize) -> Result<Estimate> {
     let estimate = match graph.has_short_ids() {
-        true => mirrored::estimate::<SmallestWithin<u32>>(graph, threads),
-        false => mirrored::estimate::<SmallestWithin<u64>>(graph, threads),
+        true => Redirection::MIRRORED.estimate::<SmallestWithin<u32>>(graph, threads),
+        false => Redirection::MIRRORED.estimate::<SmallestWithin<u64>>(graph, threads),
     };
     let id_positions = IdPositions::size(graph)?;
     Ok(Estimate {
@@ -158,7 +159,7 @@ pub(super) fn run<N: VertexNumber + Number>(
         has_converged: false,
         number: PhantomData,
     };
-    let outcome = mirrored::run_both_ways(graph, program, options)?;
+    let outcome = Redirection::MIRRORED.run(graph, program, options)?;
     let figures = Reach { converged: outcome.program.has_converged };
     drop(outcome.program);
     // Names need memory of their own, and no tiles.

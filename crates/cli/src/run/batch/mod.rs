@@ -1,7 +1,7 @@
 //! `tegula run --batch`: many jobs on one graph at the same time.
 //!
-//! [`tegula_algorithms::jobs`] runs them. This writes the table of each as soon as it has its result,
-//! and reports.
+//! [`tegula_algorithms::jobs`] runs them. This writes the table of each as soon as it has its
+//! result, and reports.
 
 mod args;
 mod estimate;
@@ -25,9 +25,9 @@ use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_work
 use tegula_store::Error;
 use tegula_tables::{check_is_in_no_graph, check_parent};
 
-use super::missing_rows;
-use super::one::{Done, RunInput, TOP_DEFAULT, failed, run_options, written};
+use super::one::{Done, RunInput, TOP_DEFAULT, failed, run_options};
 use super::options::{Destination, RunArgs};
+use super::{answer_file, missing_rows};
 use crate::errors::{Failure, Result, guarded};
 use crate::json::{self, RunSeconds, Seconds};
 use crate::report::{self, Facts};
@@ -288,7 +288,7 @@ impl<'b> Batch<'b> {
         let (graph, session) = (self.graph, self.session);
         let Ended { job: Planned { job, args, target }, tables, ran, .. } = ended;
         let started = Instant::now();
-        let bytes_written = written(&*answer, graph, Some(target), args, session)?;
+        let bytes_written = answer_file::write(&*answer, graph, Some(target), args, session)?;
         let seconds = RunSeconds {
             open: Seconds::default(),
             run: Seconds(ran),

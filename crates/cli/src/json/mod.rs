@@ -1,5 +1,7 @@
 //! The objects that `--json` prints. Field names are fixed: scripts rely on them.
 
+mod ranks;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,10 +9,11 @@ use serde::{Serialize, Serializer};
 use tegula_algorithms::algorithm;
 use tegula_algorithms::answer::Summary;
 use tegula_algorithms::side_table::TableRead;
-use tegula_engine::RankStatistics;
 use tegula_machine::disk::DeviceProfile;
 use tegula_store::graph::{FileEntry, IdType, OrderChoice, file_names};
 use tegula_store::rows::{Direction, RowFiles};
+
+pub use ranks::Rank;
 
 /// A time span as seconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,34 +80,6 @@ pub struct Run<'a> {
     /// Tables read for the options.
     pub tables: &'a [TableRead],
     pub summary: &'a dyn Summary,
-}
-
-/// A rank of a run.
-#[derive(Debug, Serialize)]
-pub struct Rank {
-    pub edges_processed: u64,
-    pub bytes_read: u64,
-    pub bytes_written: u64,
-    pub bytes_sent: u64,
-    pub bytes_received: u64,
-    /// Time in which it sent and took messages before its scans.
-    pub exchanging_seconds: Seconds,
-    /// Time in which it waited, after its own scans, until all agreed.
-    pub agreeing_seconds: Seconds,
-}
-
-impl Rank {
-    pub fn of(rank: &RankStatistics) -> Rank {
-        Rank {
-            edges_processed: rank.edges_processed,
-            bytes_read: rank.bytes_read,
-            bytes_written: rank.bytes_written,
-            bytes_sent: rank.bytes_sent,
-            bytes_received: rank.bytes_received,
-            exchanging_seconds: Seconds(rank.exchanging),
-            agreeing_seconds: Seconds(rank.agreeing),
-        }
-    }
 }
 
 /// Seconds of the scans of a run, over all workers.
@@ -240,8 +215,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// Returns the work within `memory` bytes as the algorithm counts it, shared by `threads` threads
-    /// at most.
+    /// Returns the work within `memory` bytes as the algorithm counts it, shared by `threads`
+    /// threads at most.
     pub fn of(needs: &algorithm::Needs, memory: u64, threads: usize) -> Work {
         let work = needs.work_within(memory);
         let algorithm::Work { kind, rounds, edges, vertices, built_edges, threads_max: _ } = *work;

@@ -1,9 +1,8 @@
-//! What a program needs if it runs on a graph that is built first. That graph has both directions of
-//! every edge of a directed one.
+//! What a program needs if it runs on a graph that is built first, from the edges of another one in
+//! the other direction or in both.
 //!
 //! The vertices and the grid are known, but not the tiles. So an estimate takes the most that any
-//! such tiles need of memory. The size of the tiles on disk is what both directions are expected to
-//! take.
+//! such tiles need of memory. The size of the tiles on disk is what they are expected to take.
 
 use tegula_store::graph::Graph;
 
@@ -31,23 +30,30 @@ const TILE_EDGES_MIN: u64 = 1 << 12;
 /// Bytes on disk of the degrees of a vertex.
 const DEGREE_BYTES: u64 = 5;
 
-/// Estimates what a program needs if its graph is built first, with both directions of the edges of
-/// a directed graph. As with [`run_anywhere`](crate::run_anywhere), the arrays may lie on disk.
-///
-/// Building needs at least `building_min` bytes of memory beside the [overhead](overhead()), and
-/// `building_files` bytes on disk beside the new graph.
-pub fn estimate_both_directions<P: Program>(
+/// A graph that is built from the edges of another one.
+#[derive(Debug, Clone, Copy)]
+pub struct Redirected {
+    /// The most edges that it stores.
+    pub arcs: u64,
+    /// The least bytes of memory to build it, beside the [overhead](overhead()).
+    pub building_min: u64,
+    /// Bytes on disk while it is built, beside itself.
+    pub building_files: u64,
+}
+
+/// Estimates what a program needs if it runs on a graph that is built first from the edges of this
+/// one. As with [`run_anywhere`](crate::run_anywhere), the arrays may lie on disk.
+pub fn estimate_redirected<P: Program>(
     graph: &Graph,
     threads: usize,
-    building_min: u64,
-    building_files: u64,
+    wanted: Redirected,
 ) -> Estimate {
-    let arcs = 2 * graph.edge_count();
+    let Redirected { arcs, building_min, building_files } = wanted;
     let batches = BatchSizes::at_most::<P>(graph, arcs);
     let beside = stream_size_max(arcs, threads) + tables_size_max(graph, &batches, arcs);
     let lists = CellLists::of(graph, size_of::<Message<P>>(), Messages::Reread);
     let in_memory = arrays_size_of::<P>(graph, &batches, threads) + beside;
-    let tiles = tiles_size_expected(graph);
+    let tiles = tiles_size_expected(graph, arcs);
     let built = BuiltFiles {
         kept: tiles + DEGREE_BYTES * graph.vertex_count(),
         while_building: tiles + building_files,
@@ -65,10 +71,13 @@ pub fn estimate_both_directions<P: Program>(
     }
 }
 
-/// Returns the bytes that the tiles of both directions are expected to take: twice those of one,
-/// and a quarter for edges that lie less close to each other when they are turned.
-fn tiles_size_expected(graph: &Graph) -> u64 {
-    2 * graph.tile_bytes() / 4 * 5
+/// Returns the bytes that the tiles of `arcs` edges are expected to take: as much for an edge as
+/// those of the graph, and a quarter more, since edges lie less close to each other when they are
+/// turned.
+pub fn tiles_size_expected(graph: &Graph, arcs: u64) -> u64 {
+    // A shard has its share of the tiles.
+    let share = arcs as f64 / graph.edge_count().max(1) as f64;
+    (share * graph.tile_bytes() as f64 * 1.25) as u64
 }
 
 /// Returns the most bytes without which tiles of `arcs` edges cannot be streamed.
