@@ -65,7 +65,7 @@ pub fn run_command_on_rank(words: &[OsString], comm: &dyn Comm, cancel: &Cancel)
     let parsed = Cli::of_words(words.to_vec());
     let runs = parsed.as_ref().is_ok_and(|cli| cli.command.runs_an_algorithm());
     let outcome = match parsed {
-        // That rank answers for all.
+        // The first rank that runs no algorithm answers for all.
         _ if first_without_run(comm, runs, cancel).is_some_and(|rank| rank != comm.rank()) => {
             Ok(())
         }

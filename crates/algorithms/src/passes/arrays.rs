@@ -4,19 +4,20 @@
 //! ranks, each rank saves the values of its own vertices.
 
 use std::io::Write;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tegula_comm::Tag;
-use tegula_engine::{Error, Graph, States, StatesWriter, Value, of_comm, overhead};
+use tegula_engine::{Error, Graph, States, Value, of_comm, overhead};
 use tegula_machine::disk::{BlockFile, BlockFileWriter, Temporary};
-use tegula_machine::memory::huge;
 use tegula_store::graph::file_names;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::Passes;
 use crate::error::Result;
+use crate::shared::states_in_order::StatesInOrder;
 
 /// A block of this number of bytes (log2) has a checksum.
 const BLOCK_LOG2: u32 = 16;
@@ -44,9 +45,12 @@ impl<S: Value> VertexArray<S> {
     /// # Panics
     /// When the last pass over it has failed.
     pub(super) fn take(&mut self) -> States<S> {
-        let lost = || panic!("the last pass over `{}` has failed", self.name);
-        self.states.take().unwrap_or_else(lost)
+        self.states.take().unwrap_or_else(|| lost(&self.name))
     }
+}
+
+fn lost<R>(name: &str) -> R {
+    panic!("the last pass over `{name}` has failed")
 }
 
 /// What a file begins with.
@@ -95,8 +99,7 @@ impl Passes<'_> {
     /// # Panics
     /// When the last pass over it has failed.
     pub fn save<S: Value>(&self, array: &VertexArray<S>, folder: &Path) -> Result<()> {
-        let lost = || panic!("the last pass over `{}` has failed", array.name);
-        let states = array.states.as_ref().unwrap_or_else(lost);
+        let states = array.states.as_ref().unwrap_or_else(|| lost(&array.name));
         let head = Head { generation: self.next_generation()?.into(), ..Head::of::<S>(self.graph) };
         let place = self.file(folder, &array.name);
         let failed = || Error::io("write", &place);
@@ -127,29 +130,34 @@ impl Passes<'_> {
     pub fn load<S: Value>(&mut self, name: &str, folder: &Path) -> Result<Option<VertexArray<S>>> {
         let path = self.file(folder, name);
         let is_there = path.try_exists().map_err(Error::io("open", &path))?;
-        let Some(head) = self.agreed_head::<S>(is_there.then_some(&path))? else { return Ok(None) };
-        let file = BlockFile::open(self.graph.reader(), &path, self.graph.caching())?;
+        let opened = self.open_saved::<S>(is_there.then_some(&path))?;
+        let Some((head, file)) = opened else { return Ok(None) };
         let size = size_of::<S>() as u64;
         if file.len() != size_of::<Head>() as u64 + head.count.get() * size {
             return Err(Error::corrupt(&path, "values", "there are too few or too many").into());
         }
-        let mut values = Values::new(self, head)?;
-        values.write_zeroes(head.first.get())?;
+        let held: u64 = self.in_memory.values().sum();
+        let room = self.options.budget().saturating_sub(overhead(self.graph) + held) / 2;
+        let in_memory = head.vertices.get().saturating_mul(size) <= room;
+        let mut values = StatesInOrder::new(in_memory, self.graph, &self.options)?;
+        let zeroes = |count: u64| iter::repeat_n(S::new_zeroed(), count as usize);
+        values.write(zeroes(head.first.get()))?;
         let mut room = vec![S::new_zeroed(); VALUES_AT_ONCE.min(head.count.get() as usize)];
         for first in (0..head.count.get()).step_by(VALUES_AT_ONCE) {
             let count = (head.count.get() - first).min(VALUES_AT_ONCE as u64) as usize;
             let offset = size_of::<Head>() as u64 + first * size;
             file.read_into(offset, room[..count].as_mut_bytes())?;
-            values.write(&room[..count])?;
+            values.write(room[..count].iter().copied())?;
         }
         let end = head.first.get() + head.count.get();
-        values.write_zeroes(head.vertices.get() - end)?;
+        values.write(zeroes(head.vertices.get() - end))?;
         let states = values.finish()?;
         Ok(Some(self.array(name, states)))
     }
 
-    /// Reads the head of a file, if there is one, and checks it. All ranks must have the same.
-    fn agreed_head<S: Value>(&self, path: Option<&PathBuf>) -> Result<Option<Head>> {
+    /// Opens a file, if there is one, and reads its head. The files of all ranks must have been
+    /// saved together.
+    fn open_saved<S: Value>(&self, path: Option<&PathBuf>) -> Result<Option<(Head, BlockFile)>> {
         let wanted = Head::of::<S>(self.graph);
         let read = |path: &PathBuf| {
             let file = BlockFile::open(self.graph.reader(), path, self.graph.caching())?;
@@ -159,20 +167,21 @@ impl Passes<'_> {
             }
             let detail = "its values are of another graph, another rank or another type";
             match head == (Head { generation: head.generation, ..wanted }) {
-                true => Ok(head),
+                true => Ok((head, file)),
                 false => Err(Error::corrupt(path, "head", detail)),
             }
         };
-        let head = path.map(read).transpose()?;
-        let Some(comm) = self.options.ranks else { return Ok(head) };
-        let own = head.map(|head| head.generation.get().to_le_bytes().to_vec()).unwrap_or_default();
+        let opened = path.map(read).transpose()?;
+        let Some(comm) = self.options.ranks else { return Ok(opened) };
+        let generation = opened.as_ref().map(|(head, _)| head.generation.get());
+        let own = generation.map(|number| number.to_le_bytes().to_vec()).unwrap_or_default();
         let all = comm.all_gather(own, SAVED, &self.options.cancel).map_err(of_comm)?;
         if all.iter().any(|other| *other != all[comm.rank()]) {
             let folder = path.map_or(self.graph.directory(), |path| path.as_path());
             let detail = "the arrays of the ranks were not saved together";
             return Err(Error::corrupt(folder, "head", detail).into());
         }
-        Ok(head)
+        Ok(opened)
     }
 
     /// Returns a number for the files of all ranks that are saved next.
@@ -196,50 +205,6 @@ impl Passes<'_> {
         match self.graph.partition().filter(|_| self.graph.is_for_ranks()) {
             Some(partition) => folder.join(format!("{name}.rank-{}.array", partition.rank)),
             None => folder.join(format!("{name}.array")),
-        }
-    }
-}
-
-/// Values while they are loaded. They stay in memory if they take at most half of what is left.
-enum Values<S> {
-    Memory(Vec<S>),
-    Disk(Box<StatesWriter<S>>),
-}
-
-impl<S: Value> Values<S> {
-    fn new(passes: &Passes<'_>, head: Head) -> Result<Values<S>> {
-        let held: u64 = passes.in_memory.values().sum();
-        let room = passes.options.budget().saturating_sub(overhead(passes.graph) + held) / 2;
-        let count = head.vertices.get();
-        match count.saturating_mul(size_of::<S>() as u64) <= room {
-            true => Ok(Values::Memory(huge::with_capacity(count as usize))),
-            false => {
-                let writer = StatesWriter::for_run(passes.graph, &passes.options)?;
-                Ok(Values::Disk(Box::new(writer)))
-            }
-        }
-    }
-
-    fn write(&mut self, values: &[S]) -> Result<()> {
-        match self {
-            Values::Memory(all) => all.extend_from_slice(values),
-            Values::Disk(writer) => writer.write(values)?,
-        }
-        Ok(())
-    }
-
-    fn write_zeroes(&mut self, count: u64) -> Result<()> {
-        let zeroes = vec![S::new_zeroed(); VALUES_AT_ONCE.min(count as usize)];
-        for first in (0..count).step_by(VALUES_AT_ONCE) {
-            self.write(&zeroes[..(count - first).min(VALUES_AT_ONCE as u64) as usize])?;
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<States<S>> {
-        match self {
-            Values::Memory(all) => Ok(all.into()),
-            Values::Disk(writer) => Ok(writer.finish()?),
         }
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::Graph;
+use tegula_engine::traverse::Directions;
 
 use crate::algorithm::Edges;
 use crate::error::{Setting, SettingValue};
@@ -24,6 +25,15 @@ impl Method {
     /// Returns whether a run on a graph makes passes.
     pub fn makes_passes(self, graph: &Graph) -> bool {
         self == Method::Passes || graph.is_for_ranks()
+    }
+
+    /// Returns where the edges of an algorithm come from that follows rows in these directions, or
+    /// makes passes.
+    pub fn edges(self, directions: Directions) -> Edges {
+        match self {
+            Method::Rows => Edges::Rows(directions),
+            Method::Passes => Method::edges_of_passes(),
+        }
     }
 
     /// Returns where the edges of passes come from.

@@ -38,8 +38,8 @@
 //!
 //! The arrays lie where those of a vertex program would, in memory or on disk. On ranks, each one
 //! keeps the values of its own vertices until [`into_states`](Passes::into_states). A pass in
-//! reverse needs the edges in the other direction: a directed graph is turned on disk before the
-//! first such pass, and the new graph has the same arrays. Weights do not come along. A pass costs
+//! reverse needs the edges in the other direction: those of a directed graph are written to disk
+//! before the first such pass, and use the same arrays. Weights do not come along. A pass costs
 //! as much as an iteration of a vertex program, and sets up its arrays anew, which takes time in
 //! proportion to the number of vertices.
 

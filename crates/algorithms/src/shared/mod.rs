@@ -11,6 +11,7 @@ pub(crate) mod ranks;
 pub(crate) mod redirected;
 pub(crate) mod samples;
 pub(crate) mod sources;
+pub(crate) mod states_in_order;
 pub(crate) mod tally;
 pub(crate) mod together;
 pub(crate) mod union_find;

@@ -31,8 +31,8 @@ pub fn estimate_in_passes(graph: &Graph, threads: usize) -> Estimate {
 /// rows.
 ///
 /// # Errors
-/// [`OverBudget`](tegula_machine::Error::OverBudget) before anything is read; errors of reading and
-/// writing; cancellation; the failure of another rank.
+/// [`OverBudget`](tegula_machine::Error::OverBudget); errors of reading and writing; cancellation; the
+/// failure of another rank.
 pub fn run_in_passes(
     graph: &Graph,
     (tolerance, max_iterations): (f64, u64),

@@ -8,7 +8,7 @@
 
 use tegula_engine::{
     Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
-    Start, States, StatesWriter, TileSummary, Unit, checkpoint_size, huge, visit_edges,
+    Start, StatesWriter, TileSummary, Unit, checkpoint_size, huge, visit_edges,
 };
 
 use super::program::PageRank;
@@ -16,6 +16,7 @@ use super::weighted::{OutWeight, WeightedPageRank, WeightedRank};
 use crate::error::{RefusedEdge, Result, is_weight};
 use crate::shared::exact_sum::SharedSum;
 use crate::shared::ranks::{add_those_of_others, least_of_all};
+use crate::shared::states_in_order::StatesInOrder;
 
 /// The fewest sources that are worth a scan.
 const SOURCES_MIN: u64 = 1 << 10;
@@ -64,10 +65,7 @@ impl OutWeights {
         let reading = if in_memory { 0 } else { reading_size(graph) };
         let program = WeightedPageRank::new(walk, reading);
         let vertex_count = graph.vertex_count();
-        let mut into = match in_memory {
-            true => Found::Memory(huge::with_capacity(vertex_count as usize)),
-            false => Found::Disk(Box::new(StatesWriter::for_run(graph, options)?)),
-        };
+        let mut into = StatesInOrder::new(in_memory, graph, options)?;
         let held = size_held(graph, &program, in_memory);
         let beside = estimate.stream_bytes_min + estimate.overhead_bytes + held;
         let room = options.budget().saturating_sub(beside) / 2;
@@ -119,29 +117,6 @@ fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) 
 /// Returns the bytes that are held beside the sums.
 fn size_held(graph: &Graph, program: &WeightedPageRank, in_memory: bool) -> u64 {
     program.size() + if in_memory { states_size(graph) } else { 0 }
-}
-
-/// The states so far.
-enum Found {
-    Memory(Vec<WeightedRank>),
-    Disk(Box<StatesWriter<WeightedRank>>),
-}
-
-impl Found {
-    fn write(&mut self, states: impl Iterator<Item = WeightedRank>) -> Result<()> {
-        match self {
-            Found::Memory(all) => all.extend(states),
-            Found::Disk(writer) => writer.write_each(states)?,
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> Result<States<WeightedRank>> {
-        match self {
-            Found::Memory(all) => Ok(all.into()),
-            Found::Disk(writer) => Ok(writer.finish()?),
-        }
-    }
 }
 
 /// The sums of some of the sources.

@@ -102,10 +102,7 @@ impl Algorithm for KcoreOptions {
     type Files = ();
 
     fn edges(&self) -> Edges {
-        match self.method {
-            Method::Rows => Edges::Rows(Directions::Both),
-            Method::Passes => Method::edges_of_passes(),
-        }
+        self.method.edges(Directions::Both)
     }
 
     fn edges_on_ranks(&self) -> Edges {

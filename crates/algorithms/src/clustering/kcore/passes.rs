@@ -90,8 +90,8 @@ pub fn estimate_in_passes(graph: &Graph, threads: usize) -> Estimate {
 ///
 /// # Errors
 /// [`TooManyVertices`](Error::TooManyVertices) beyond 2^31 vertices;
-/// [`OverBudget`](tegula_machine::Error::OverBudget) before anything is read; errors of reading and
-/// writing; cancellation; the failure of another rank.
+/// [`OverBudget`](tegula_machine::Error::OverBudget); errors of reading and writing; cancellation; the
+/// failure of another rank.
 pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInPasses> {
     let vertices = graph.vertex_count();
     if vertices > VERTEX_COUNT_MAX {
