@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,10 +16,13 @@ use tegula_store::graph::{Graph, Manifest};
 use tegula_store::partition::{self, Balance, Gathering, Shards, shard_paths};
 
 use crate::args::{Budget, ReadingArgs, Threads, ranks};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
+
+/// Shares of ranks, of which only the ratios count. At these, no sum of costs is lost or overflows.
+const SHARES: RangeInclusive<f64> = 0.001..=1000.0;
 
 /// Options of `tegula partition`.
 #[derive(Debug, Args)]
@@ -32,9 +36,13 @@ pub struct PartitionArgs {
     /// The folder for the shards: `rank-0.tegula` and so on.
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
-    /// What is shared out evenly.
+    /// What is shared out.
     #[arg(long, value_enum, default_value_t = BalanceBy::Cost)]
     balance: BalanceBy,
+    /// The share of each rank, where machines or their disks differ: `2,1,1` gives the first rank
+    /// as much as the two others together [default: even shares].
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = share)]
+    shares: Vec<f64>,
     /// Replace a partitioned graph at the output.
     #[arg(long)]
     force: bool,
@@ -43,7 +51,7 @@ pub struct PartitionArgs {
     reading: ReadingArgs,
 }
 
-/// What ranks have in equal shares.
+/// What is shared out among ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum BalanceBy {
     /// Edges.
@@ -81,6 +89,32 @@ pub struct GatherArgs {
     threads: Threads,
 }
 
+/// Parses the share of a rank.
+fn share(text: &str) -> std::result::Result<f64, String> {
+    let parsed = text.parse().ok().filter(|share: &f64| SHARES.contains(share));
+    let (least, most) = (SHARES.start(), SHARES.end());
+    parsed.ok_or_else(|| format!("it must be a number from {least} to {most}"))
+}
+
+/// Returns the same share for each rank.
+fn even_shares(ranks: NonZeroU32) -> Vec<f64> {
+    vec![1.0; ranks.get() as usize]
+}
+
+impl PartitionArgs {
+    /// Returns the share of each rank.
+    fn shares(&self) -> Result<Vec<f64>> {
+        match self.shares.len() {
+            0 => Ok(even_shares(self.ranks)),
+            count if count == self.ranks.get() as usize => Ok(self.shares.clone()),
+            count => {
+                let message = format!("--shares has {count} numbers for {} ranks", self.ranks);
+                Err(Failure::usage(message))
+            }
+        }
+    }
+}
+
 /// Opens a graph, or all shards of one.
 fn open(path: &Path, reading: &ReadingArgs) -> Result<Vec<Graph>> {
     shard_paths(path)?.iter().map(|shard| reading.open(shard)).collect()
@@ -98,11 +132,11 @@ fn left(what: &str, graphs: &[Graph], budget: Budget) -> Result<u64> {
 /// Cuts a graph into shards.
 pub fn partition(args: &PartitionArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
+    let into = (&*args.shares()?, args.balance.weights());
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.graph, &args.reading)?;
     let memory = left("the partition", &graphs, args.reading.budget)?;
-    let balance = args.balance.weights();
-    let ranks = cut(&graphs, (args.ranks, balance), output, memory, session)?;
+    let ranks = cut(&graphs, into, output, memory, session)?;
     let elapsed = started.elapsed();
     if session.json {
         return session.print_json(&json::Partition {
@@ -134,17 +168,17 @@ pub fn cut_once<R>(
     let report = import(&whole)?;
     let graphs = [open_graph(&whole, budget.bytes(), Backend::Auto)?];
     let memory = left("the partition", &graphs, budget)?;
-    Ok((report, cut(&graphs, (ranks, SCAN_BALANCE), unfinished, memory, session)?))
+    let into = (&*even_shares(ranks), SCAN_BALANCE);
+    Ok((report, cut(&graphs, into, unfinished, memory, session)?))
 }
 
 fn cut(
     graphs: &[Graph],
-    (ranks, balance): (NonZeroU32, Balance),
+    into: (&[f64], Balance),
     output: UnfinishedGraph,
     memory: u64,
     session: &Session,
 ) -> Result<Vec<json::Shard>> {
-    let into = (ranks.get() as usize, balance);
     let (progress, cancel) = (session.progress(), &session.cancel);
     let shards = Shards::of(graphs)?;
     let manifests = partition::split(shards, into, output, memory, progress, cancel)?;

@@ -48,7 +48,8 @@ pub fn partition(graph: &Path, ranks: usize, balance: Balance) -> PathBuf {
     let graphs = [open(graph)];
     let shards = Shards::of(&graphs).unwrap();
     let unfinished = UnfinishedGraph::create(&output, true).unwrap();
-    split(shards, (ranks, balance), unfinished, AMPLE, &Silent, &Cancel::default()).unwrap();
+    let into = (&*vec![1.0; ranks], balance);
+    split(shards, into, unfinished, AMPLE, &Silent, &Cancel::default()).unwrap();
     output
 }
 

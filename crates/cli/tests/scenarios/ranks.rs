@@ -36,6 +36,28 @@ fn a_partitioned_graph_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn a_rank_with_a_larger_share_gets_more_edges_and_the_answer_is_the_same() {
+    let shop = shop_with(2, "");
+    let cut = "partition g.tegula --ranks 3 --balance edges -o shared";
+    shop.tegula(&format!("{cut} --shares 4,1,1")).done();
+    let edges = |rank: u32| {
+        let shard = shop.tegula(&format!("info shared/rank-{rank}.tegula --json")).done().json();
+        shard["edges"].as_u64().unwrap()
+    };
+    assert!(edges(0) > 2 * edges(1).max(edges(2)), "{:?}", [edges(0), edges(1), edges(2)]);
+    shop.tegula("run pagerank g.tegula -o one.csv").done();
+    shop.tegula("run pagerank shared --ranks 3 -o ranks.csv").done();
+    assert!(shop.read("one.csv") == shop.read("ranks.csv"));
+    for (shares, said) in [
+        ("1,2", "--shares has 2 numbers for 3 ranks"),
+        ("1,0,2", "from 0.001 to 1000"),
+        ("1,NaN,2", "from 0.001 to 1000"),
+    ] {
+        shop.tegula(&format!("{cut} --force --shares {shares}")).failed(2, &[said]);
+    }
+}
+
+#[test]
 fn a_shard_of_a_partition_is_known_and_its_edges_add_up() {
     let shop = shop_with(2, "");
     let whole = shop.tegula("info g.tegula --json").done().json();

@@ -20,15 +20,16 @@ use crate::rows::{ChunkCut, RowsConfig, build as build_rows};
 use crate::tiles::EncodedTile;
 use crate::{Error, Result};
 
-/// Partitions a graph among `ranks`, at least 1: writes `rank-0.tegula` and so on into a folder.
-/// Rows are left out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
+/// Partitions a graph among as many ranks as there are `shares`, at least one, which are positive
+/// and of which only the ratios count: writes `rank-0.tegula` and so on into a folder. Rows are left
+/// out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
 ///
 /// # Errors
 /// [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than short ids. Failed reads and
 /// writes; cancellation. The folder has all shards or does not exist.
 pub fn split(
     shards: Shards<'_>,
-    (ranks, balance): (usize, Balance),
+    (shares, balance): (&[f64], Balance),
     output: UnfinishedGraph,
     memory: u64,
     progress: &dyn Progress,
@@ -37,13 +38,13 @@ pub fn split(
     let whole = shards.whole();
     // Ranks know vertices by short ids.
     shards.first().short_vertex_count()?;
-    let ranges = cut(&shards.batch_sizes(), ranks, balance);
+    let ranges = cut(&shards.batch_sizes(), shares, balance);
     let batches = shards.batches();
     let first_of = |batch: usize| batches.get(batch).map_or(whole.vertices, |it| it.target_first);
     let cuts = ranges.iter().map(|range| first_of(range.start));
     let cuts: Vec<u64> = cuts.chain([whole.vertices]).collect();
     progress.begin("partitioning", Some(whole.edges), Unit::Edges);
-    let mut manifests = Vec::with_capacity(ranks);
+    let mut manifests = Vec::with_capacity(ranges.len());
     for (rank, range) in ranges.into_iter().enumerate() {
         let directory = output.path().join(shard_name(rank));
         durable::create_folders(&directory).map_err(Error::io("create", &directory))?;

@@ -21,8 +21,8 @@ fn shards(scratch: &Scratch, whole: Graph, ranks: usize) -> Vec<Graph> {
     let graphs = [whole];
     let unfinished = UnfinishedGraph::create(&output, true).unwrap();
     let (cancel, balance) = (Cancel::default(), Balance::EDGES);
-    split(Shards::of(&graphs).unwrap(), (ranks, balance), unfinished, 1 << 30, &Silent, &cancel)
-        .unwrap();
+    let into = (&*vec![1.0; ranks], balance);
+    split(Shards::of(&graphs).unwrap(), into, unfinished, 1 << 30, &Silent, &cancel).unwrap();
     // Each rank has a budget of its own.
     let open = |path| {
         let reader = Reader::open(Backend::Auto, Pool::new(1 << 30)).unwrap();
