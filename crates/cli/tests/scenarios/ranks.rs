@@ -36,6 +36,22 @@ fn a_partitioned_graph_comes_back_byte_for_byte() {
 }
 
 #[test]
+fn a_shard_with_other_degrees_of_the_whole_graph_is_not_sound() {
+    let shop = shop_with(2, "");
+    let path = |name: &str| shop.path(&format!("cut/rank-0.tegula/whole.degrees.{name}"));
+    edit_manifest(&shop.path("cut/rank-0.tegula"), |body| {
+        let body = body.replace("whole.degrees.in", "whole.degrees.before");
+        let body = body.replace("whole.degrees.out", "whole.degrees.in");
+        body.replace("whole.degrees.before", "whole.degrees.out")
+    });
+    for (from, to) in [("in", "before"), ("out", "in"), ("before", "out")] {
+        fs::rename(path(from), path(to)).unwrap();
+    }
+    let said = shop.tegula("verify cut/rank-0.tegula");
+    said.failed(3, &["the shard has", "the whole graph has"]);
+}
+
+#[test]
 fn a_rank_with_a_larger_share_gets_more_edges_and_the_answer_is_the_same() {
     let shop = shop_with(2, "");
     let cut = "partition g.tegula --ranks 3 --balance edges -o shared";

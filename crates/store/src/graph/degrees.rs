@@ -67,6 +67,11 @@ impl Graph {
         }
     }
 
+    /// Opens the degrees that the edges of this directory have.
+    pub(crate) fn own_degrees(&self, direction: Direction) -> Result<DegreeReader> {
+        Ok(DegreeReader(self.array(self.degrees_name_in(OWN, direction))?))
+    }
+
     /// Opens the degrees that the whole graph has, if this is a shard of it.
     pub(crate) fn whole_degrees(&self, direction: Direction) -> Result<DegreeReader> {
         let name = match self.partition() {

@@ -3,6 +3,7 @@
 mod edge_facts;
 mod edge_sum;
 mod rows;
+mod shard;
 
 use tegula_machine::threads::{Cancel, Progress, Unit};
 
@@ -45,8 +46,8 @@ impl Graph {
     }
 
     /// Reads every byte of the graph and checks every checksum and every range of ids. Checks that
-    /// degrees, tables and tiles agree, that rows hold the same edges, and that the manifest is
-    /// right about them.
+    /// degrees, tables and tiles agree, that rows hold the same edges, that the manifest is right
+    /// about them, and that a shard has all edges into its targets and no others.
     ///
     /// # Errors
     /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) for the first part that is damaged.
@@ -59,6 +60,7 @@ impl Graph {
             progress.advance(entry.bytes);
         }
         self.verify_ids(cancel)?;
+        self.verify_shard(cancel)?;
         let (edges, facts) = self.verify_tiles(progress, cancel)?;
         progress.end();
         facts.check(self)?;
