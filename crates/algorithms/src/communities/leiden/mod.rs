@@ -3,28 +3,56 @@
 //! Works as [`louvain`](crate::communities::louvain), but communities do not move as wholes:
 //! well-linked groups of vertices within them do. So a community of badly linked parts falls apart
 //! again (Traag, Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex
-//! joins the group by which it gains most, not a random one of all by which it gains. Any two
-//! vertices of a community are connected by a path within it. Memory: 101 bytes a vertex, 16 for
-//! each thread, and the index of the rows of both directions.
+//! joins the group by which it gains most, not a random one of all by which it gains: on real
+//! graphs, this finds communities as good. An iteration begins with the communities of the one
+//! before, so vertices and groups move that were stuck in a greater unit. The last iteration is the
+//! one in which nothing moves or modularity does not rise. Any two vertices of a community are
+//! connected by a path within it. Memory: 128 bytes a vertex, 16 for each thread, up to 24 MiB, and
+//! the index of the rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Estimate, Graph, RunOptions};
 
-use crate::algorithm::{Algorithm, Description, Edges, Family, Found, Weights};
+use crate::algorithm::{Algorithm, Description, Edges, Family, Found, Weights, field_names};
 use crate::communities::louvain::LouvainOptions;
 use crate::communities::modularity::{self, Method};
 use crate::error::Result;
 
 /// Options of the search.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
     /// Those of `louvain`.
     #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
     pub louvain: LouvainOptions,
+    /// The most iterations, each from the communities of the one before; 0 for as many as raise
+    /// modularity.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
+    #[serde(default = "LeidenOptions::iterations_default")]
+    pub iterations: u64,
+}
+
+impl LeidenOptions {
+    /// The default number of iterations.
+    pub const ITERATIONS: u64 = 2;
+
+    fn iterations_default() -> u64 {
+        Self::ITERATIONS
+    }
+
+    fn method(&self) -> Method {
+        Method::Leiden { iterations: self.iterations }
+    }
+}
+
+impl Default for LeidenOptions {
+    fn default() -> LeidenOptions {
+        LeidenOptions { louvain: LouvainOptions::default(), iterations: Self::ITERATIONS }
+    }
 }
 
 impl Algorithm for LeidenOptions {
@@ -33,22 +61,26 @@ impl Algorithm for LeidenOptions {
         family: Family::Communities,
         summary: "Connected communities of high modularity, by the method of Leiden",
         columns: LouvainOptions::DESCRIPTION.columns,
-        memory: "101 bytes a vertex, 16 more for each thread, and rows of both directions",
+        memory: "128 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Used;
     type Files = ();
 
+    fn option_names() -> Vec<&'static str> {
+        [field_names::<LouvainOptions>(), &["iterations"]].concat()
+    }
+
     fn edges(&self) -> Edges {
         Edges::Rows(Directions::Both)
     }
 
     fn estimate(&self, graph: &Graph, _files: &(), threads: usize) -> Result<Estimate> {
-        modularity::estimate(graph, Method::Leiden, threads)
+        modularity::estimate(graph, self.method(), threads)
     }
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
-        self.louvain.find(graph, Method::Leiden, options)
+        self.louvain.find(graph, self.method(), options)
     }
 }

@@ -10,6 +10,7 @@
 //! seed, and not on the threads. Sums of weights are `f64`.
 
 mod arcs;
+mod contracted;
 mod links;
 mod moving;
 mod network;

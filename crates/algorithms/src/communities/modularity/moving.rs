@@ -1,10 +1,7 @@
 //! Moves units to the communities to which they are linked best.
 
-use std::sync::Mutex;
-
 use tegula_engine::traverse::VertexSet;
 use tegula_engine::{Result, ShortId};
-use tegula_machine::threads::lock;
 
 use super::links::{Links, SpareLinks};
 use super::network::Network;
@@ -25,49 +22,45 @@ struct Move {
 
 /// Moves units until none gains by it. All workers together look at the units of a
 /// [step](Network::steps). These move one after the other, if the move is still a gain. Neighbours
-/// are seldom in one step, as each would move to where the other has just left.
-pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Result<()> {
+/// are seldom in one step, as each would move to where the other has just left. Returns whether a
+/// unit has moved.
+pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Result<bool> {
     let count = partition.unit_count();
     let spare = SpareLinks::new(count);
-    // Units whose surroundings have changed.
-    let mut waiting = VertexSet::new(count);
+    // Units whose surroundings have changed since they were looked at.
+    let waiting = VertexSet::new(count);
     (0..count).map(ShortId).for_each(|unit| {
         waiting.insert(unit);
     });
     let mut empty: Vec<u32> =
         (0..count).filter(|&unit| partition.sizes[unit as usize] == 0).collect();
     for sweep in 0..SWEEPS_MAX {
-        let mut moved = Vec::new();
-        for step in network.steps(count, sweep) {
-            let wanted = step.units().filter(|&unit| waiting.contains(ShortId(unit)));
-            let pieces = network.pieces(partition, wanted);
-            let moves = Mutex::new(Vec::new());
-            network.job.for_each(pieces.len(), |index| {
-                let found =
-                    spare.with(|links| find_moves(network, partition, &pieces[index], links))?;
-                lock(&moves).push((index, found));
-                Ok(())
+        let mut has_moved = false;
+        for step in network.steps(count, sweep, |unit| waiting.contains(ShortId(unit))) {
+            step.iter().for_each(|&unit| waiting.remove(ShortId(unit)));
+            let pieces = network.pieces(partition, step.into_iter());
+            let moves = network.map(&pieces, |units| {
+                spare.with(|links| find_moves(network, partition, units, links))
             })?;
-            let mut moves = moves.into_inner().unwrap_or_default();
-            moves.sort_unstable_by_key(|&(index, _)| index);
-            for wanted in moves.into_iter().flat_map(|(_, moves)| moves) {
+            let mut moved: Vec<u32> = Vec::new();
+            for wanted in moves.into_iter().flatten() {
                 if carry_out(network, partition, wanted, &mut empty) {
                     moved.push(wanted.unit);
                 }
             }
+            let_wait_around(network, partition, &moved, &waiting)?;
+            has_moved |= !moved.is_empty();
         }
-        if moved.is_empty() {
-            break;
+        if !has_moved {
+            return Ok(sweep > 0);
         }
-        moved.sort_unstable();
-        waiting = around(network, partition, &moved)?;
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Returns the bytes that moving takes: for waiting units, moved units and empty communities.
+/// Returns the bytes that moving takes: for waiting units and empty communities.
 pub(super) fn size(vertex_count: u64) -> u64 {
-    2 * VertexSet::size(vertex_count) + (4 + 4) * vertex_count
+    VertexSet::size(vertex_count) + 4 * vertex_count
 }
 
 /// Finds which of some units would gain by a move.
@@ -147,16 +140,20 @@ fn carry_out(
     true
 }
 
-/// Returns the units in other communities that are linked to moved ones.
-fn around(network: &Network<'_>, partition: &Partition, moved: &[u32]) -> Result<VertexSet> {
-    let waiting = VertexSet::new(partition.unit_count());
+/// Lets the units wait that are linked to moved ones and in other communities.
+fn let_wait_around(
+    network: &Network<'_>,
+    partition: &Partition,
+    moved: &[u32],
+    waiting: &VertexSet,
+) -> Result<()> {
     let pieces = network.pieces(partition, moved.iter().copied());
-    network.job.for_each(pieces.len(), |index| {
-        network.for_each_arc(partition, &pieces[index], |unit, target, _| {
+    network.map(&pieces, |units| {
+        network.for_each_arc(partition, units, |unit, target, _| {
             if partition.community(target) != partition.communities[unit as usize] {
                 waiting.insert(ShortId(partition.unit(target)));
             }
         })
     })?;
-    Ok(waiting)
+    Ok(())
 }

@@ -1,13 +1,13 @@
 //! A graph as communities see it: weights at vertices and between them.
 
-use std::ops::Range;
 use std::sync::Mutex;
 
-use tegula_engine::traverse::{Listed, RANGE_SIZE, RowsJob, Sequential};
+use tegula_engine::traverse::{Listed, RowsJob, Sequential};
 use tegula_engine::{Result, ShortId};
-use tegula_machine::threads::lock;
+use tegula_machine::threads::{lock, unlocked};
 
 use super::arcs::Arcs;
+use super::contracted::{Contracted, ListedArcs};
 use super::links::Links;
 use super::partition::Partition;
 use crate::shared::random;
@@ -24,60 +24,29 @@ const ARCS_WAITING: usize = 64;
 const PIECE_UNITS: usize = 256;
 const PIECE_VERTICES: usize = 4096;
 
-/// Units that are looked at together. They are from one range, so their rows lie close together.
-#[derive(Debug, Clone)]
-pub(super) struct Step {
-    range: Range<u32>,
-    class: u64,
-    seed: u64,
-}
-
-impl Step {
-    /// Returns the units, ascending.
-    pub(super) fn units(&self) -> impl Iterator<Item = u32> {
-        self.range.clone().filter(|&unit| self.contains(unit))
-    }
-
-    /// Returns whether a unit is in the step.
-    #[inline]
-    pub(super) fn contains(&self, unit: u32) -> bool {
-        self.range.contains(&unit)
-            && random::number_below(self.seed, unit.into(), CLASSES) == self.class
-    }
-}
-
 /// The weights of the edges, and the options of the search.
 pub(super) struct Network<'n> {
-    pub(super) job: &'n RowsJob<'n>,
+    job: &'n RowsJob<'n>,
     resolution: f64,
-    seed: u64,
+    /// Decides orders and equally good choices; each level has another seed.
+    pub(super) seed: u64,
     /// The sum of the weights at all vertices, which is twice the sum of all edges.
     total: f64,
+    /// The graph whose vertices the partition has, if it is not the stored one.
+    pub(super) contracted: Option<Contracted>,
 }
 
 impl<'n> Network<'n> {
-    /// Adds up the weights at each vertex, which are the second result. The first result is `None`
-    /// if a weight is below 0 or not finite.
+    /// Makes the network of vertices with the given [`strengths`]. `None` if a weight is below 0 or
+    /// not finite.
     pub(super) fn new(
         job: &'n RowsJob<'n>,
-        vertex_count: u32,
+        strengths: &[f64],
         resolution: f64,
-        seed: u64,
-    ) -> Result<(Option<Network<'n>>, Vec<f64>)> {
-        let mut strengths = vec![0.0f64; vertex_count as usize];
-        job.for_each_range_of(&mut strengths, |strengths, ids| {
-            let mut arcs = Arcs::new(job, Sequential::new(ids));
-            for strength in strengths {
-                arcs.next_vertex(|_, weight| {
-                    // A sum that is NaN or infinite stays so.
-                    *strength += if weight < 0.0 { f64::NAN } else { weight };
-                })?;
-            }
-            Ok(())
-        })?;
+    ) -> Option<Network<'n>> {
         let total: f64 = strengths.iter().sum();
-        let network = Network { job, resolution, seed, total };
-        Ok((total.is_finite().then_some(network), strengths))
+        let network = Network { job, resolution, seed: 0, total, contracted: None };
+        total.is_finite().then_some(network)
     }
 
     /// Returns what a unit gains by being in a community, whose weights do not include its own.
@@ -100,16 +69,27 @@ impl<'n> Network<'n> {
         random::number(self.seed, number.into())
     }
 
-    /// Divides the units into steps, which the seed chooses for each sweep. Ranges come in any
-    /// order; the classes of a range follow each other.
-    pub(super) fn steps(&self, unit_count: u32, sweep: u64) -> impl Iterator<Item = Step> {
+    /// Divides the units that are wanted when their range begins into steps, which the seed chooses
+    /// for each sweep. The units of a step ascend and are from one range, so their rows lie close
+    /// together. Ranges come in any order; the steps of a range follow each other.
+    pub(super) fn steps(
+        &self,
+        unit_count: u32,
+        sweep: u64,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> impl Iterator<Item = Vec<u32>> {
         let size = unit_count.div_ceil(RANGES).clamp(1, RANGE_MAX);
         let seed = random::number(self.seed, sweep);
         let mut starts: Vec<u32> = (0..unit_count).step_by(size as usize).collect();
         starts.sort_by_cached_key(|&start| random::number(seed, start.into()));
         starts.into_iter().flat_map(move |start| {
+            let mut classes = vec![Vec::new(); CLASSES as usize];
             let range = start..start.saturating_add(size).min(unit_count);
-            (0..CLASSES).map(move |class| Step { range: range.clone(), class, seed })
+            for unit in range.filter(|&unit| is_wanted(unit)) {
+                let class = random::number_below(seed, unit.into(), CLASSES);
+                classes[class as usize].push(unit);
+            }
+            classes.into_iter().filter(|class| !class.is_empty())
         })
     }
 
@@ -133,6 +113,62 @@ impl<'n> Network<'n> {
         pieces
     }
 
+    /// Divides units that are in the order of their communities into pieces of whole communities,
+    /// each for one worker.
+    pub(super) fn communities<'u>(
+        &self,
+        partition: &Partition,
+        mut units: &'u [u32],
+    ) -> Vec<&'u [u32]> {
+        let community = |unit: u32| partition.communities[unit as usize];
+        let (mut pieces, mut len, mut vertices) = (Vec::new(), 0, 0);
+        while len < units.len() {
+            vertices += partition.members(units[len]).len();
+            len += 1;
+            let is_last = units.get(len).is_none_or(|&next| community(next) != community(units[len - 1]));
+            if is_last && (len == units.len() || vertices >= PIECE_VERTICES) {
+                let (piece, rest) = units.split_at(len);
+                pieces.push(piece);
+                (units, len, vertices) = (rest, 0, 0);
+            }
+        }
+        pieces
+    }
+
+    /// Calls `work` with each of some pieces. Returns the results in the order of the pieces.
+    pub(super) fn map<P: AsRef<[u32]> + Sync, T: Send>(
+        &self,
+        pieces: &[P],
+        work: impl Fn(&[u32]) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.map_indexed(pieces.len(), |index| work(pieces[index].as_ref()))
+    }
+
+    /// Calls `work` with each of `0..count`. Returns the results in this order.
+    pub(super) fn map_indexed<T: Send>(
+        &self,
+        count: usize,
+        work: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let found = Mutex::new(Vec::with_capacity(count));
+        self.job.for_each(count, |index| {
+            let one = work(index)?;
+            lock(&found).push((index, one));
+            Ok(())
+        })?;
+        let mut found = unlocked(found);
+        found.sort_unstable_by_key(|&(index, _)| index);
+        Ok(found.into_iter().map(|(_, one)| one).collect())
+    }
+
+    /// Returns the edges at these vertices.
+    fn arcs<'a>(&'a self, vertices: &'a [ShortId]) -> ListedArcs<'a> {
+        match &self.contracted {
+            None => ListedArcs::Stored(Arcs::new(self.job, Listed::new(vertices))),
+            Some(graph) => ListedArcs::Contracted { graph, left: vertices.iter() },
+        }
+    }
+
     /// Shows the edges at the vertices of some units.
     pub(super) fn for_each_arc(
         &self,
@@ -142,7 +178,7 @@ impl<'n> Network<'n> {
     ) -> Result<()> {
         let vertices: Vec<ShortId> =
             units.iter().flat_map(|&unit| partition.members(unit)).copied().collect();
-        let mut arcs = Arcs::new(self.job, Listed::new(&vertices));
+        let mut arcs = self.arcs(&vertices);
         for &vertex in &vertices {
             let unit = partition.unit(vertex);
             arcs.next_vertex(|target, weight| visit(unit, target, weight))?;
@@ -164,7 +200,7 @@ impl<'n> Network<'n> {
     ) -> Result<()> {
         let vertices: Vec<ShortId> =
             units.iter().flat_map(|&unit| partition.members(unit)).copied().collect();
-        let mut arcs = Arcs::new(self.job, Listed::new(&vertices));
+        let mut arcs = self.arcs(&vertices);
         let mut waiting = Vec::with_capacity(ARCS_WAITING);
         let mut numbered = Vec::with_capacity(ARCS_WAITING);
         for &unit in units {
@@ -194,45 +230,46 @@ impl<'n> Network<'n> {
         Ok(())
     }
 
+    /// Returns the sum of the weights between communities.
+    pub(super) fn between(&self, partition: &Partition) -> Result<f64> {
+        let pieces = self.pieces(partition, 0..partition.unit_count());
+        let sums = self.map(&pieces, |units| {
+            let mut between = 0.0;
+            self.for_each_arc(partition, units, |unit, target, weight| {
+                let is_within =
+                    partition.community(target) == partition.communities[unit as usize];
+                between += if is_within { 0.0 } else { weight };
+            })?;
+            Ok(between)
+        })?;
+        Ok(sums.into_iter().sum())
+    }
+
     /// Returns the modularity of the communities (Newman, Girvan, Physical Review E 69, 2004, with
     /// the resolution of Reichardt and Bornholdt, Physical Review E 74, 2006): the share of the
-    /// weights within communities, minus this share at random. It is 0 without weights.
-    pub(super) fn modularity(
-        &self,
-        vertex_count: u32,
-        community: impl Fn(ShortId) -> u32 + Sync,
-    ) -> Result<f64> {
+    /// weights within communities, minus this share at random. It is 0 without weights. `between`
+    /// is the sum of the weights between communities.
+    pub(super) fn modularity(&self, partition: &Partition, between: f64) -> f64 {
         if self.total == 0.0 {
-            return Ok(0.0);
+            return 0.0;
         }
-        // For each range, the weights within communities and the weights at its vertices.
-        let sums: Vec<Mutex<(f64, Vec<f64>)>> =
-            (0..vertex_count.div_ceil(RANGE_SIZE)).map(|_| Mutex::default()).collect();
-        let mut totals = vec![0.0; vertex_count as usize];
-        self.job.for_each_range(|index, ids| {
-            let mut arcs = Arcs::new(self.job, Sequential::new(ids.clone()));
-            let mut within = 0.0;
-            let mut strengths = Vec::with_capacity(ids.len());
-            for vertex in ids.map(ShortId) {
-                let (own, mut strength) = (community(vertex), 0.0);
-                arcs.next_vertex(|target, weight| {
-                    strength += weight;
-                    within += if community(target) == own { weight } else { 0.0 };
-                })?;
-                strengths.push(strength);
-            }
-            *lock(&sums[index]) = (within, strengths);
-            Ok(())
-        })?;
-        let (mut within, mut vertices) = (0.0, (0..vertex_count).map(ShortId));
-        for sums in sums {
-            let (weights, strengths) = sums.into_inner().unwrap_or_default();
-            within += weights;
-            for (strength, vertex) in strengths.into_iter().zip(&mut vertices) {
-                totals[community(vertex) as usize] += strength;
-            }
-        }
-        let expected: f64 = totals.into_iter().map(|total| self.expected(total, total)).sum();
-        Ok((within - expected) / self.total)
+        let expected: f64 = partition.totals.iter().map(|&total| self.expected(total, total)).sum();
+        (self.total - between - expected) / self.total
     }
+}
+
+/// Adds up the weights at each vertex. A weight below 0 makes the sum NaN.
+pub(super) fn strengths(job: &RowsJob<'_>, vertex_count: u32) -> Result<Vec<f64>> {
+    let mut strengths = vec![0.0f64; vertex_count as usize];
+    job.for_each_range_of(&mut strengths, |strengths, ids| {
+        let mut arcs = Arcs::new(job, Sequential::new(ids));
+        for strength in strengths {
+            arcs.next_vertex(|_, weight| {
+                // A sum that is NaN or infinite stays so.
+                *strength += if weight < 0.0 { f64::NAN } else { weight };
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(strengths)
 }

@@ -3,10 +3,10 @@
 use tegula_engine::{ShortId, huge};
 use tegula_machine::memory::prefetch;
 
-/// A partition of the vertices into units, which move as one, and of the units into communities.
-/// Both have numbers from 0, below the number of units.
+/// A partition of the vertices of the graph, or of a contracted one, into units, which move as one,
+/// and of the units into communities. Both have numbers from 0, below the number of units.
 pub(super) struct Partition {
-    /// The place of each dense id.
+    /// The place of each vertex.
     places: Vec<Place>,
     /// The vertices by unit, ascending within each.
     members: Vec<ShortId>,
@@ -32,20 +32,29 @@ struct Place {
 }
 
 impl Partition {
-    /// Makes a partition in which every vertex is alone, with the weights at each.
-    pub(super) fn singletons(strengths: Vec<f64>) -> Partition {
+    /// Makes a partition in which every vertex is a unit, with the weights at each vertex and its
+    /// community: a number below that of vertices.
+    pub(super) fn of_vertices(strengths: Vec<f64>, communities: Vec<u32>) -> Partition {
         let count = strengths.len() as u32;
         let mut places = huge::with_capacity(count as usize);
-        places.extend((0..count).map(|id| Place { unit: id, community: id }));
-        Partition {
+        let place = |(&community, unit)| Place { unit, community };
+        places.extend(communities.iter().zip(0..).map(place));
+        let mut partition = Partition {
             places,
             members: (0..count).map(ShortId).collect(),
             starts: (0..=count).collect(),
-            communities: (0..count).collect(),
-            totals: strengths.clone(),
-            sizes: vec![1; count as usize],
             strengths,
-        }
+            communities,
+            totals: Vec::new(),
+            sizes: Vec::new(),
+        };
+        partition.add_up();
+        partition
+    }
+
+    /// Returns the weights at each unit, and its community.
+    pub(super) fn into_units(self) -> (Vec<f64>, Vec<u32>) {
+        (self.strengths, self.communities)
     }
 
     /// Returns the bytes that it holds, also while it [regroups](Partition::regroup).
@@ -128,7 +137,7 @@ impl Partition {
         self.count_again();
     }
 
-    /// Recomputes members, totals and sizes from units and communities.
+    /// Lists the members of each unit again, and adds up the communities.
     fn count_again(&mut self) {
         let count = self.strengths.len();
         self.starts.clear();
@@ -143,6 +152,12 @@ impl Partition {
             self.members[*next as usize] = vertex;
             *next += 1;
         }
+        self.add_up();
+    }
+
+    /// Adds up the weights and the units of each community.
+    fn add_up(&mut self) {
+        let count = self.strengths.len();
         self.totals.clear();
         self.totals.resize(count, 0.0);
         self.sizes.clear();
