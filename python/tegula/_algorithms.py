@@ -786,7 +786,7 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 77 bytes a vertex, 16 more for each thread, and rows of both directions.
+        Memory: 92 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions.
         Source: Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008
         """
         options: dict[str, Any] = {
@@ -801,6 +801,7 @@ class Algorithms:
         *,
         resolution: float = 1.0,
         seed: int = 0,
+        iterations: int = 2,
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:
@@ -811,6 +812,8 @@ class Algorithms:
                 communities, below 1 fewer and larger ones.
             seed: Decides in which order vertices are looked at, and which of equally good
                 communities is chosen.
+            iterations: The most iterations, each from the communities of the one before; 0 for as
+                many as raise modularity.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
                 or a function that is called with the stage, what is done of it, its total, and the
                 unit.
@@ -819,12 +822,13 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 101 bytes a vertex, 16 more for each thread, and rows of both directions.
+        Memory: 112 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions.
         Source: Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019
         """
         options: dict[str, Any] = {
             "resolution": resolution,
             "seed": seed,
+            "iterations": iterations,
             **misspelt,
         }
         return self._run("leiden", options, progress)

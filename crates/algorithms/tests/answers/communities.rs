@@ -1,6 +1,8 @@
 //! Communities by modularity: the summary is correct, planted ones are found, and those of Leiden
 //! are connected.
 
+use std::collections::BTreeMap;
+
 use crate::support::small::on_small_graphs;
 use crate::support::tables::{counts, summary};
 use crate::support::{import_with, open, threads};
@@ -13,7 +15,7 @@ use tegula_import::ImportConfig;
 use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::modularity::{are_connected, modularity};
-use tegula_testkit::{EdgeList, Scratch, small_graphs};
+use tegula_testkit::{EdgeList, Scratch, Table, XorShift, data, small_graphs};
 
 const METHODS: [&str; 2] = ["louvain", "leiden"];
 
@@ -116,6 +118,104 @@ fn leiden_finds_at_least_what_louvain_does() {
     let [louvain, leiden] =
         METHODS.map(|method| check("skewed", method, &json!({}), &edges, &graph));
     assert!(leiden > louvain - 0.005, "{leiden} {louvain}");
+}
+
+/// Returns the most weight that a vertex would gain by joining the community of a neighbour, or by
+/// being alone.
+fn greatest_gain(edges: &EdgeList, found: &Table<u64>) -> f64 {
+    let community: BTreeMap<u64, u64> = found.iter().copied().collect();
+    let mut strengths: BTreeMap<u64, f64> = BTreeMap::new();
+    let mut links: BTreeMap<(u64, u64), f64> = BTreeMap::new();
+    for &(one, other) in &edges.edges {
+        for (vertex, neighbour) in [(one, other), (other, one)] {
+            *strengths.entry(vertex).or_default() += 1.0;
+            if one != other {
+                *links.entry((vertex, community[&neighbour])).or_default() += 1.0;
+            }
+        }
+    }
+    let mut totals: BTreeMap<u64, f64> = BTreeMap::new();
+    for (vertex, strength) in &strengths {
+        *totals.entry(community[vertex]).or_default() += strength;
+    }
+    let total: f64 = totals.values().sum();
+    let to = |vertex: u64, other: u64| {
+        let (strength, own) = (strengths[&vertex], community[&vertex]);
+        let rest = totals[&other] - if other == own { strength } else { 0.0 };
+        links.get(&(vertex, other)).copied().unwrap_or(0.0) - strength * rest / total
+    };
+    let joining =
+        links.keys().map(|&(vertex, other)| to(vertex, other) - to(vertex, community[&vertex]));
+    let alone = strengths.keys().map(|&vertex| -to(vertex, community[&vertex]));
+    joining.chain(alone).fold(0.0, f64::max)
+}
+
+/// Communities of 50 vertices. Each vertex has about 10 edges within its community and 4 to others.
+fn planted(communities: u64) -> (EdgeList, Table<u64>) {
+    const SIZE: u64 = 50;
+    let vertices = communities * SIZE;
+    let mut random = XorShift::new(7);
+    let mut edges = Vec::new();
+    for vertex in 0..vertices {
+        let first = vertex / SIZE * SIZE;
+        edges.extend((0..5).map(|_| (vertex, first + random.below(SIZE))));
+        edges.extend((0..2).map(|_| (vertex, random.below(vertices))));
+    }
+    edges.retain(|(one, other)| one != other);
+    (EdgeList::new(edges), (0..vertices).map(|vertex| (vertex, vertex / SIZE)).collect())
+}
+
+#[test]
+fn leiden_rests_where_no_vertex_gains_by_a_move() {
+    let scratch = Scratch::new();
+    let skewed = EdgeList::new(edges(&Rmat::new(12, 8, 5).unwrap()));
+    for (name, edges) in [("skewed", skewed), ("planted", planted(40).0)] {
+        let config =
+            ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
+        let qualities = [1, 2, 0]
+            .map(|iterations| json!({ "iterations": iterations, "seed": 1 }))
+            .map(|wanted| check(name, "leiden", &wanted, &edges, &graph));
+        assert!(qualities.is_sorted(), "{name}: {qualities:?}");
+        let found = counts(&graph, "leiden", json!({ "iterations": 0, "seed": 1 }), &threads(2));
+        let gain = greatest_gain(&edges, &found);
+        assert!(gain < 1e-9, "{name}: {gain}");
+        let again = json!({ "iterations": 1000, "seed": 1 });
+        assert_eq!(counts(&graph, "leiden", again, &threads(2)), found, "{name}");
+    }
+}
+
+#[test]
+fn leiden_finds_communities_as_good_as_noisy_planted_ones() {
+    let scratch = Scratch::new();
+    let (edges, communities) = planted(100);
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "planted", &edges));
+    let of_planted = modularity(&edges, &communities, 1.0);
+    for seed in 0..3 {
+        let found = check("planted", "leiden", &json!({ "seed": seed }), &edges, &graph);
+        assert!(found > of_planted - 0.002, "{found} {of_planted}");
+    }
+}
+
+#[test]
+#[ignore = "long"]
+fn communities_of_real_graphs_are_good() {
+    let scratch = Scratch::new();
+    // For Leiden, what another implementation finds in two iterations with the worst of three seeds.
+    // On `wave`, Louvain finds 0.004 less than another implementation.
+    for (name, expected) in [("email-Enron", [0.611, 0.623]), ("wave", [0.883, 0.9])] {
+        let Some(path) = data::find(&format!("{name}.txt.zst")) else { continue };
+        let edges = data::read_edge_list(&path).unwrap();
+        let config =
+            ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+        let graph = open(&import_with(config, scratch.path(), name, &edges));
+        for (method, expected) in METHODS.into_iter().zip(expected) {
+            let found = check(name, method, &json!({}), &edges, &graph);
+            assert!(found > expected, "{name} {method}: {found}");
+        }
+    }
 }
 
 #[test]

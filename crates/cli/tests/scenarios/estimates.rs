@@ -14,12 +14,13 @@ const CODE_OFF: f64 = 3.0 * (1 << 20) as f64;
 
 /// The graph and the question decide how much of their arrays these algorithms use: their peak may
 /// be less than estimated.
-const AT_THE_MOST: [&str; 9] = [
+const AT_THE_MOST: [&str; 10] = [
     "astar",
     "belief-propagation",
     "conductance",
     "k-hop",
     "leiden",
+    "louvain",
     "random-walks",
     "similarity",
     "sssp",

@@ -38,8 +38,8 @@ pub fn room_for_result(graph: &Graph) -> u64 {
     graph.reader().pool().available().saturating_sub(overhead(graph)) / 2
 }
 
-/// Leases `held` bytes for a reader of a graph, and the overhead, which counts once for all who hold
-/// it at the same time. Frames get what is left.
+/// Leases `held` bytes for a reader of a graph, and the overhead, which counts once for all who
+/// hold it at the same time. Frames get what is left.
 ///
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`.

@@ -21,12 +21,12 @@ use crate::tiles::EncodedTile;
 use crate::{Error, Result};
 
 /// Partitions a graph among as many ranks as there are `shares`, at least one, which are positive
-/// and of which only the ratios count: writes `rank-0.tegula` and so on into a folder. Rows are left
-/// out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
+/// and of which only the ratios count: writes `rank-0.tegula` and so on into a folder. Rows are
+/// left out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
 ///
 /// # Errors
-/// [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than short ids. Failed reads and
-/// writes; cancellation. The folder has all shards or does not exist.
+/// [`Error::Limit`](tegula_machine::Error::Limit) for more vertices than short ids. Failed reads
+/// and writes; cancellation. The folder has all shards or does not exist.
 pub fn split(
     shards: Shards<'_>,
     (shares, balance): (&[f64], Balance),

@@ -7,7 +7,7 @@
 //! graphs, this finds communities as good. An iteration begins with the communities of the one
 //! before, so vertices and groups move that were stuck in a greater unit. The last iteration is the
 //! one in which nothing moves or modularity does not rise. Any two vertices of a community are
-//! connected by a path within it. Memory: 128 bytes a vertex, 16 for each thread, up to 24 MiB, and
+//! connected by a path within it. Memory: 112 bytes a vertex, 16 for each thread, up to 24 MiB, and
 //! the index of the rows of both directions.
 
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl Algorithm for LeidenOptions {
         family: Family::Communities,
         summary: "Connected communities of high modularity, by the method of Leiden",
         columns: LouvainOptions::DESCRIPTION.columns,
-        memory: "128 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions",
+        memory: "112 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
         example: "{}",
     };

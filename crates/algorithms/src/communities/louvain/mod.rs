@@ -15,8 +15,8 @@
 //! parallel edges counts. The weight of a loop counts twice at its vertex, as both ends are there.
 //! A seed gives the same communities for any number of threads.
 //! [`modularity`] tells how they are found. Rows are read in the
-//! order of communities, so a run is slow if the budget holds few of them. Memory: 77 bytes a
-//! vertex, 16 for each thread, and the index of the rows of both directions.
+//! order of communities, so a run is slow if the budget holds few of them. Memory: 92 bytes a
+//! vertex, 16 for each thread, up to 24 MiB, and the index of the rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl Algorithm for LouvainOptions {
             Column::VERTEX,
             Column::id("community", "the vertex of its community with the smallest id"),
         ],
-        memory: "77 bytes a vertex, 16 more for each thread, and rows of both directions",
+        memory: "92 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions",
         source: Some(
             "Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008",
         ),

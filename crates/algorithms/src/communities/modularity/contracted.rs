@@ -86,7 +86,7 @@ impl Contracted {
 
 /// Shows the edges at listed vertices of the graph or of a contracted one.
 pub(super) enum ListedArcs<'l> {
-    Stored(Arcs<'l, Listed<'l>>),
+    Stored(Box<Arcs<'l, Listed<'l>>>),
     Contracted { graph: &'l Contracted, left: Iter<'l, ShortId> },
 }
 

@@ -2,8 +2,9 @@
 //!
 //! At first, each vertex is a unit. In a level, units move to the communities by which modularity
 //! gains most, until none gains. Then communities, or groups of units within them, become the units
-//! of the next level. The graph of units is never built: the links of a unit are added up along the
-//! rows of its vertices. So memory does not depend on the number of links, and the budget holds.
+//! of the next level. The links of a unit are added up along the rows of its vertices. Once there
+//! are few links (at most 2^20, or as many as vertices), they are kept as a graph, which takes the
+//! place of the rows. So memory does not depend on the number of links, and the budget holds.
 //!
 //! All workers together look at the units of a step, which are some thousand. The units then move
 //! one after the other, in the order of their numbers. So the result depends on the graph and the

@@ -125,7 +125,8 @@ impl<'n> Network<'n> {
         while len < units.len() {
             vertices += partition.members(units[len]).len();
             len += 1;
-            let is_last = units.get(len).is_none_or(|&next| community(next) != community(units[len - 1]));
+            let is_last =
+                units.get(len).is_none_or(|&next| community(next) != community(units[len - 1]));
             if is_last && (len == units.len() || vertices >= PIECE_VERTICES) {
                 let (piece, rest) = units.split_at(len);
                 pieces.push(piece);
@@ -164,7 +165,7 @@ impl<'n> Network<'n> {
     /// Returns the edges at these vertices.
     fn arcs<'a>(&'a self, vertices: &'a [ShortId]) -> ListedArcs<'a> {
         match &self.contracted {
-            None => ListedArcs::Stored(Arcs::new(self.job, Listed::new(vertices))),
+            None => ListedArcs::Stored(Box::new(Arcs::new(self.job, Listed::new(vertices)))),
             Some(graph) => ListedArcs::Contracted { graph, left: vertices.iter() },
         }
     }
@@ -236,8 +237,7 @@ impl<'n> Network<'n> {
         let sums = self.map(&pieces, |units| {
             let mut between = 0.0;
             self.for_each_arc(partition, units, |unit, target, weight| {
-                let is_within =
-                    partition.community(target) == partition.communities[unit as usize];
+                let is_within = partition.community(target) == partition.communities[unit as usize];
                 between += if is_within { 0.0 } else { weight };
             })?;
             Ok(between)

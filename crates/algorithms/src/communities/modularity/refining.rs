@@ -27,7 +27,7 @@ struct Group {
 struct Groups<'g> {
     /// The units of the communities, one community after the other.
     units: &'g [u32],
-    /// The place of each unit of the graph in the order of all units by community.
+    /// Where each unit of the graph is in the order of all units by community.
     places: &'g [u32],
     /// The place of the first unit.
     first: u32,
@@ -111,12 +111,7 @@ impl ByCommunity {
 
 impl Groups<'_> {
     /// Forms the groups. Returns the sum of the weights to other communities.
-    fn form(
-        &self,
-        network: &Network<'_>,
-        partition: &Partition,
-        links: &mut Links,
-    ) -> Result<f64> {
+    fn form(&self, network: &Network<'_>, partition: &Partition, links: &mut Links) -> Result<f64> {
         let mut between = 0.0;
         network.for_each_arc(partition, self.units, |unit, target, weight| {
             if partition.community(target) != partition.communities[unit as usize] {

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use tegula_engine::traverse::{
-    self, Directions, RowsJob, RowsWanted, Sequential, estimate_rows,
-};
+use tegula_engine::traverse::{self, Directions, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::arcs::Arcs;
