@@ -1,17 +1,24 @@
 """Runs one graph library on one graph, on request, and times it.
 
-    peers.py PEER GRAPH.bin32 VERTICES
+    peers.py PEER GRAPH.bin32 VERTICES [undirected]
 
-PEER is graphblas, scipy, networkit, igraph or graphx; the graph is pairs of little-endian 32-bit ids. Once it is
-loaded, one line of JSON says what the library has loaded. Every line on standard input is then a request,
-`pagerank ITERATIONS`, `bfs SOURCE`, `wcc`, `scc`, `kcore`, `louvain` or `betweenness SAMPLES`, answered by one line of
-JSON with its time and with figures by which the answer can be checked. The last three are of the simple undirected graph,
-which is made before the first of them is timed.
+PEER is graphblas, scipy, networkit, igraph or graphx; the graph is pairs of little-endian 32-bit ids. With `undirected`,
+which networkit and igraph know, it lists each edge of a simple undirected graph once. Once it is loaded, one line of JSON
+says what the library has loaded. Every line on standard input is then a request, answered by one line of JSON with its
+time and with figures by which the answer can be checked:
+
+    pagerank ITERATIONS, bfs SOURCE, wcc, scc: of the graph
+    kcore, triangles, bridges, diameter, betweenness SAMPLES [SOURCES.txt]: of the simple undirected graph
+    louvain, label-propagation, leiden ITERATIONS, each with [SEED [ANSWER.npy]]: of the simple undirected graph
+    judge ANSWER.npy [TRUTH.npy]: how good communities are, whoever found them (igraph)
+
+The simple undirected graph is made before the first request for it is timed. `leiden 0` iterates until nothing changes.
 
 Times are those of the algorithm alone: the graph lies in memory in the library's own form.
 """
 
 import json
+import random
 import resource
 import shutil
 import sys
@@ -56,6 +63,21 @@ def timed(work):
     started = time.perf_counter()
     result = work()
     return time.perf_counter() - started, result
+
+
+def found_communities(seconds, membership, modularity, answer):
+    """The answer to a request for communities, which are written to the file `answer` if there is one."""
+    if answer is not None:
+        np.save(answer, np.asarray(membership, np.int64))
+    return {"seconds": seconds, "modularity": modularity}
+
+
+def read_labels(path):
+    """The communities of a file as numbers from 0 on, by vertex: an array, or a table of vertices and labels."""
+    table = np.load(path)
+    if table.dtype.names:
+        table = np.sort(table, order=table.dtype.names[0])[table.dtype.names[1]]
+    return np.unique(table, return_inverse=True)[1]
 
 
 class GraphBlas:
@@ -169,9 +191,10 @@ class SciPy:
 class NetworKit:
     """NetworKit's adjacency arrays."""
 
-    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "louvain", "betweenness")
+    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "triangles", "diameter", "betweenness")
+    algorithms += ("louvain", "label-propagation")
 
-    def __init__(self, sources, targets, vertices):
+    def __init__(self, sources, targets, vertices, directed=True):
         import networkit as nk
 
         self.nk = nk
@@ -179,10 +202,11 @@ class NetworKit:
         self.threads = nk.getMaxNumberOfThreads()
         # Its reader of arrays takes 64-bit ids; narrower ones crash it.
         ends = sources.astype(np.uint64), targets.astype(np.uint64)
-        self.graph = nk.GraphFromCoo(ends, n=vertices, directed=True)
+        self.graph = nk.GraphFromCoo(ends, n=vertices, directed=directed)
         self.edges = self.graph.numberOfEdges()
         self.merges_duplicates = False
         self.undirected = None
+        self.largest = None
 
     def simple(self):
         if self.undirected is None:
@@ -204,13 +228,17 @@ class NetworKit:
         search = self.nk.distance.BFS(self.graph, source, storePaths=False)
         seconds, _ = timed(search.run)
         # Vertices out of reach are at the largest float.
-        reached = int((np.asarray(search.getDistances()) < 1e300).sum())
-        return {"seconds": seconds, "reached": reached}
+        distances = np.asarray(search.getDistances())
+        distances = distances[distances < 1e300]
+        return {"seconds": seconds, "reached": len(distances), "depth": int(distances.max())}
 
     def wcc(self):
-        components = self.nk.components.WeaklyConnectedComponents(self.graph)
-        seconds, _ = timed(components.run)
-        return {"seconds": seconds, "components": components.numberOfComponents()}
+        components = self.nk.components
+        is_directed = self.graph.isDirected()
+        kind = components.WeaklyConnectedComponents if is_directed else components.ConnectedComponents
+        found = kind(self.graph)
+        seconds, _ = timed(found.run)
+        return {"seconds": seconds, "components": found.numberOfComponents()}
 
     def scc(self):
         components = self.nk.components.StronglyConnectedComponents(self.graph)
@@ -222,35 +250,59 @@ class NetworKit:
         seconds, _ = timed(cores.run)
         return {"seconds": seconds, "degeneracy": int(cores.maxCoreNumber())}
 
-    def louvain(self):
+    def triangles(self):
         graph = self.simple()
-        method = self.nk.community.PLM(graph)
-        seconds, _ = timed(method.run)
-        modularity = self.nk.community.Modularity()
-        return {
-            "seconds": seconds,
-            "modularity": modularity.getQuality(method.getPartition(), graph),
-        }
+        clustering = self.nk.centrality.LocalClusteringCoefficient(graph, True)
+        seconds, _ = timed(clustering.run)
+        degrees = np.array([graph.degree(vertex) for vertex in graph.iterNodes()], np.float64)
+        corners = np.asarray(clustering.scores()) @ (degrees * (degrees - 1) / 2)
+        return {"seconds": seconds, "triangles": round(corners / 3)}
 
-    def betweenness(self, samples):
+    def diameter(self):
+        nk = self.nk
+        if self.largest is None:
+            extract = nk.components.ConnectedComponents.extractLargestConnectedComponent
+            self.largest = extract(self.simple(), True)
+        diameter = nk.distance.Diameter(self.largest, algo=nk.distance.DiameterAlgo.EXACT)
+        seconds, _ = timed(diameter.run)
+        return {"seconds": seconds, "diameter": diameter.getDiameter()[0]}
+
+    def betweenness(self, samples, _sources=None):
         estimate = self.nk.centrality.EstimateBetweenness(self.simple(), samples, parallel=True)
         seconds, _ = timed(estimate.run)
         return {"seconds": seconds, "sources": samples}
+
+    def louvain(self, seed=0, answer=None):
+        return self.communities(self.nk.community.PLM, seed, answer)
+
+    def label_propagation(self, seed=0, answer=None):
+        return self.communities(self.nk.community.PLP, seed, answer)
+
+    def communities(self, kind, seed, answer):
+        graph = self.simple()
+        self.nk.setSeed(seed, False)
+        method = kind(graph)
+        seconds, _ = timed(method.run)
+        partition = method.getPartition()
+        modularity = self.nk.community.Modularity().getQuality(partition, graph)
+        return found_communities(seconds, partition.getVector(), modularity, answer)
 
 
 class IGraph:
     """igraph. Its PageRank solves to convergence and knows no iterations."""
 
-    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "louvain", "betweenness")
+    algorithms = ("pagerank", "bfs", "wcc", "scc", "kcore", "triangles", "bridges", "betweenness")
+    algorithms += ("louvain", "label-propagation", "leiden", "judge")
     threads = 1
 
-    def __init__(self, sources, targets, vertices):
+    def __init__(self, sources, targets, vertices, directed=True):
         import igraph
 
+        self.igraph = igraph
         self.version = igraph.__version__
         edges = np.empty((len(sources), 2), np.int64)
         edges[:, 0], edges[:, 1] = sources, targets
-        self.graph = igraph.Graph(n=vertices, edges=edges, directed=True)
+        self.graph = igraph.Graph(n=vertices, edges=edges, directed=directed)
         self.edges = self.graph.ecount()
         self.merges_duplicates = False
         self.undirected = None
@@ -266,7 +318,9 @@ class IGraph:
 
     def bfs(self, source):
         seconds, distances = timed(lambda: self.graph.distances(source)[0])
-        return {"seconds": seconds, "reached": int(np.isfinite(distances).sum())}
+        distances = np.asarray(distances)
+        distances = distances[np.isfinite(distances)]
+        return {"seconds": seconds, "reached": len(distances), "depth": int(distances.max())}
 
     def wcc(self):
         seconds, components = timed(lambda: self.graph.connected_components(mode="weak"))
@@ -281,16 +335,55 @@ class IGraph:
         seconds, cores = timed(graph.coreness)
         return {"seconds": seconds, "degeneracy": max(cores, default=0)}
 
-    def louvain(self):
+    def triangles(self):
         graph = self.simple()
-        seconds, communities = timed(graph.community_multilevel)
-        return {"seconds": seconds, "modularity": communities.modularity}
+        seconds, share = timed(graph.transitivity_undirected)
+        degrees = np.asarray(graph.degree(), np.float64)
+        return {"seconds": seconds, "triangles": round(share * (degrees @ (degrees - 1)) / 6)}
 
-    def betweenness(self, samples):
+    def bridges(self):
         graph = self.simple()
-        sources = np.random.default_rng(1).integers(graph.vcount(), size=samples).tolist()
-        seconds, _ = timed(lambda: graph.betweenness(sources=sources))
-        return {"seconds": seconds, "sources": samples}
+        seconds, bridges = timed(graph.bridges)
+        return {"seconds": seconds, "bridges": len(bridges)}
+
+    def betweenness(self, samples, sources=None):
+        graph = self.simple()
+        if sources is None:
+            sources = np.random.default_rng(1).integers(graph.vcount(), size=samples)
+        else:
+            sources = np.loadtxt(sources, dtype=np.int64, ndmin=1)
+        seconds, found = timed(lambda: graph.betweenness(sources=sources.tolist()))
+        first = int(np.argmax(found))
+        return {"seconds": seconds, "sources": len(sources), "top": first, "centrality": found[first]}
+
+    def louvain(self, seed=0, answer=None):
+        return self.communities(self.simple().community_multilevel, seed, answer)
+
+    def label_propagation(self, seed=0, answer=None):
+        return self.communities(self.simple().community_label_propagation, seed, answer)
+
+    def leiden(self, iterations, seed=0, answer=None):
+        method = self.simple().community_leiden
+        # A negative number iterates until nothing changes.
+        options = {"objective_function": "modularity", "n_iterations": iterations or -1}
+        return self.communities(lambda: method(**options), seed, answer)
+
+    def communities(self, method, seed, answer):
+        # igraph draws its random numbers from Python's generator.
+        random.seed(seed)
+        seconds, found = timed(method)
+        return found_communities(seconds, found.membership, found.modularity, answer)
+
+    def judge(self, answer, truth=None):
+        membership = read_labels(answer)
+        found = {
+            "modularity": self.simple().modularity(membership),
+            "communities": int(membership.max()) + 1,
+        }
+        if truth is not None:
+            compare = self.igraph.compare_communities
+            found["nmi"] = compare(membership, read_labels(truth), method="nmi")
+        return found
 
 
 class GraphX:
@@ -374,13 +467,15 @@ def say(answer):
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in PEERS:
+    is_undirected = sys.argv[4:] == ["undirected"]
+    if len(sys.argv) != 4 + is_undirected or sys.argv[1] not in PEERS:
         sys.exit(__doc__)
     name, path, vertices = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    options = {"directed": False} if is_undirected else {}
     sources, targets = read_pairs(path)
     used = np.zeros(vertices, bool)
     used[sources] = used[targets] = True
-    seconds, peer = timed(lambda: PEERS[name](sources, targets, vertices))
+    seconds, peer = timed(lambda: PEERS[name](sources, targets, vertices, **options))
     del sources, targets
     about = {
         "peer": name,
@@ -396,7 +491,8 @@ def main():
     say(about)
     for request in sys.stdin:
         algorithm, *arguments = request.split()
-        answer = getattr(peer, algorithm)(*map(int, arguments))
+        arguments = [int(word) if word.isdigit() else word for word in arguments]
+        answer = getattr(peer, algorithm.replace("-", "_"))(*arguments)
         say({"peer": name, "graph": path, "algorithm": algorithm, **answer})
 
 
