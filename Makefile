@@ -5,7 +5,7 @@ CARGO ?= cargo
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dist mpi test test-rust test-python test-long test-mpi lint python python-build python-networkx \
-    wheels bench bench-ablations bench-jobs bench-ranks clean
+    wheels bench bench-ablations bench-jobs bench-ranks bench-peers clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,6 +118,10 @@ bench-jobs: ## Measure many jobs on one graph, and write bench/JOBS.md
 bench-ranks: mpi ## Measure runs on ranks, and write bench/RANKS.md
 	$(CARGO) build --locked --release --bin tegula
 	$(CARGO) xtask bench-ranks
+
+bench-peers: ## Measure real graphs beside igraph and NetworKit, and write bench/PEERS.md
+	$(CARGO) build --locked --release --bin tegula
+	$(CARGO) xtask bench-peers
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -63,6 +63,11 @@ const TASKS: &[Task] = &[
         run: bench::run_ranks,
     },
     Task {
+        name: "bench-peers",
+        summary: "measure real graphs beside igraph and NetworKit, for bench/PEERS.md",
+        run: bench::run_peers,
+    },
+    Task {
         name: "fit-rates",
         summary: "measure every algorithm, and write the rates that estimates of time go by",
         run: bench::fit_rates,

@@ -54,6 +54,8 @@ pub enum Unit {
     PerSecond,
     /// A share of a whole, from 0 to 1.
     Share,
+    /// How good an answer is, at most 1.
+    Quality,
 }
 
 impl Unit {
@@ -69,6 +71,7 @@ impl Unit {
             Unit::Count => units::decimal(value),
             Unit::PerSecond => format!("{}/s", units::decimal(value)),
             Unit::Share => format!("{:.2} %", 100.0 * value),
+            Unit::Quality => format!("{value:.4}"),
         }
     }
 }

@@ -7,11 +7,16 @@ use crate::tegula::command::{vertex, whole};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
+/// Edges a vertex of a uniform graph.
+const UNIFORM_DEGREE: u64 = 16;
+
 /// How edges are generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
     /// R-MAT, with its scale.
     Rmat(u32),
+    /// Edges between random vertices, as many of both as R-MAT of this scale has.
+    Uniform(u32),
     /// A square grid, with the vertices of a side.
     Grid(u64),
     /// A path, with its vertices.
@@ -65,14 +70,16 @@ impl Recipe {
     pub fn title(&self) -> String {
         let model = match self.model {
             Model::Rmat(scale) => format!("R-MAT {scale}"),
+            Model::Uniform(scale) => format!("uniform 2^{scale}"),
             Model::Grid(width) => format!("grid of {width} x {width}"),
             Model::Path(vertices) => format!("path of {}", units::count(vertices)),
         };
-        let undirected = if self.is_undirected && matches!(self.model, Model::Rmat(_)) {
-            ", undirected"
-        } else {
-            ""
-        };
+        let undirected =
+            if self.is_undirected && matches!(self.model, Model::Rmat(_) | Model::Uniform(_)) {
+                ", undirected"
+            } else {
+                ""
+            };
         let weighted = if self.is_weighted { ", weighted" } else { "" };
         model + undirected + weighted
     }
@@ -80,6 +87,12 @@ impl Recipe {
     fn model_arguments(&self) -> Vec<String> {
         match self.model {
             Model::Rmat(scale) => vec!["rmat".into(), "--scale".into(), scale.to_string()],
+            Model::Uniform(scale) => {
+                let [vertices, edges] = [1u64 << scale, UNIFORM_DEGREE << scale];
+                let vertices = ["--vertices".into(), vertices.to_string()];
+                let edges = ["--edges".into(), edges.to_string()];
+                ["erdos-renyi".into()].into_iter().chain(vertices).chain(edges).collect()
+            }
             Model::Grid(width) => {
                 let width = width.to_string();
                 vec!["grid".into(), "--width".into(), width.clone(), "--height".into(), width]
@@ -112,7 +125,7 @@ impl Lab<'_> {
             Model::Rmat(_) => {
                 vertex(&self.pagerank(&made.graph, 2, None)?, "/summary/top/0/vertex")?
             }
-            Model::Grid(_) | Model::Path(_) => made.source,
+            Model::Uniform(_) | Model::Grid(_) | Model::Path(_) => made.source,
         };
         let made = Made { source, ..made };
         self.made.push(made.clone());

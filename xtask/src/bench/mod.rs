@@ -8,7 +8,8 @@
 //! `cargo xtask bench-ablations` does the same for `bench/ABLATIONS.md`: it measures each choice of
 //! tegula against its alternatives, and `cargo xtask bench-jobs` for `bench/JOBS.md`: it measures
 //! many jobs on one graph. `cargo xtask bench-ranks` does it for `bench/RANKS.md`: it measures runs
-//! on ranks.
+//! on ranks. `cargo xtask bench-peers` does it for `bench/PEERS.md`: it measures real graphs beside
+//! the libraries that people have today.
 
 mod ablations;
 mod curves;
@@ -20,6 +21,7 @@ mod figures;
 mod graphs;
 mod jobs;
 mod lab;
+mod libraries;
 mod machine;
 mod pages;
 mod peers;
@@ -44,6 +46,7 @@ use ablations::ABLATIONS;
 use figures::{GROUPS, Group};
 use jobs::JOBS;
 use lab::{Lab, SCALE, Settings};
+use libraries::LIBRARIES;
 use machine::Machine;
 use ranks::RANKS;
 use results::{Measured, Results};
@@ -58,8 +61,8 @@ const SCALE_QUICK: u32 = 20;
 const SCALE_MIN: u32 = 12;
 /// What `--vertices` may be. The ids of such graphs have 32 bits.
 const VERTICES_LOG2: RangeInclusive<u32> = 16..=30;
-/// The groups that install other software.
-const PEERS: [&str; 2] = ["peers", "ranks-peers"];
+/// The word in the names of groups that install other software.
+const PEERS: &str = "peers";
 /// The load from which figures are not to be trusted.
 const LOAD_MAX: f64 = 0.5;
 
@@ -108,6 +111,14 @@ const CLUSTER: Suite = Suite {
     groups: RANKS,
 };
 
+const BESIDE: Suite = Suite {
+    task: "bench-peers",
+    json: "peers.json",
+    page: "PEERS.md",
+    introduction: pages::PEERS_INTRODUCTION,
+    groups: LIBRARIES,
+};
+
 /// Measures what is promised, and writes `RESULTS.md` and `results.json`.
 pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     FIGURES.run(root, arguments)
@@ -126,6 +137,11 @@ pub fn run_jobs(root: &Path, arguments: &[String]) -> Outcome {
 /// Measures runs on ranks, and writes `RANKS.md` and `ranks.json`.
 pub fn run_ranks(root: &Path, arguments: &[String]) -> Outcome {
     CLUSTER.run(root, arguments)
+}
+
+/// Measures real graphs beside other libraries, and writes `PEERS.md` and `peers.json`.
+pub fn run_peers(root: &Path, arguments: &[String]) -> Outcome {
+    BESIDE.run(root, arguments)
 }
 
 impl Suite {
@@ -265,7 +281,7 @@ impl Plan {
         }
         let is_wanted = |group: &&Group| {
             let is_named = only.iter().any(|name| name == group.name);
-            let is_usual = has_peers || !PEERS.contains(&group.name);
+            let is_usual = has_peers || group.name.split('-').all(|word| word != PEERS);
             !is_pages && if only.is_empty() { is_usual } else { is_named }
         };
         let groups = groups.iter().filter(is_wanted).collect();
@@ -318,7 +334,7 @@ mod tests {
     #[test]
     fn groups_of_all_tasks_have_names_of_their_own_for_plots() {
         let mut plots = Vec::new();
-        for suite in [&FIGURES, &CHOICES, &BATCHES, &CLUSTER] {
+        for suite in [&FIGURES, &CHOICES, &BATCHES, &CLUSTER, &BESIDE] {
             plots.extend(suite.groups.iter().map(|group| group.name));
         }
         // Both checkpoint groups are tables without a plot.
@@ -327,6 +343,13 @@ mod tests {
         plots.sort_unstable();
         plots.dedup();
         assert_eq!(plots.len(), count);
+    }
+
+    #[test]
+    fn groups_that_install_libraries_can_be_left_out() {
+        let alone = Plan::read(&BESIDE, &["--no-peers".to_owned()]).unwrap().unwrap();
+        let names: Vec<&str> = alone.groups.iter().map(|group| group.name).collect();
+        assert_eq!(names, ["equal-weights", "auto", "auto-disk"]);
     }
 
     #[test]

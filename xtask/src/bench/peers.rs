@@ -101,7 +101,11 @@ pub fn environment(lab: &Lab<'_>, name: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
-fn finish(command: &mut Command) -> Result<()> {
+/// Runs a program.
+///
+/// # Errors
+/// Where it fails.
+pub fn finish(command: &mut Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).status()?;
     if !status.success() {
         return Err(format!("{} failed", command.get_program().to_string_lossy()).into());
@@ -131,18 +135,31 @@ struct Loaded<'a> {
     isolated: u64,
 }
 
-/// Starts a library, which loads a graph; returns it and what it says of the graph.
+/// Starts a library, which loads a generated graph; returns it and what it says of the graph.
 ///
 /// # Errors
 /// Where it fails, or has another graph in the end.
 pub fn load(lab: &Lab<'_>, python: &Path, name: &str, graph: &Prepared) -> Result<(Worker, Value)> {
+    let found = start(lab, python, name, &graph.pairs, 1 << graph.scale, &[])?;
+    check_counts(&found.1, graph)?;
+    Ok(found)
+}
+
+/// Starts a library, which loads pairs of ids below `vertices`; returns it and what it says of its
+/// graph.
+pub fn start(
+    lab: &Lab<'_>,
+    python: &Path,
+    name: &str,
+    pairs: &Path,
+    vertices: u64,
+    options: &[&str],
+) -> Result<(Worker, Value)> {
     let mut command = Command::new(python);
-    let vertices = (1u64 << graph.scale).to_string();
     command.arg(lab.root.join("bench/peers.py"));
-    command.args([name, text(&graph.pairs)?, &vertices]);
+    command.args([name, text(pairs)?, &vertices.to_string()]).args(options);
     let mut worker = Worker::start(&mut command)?;
     let about = worker.answer()?;
-    check_counts(&about, graph)?;
     Ok((worker, about))
 }
 

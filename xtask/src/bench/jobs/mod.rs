@@ -7,12 +7,12 @@ mod job_files;
 mod mix;
 mod order;
 mod pageranks;
-mod random;
+pub mod random;
 mod searches;
 mod single;
 mod sources;
 mod stretches;
-mod subject;
+pub mod subject;
 mod throttle;
 
 use super::figures::Group;

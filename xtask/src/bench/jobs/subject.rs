@@ -116,8 +116,8 @@ impl Subject {
     }
 }
 
-/// Draws vertices of the component of that name.
-fn sources(lab: &Lab<'_>, graph: &Path, component: &str) -> Result<Vec<String>> {
+/// Draws vertices of the component of that name, the same in every run.
+pub fn sources(lab: &Lab<'_>, graph: &Path, component: &str) -> Result<Vec<String>> {
     let file = lab.scratch.join("components.csv");
     lab.run("wcc", graph, None, &["-o", text(&file)?, "--force"])?;
     let drawn = drawn(&file, |name| name == component, SOURCES, SEED);

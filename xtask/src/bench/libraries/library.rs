@@ -1,0 +1,71 @@
+//! A library that holds a graph.
+
+use serde_json::Value;
+
+use super::subject::Subject;
+use crate::bench::lab::Lab;
+use crate::bench::peers::start;
+use crate::tegula::Result;
+use crate::tegula::command::{Worker, number, numbers, whole};
+
+/// A call that takes longer than this is not repeated.
+pub const LONG_SECONDS: f64 = 4.0;
+
+/// A library, which answers requests of `bench/peers.py`.
+pub struct Library {
+    /// Its name there.
+    pub name: &'static str,
+    /// Its name, version and threads.
+    pub title: String,
+    worker: Worker,
+    algorithms: Vec<String>,
+}
+
+impl Library {
+    /// Starts a library, which loads a graph.
+    ///
+    /// # Errors
+    /// Where it fails, or has another graph in the end.
+    pub fn start(lab: &Lab<'_>, name: &'static str, subject: &Subject) -> Result<Library> {
+        let options: &[&str] = if subject.is_undirected { &["undirected"] } else { &[] };
+        let vertices = subject.graph.vertices;
+        let (worker, about) = start(lab, &subject.python, name, &subject.pairs, vertices, options)?;
+        let counts = (whole(&about, "/vertices_with_edges")?, whole(&about, "/edges")?);
+        // tegula counts both directions of an edge.
+        let edges = subject.graph.edges / if subject.is_undirected { 2 } else { 1 };
+        if counts != (vertices, edges) {
+            return Err(format!(
+                "{name} has {counts:?} vertices and edges, not {vertices}, {edges}"
+            )
+            .into());
+        }
+        let version = about.pointer("/version").and_then(Value::as_str).unwrap_or_default();
+        let threads = match whole(&about, "/threads")? {
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        };
+        let list = about.pointer("/algorithms").and_then(Value::as_array);
+        let algorithms = list.into_iter().flatten().filter_map(Value::as_str);
+        Ok(Library {
+            name,
+            title: format!("{name} {version}, {threads}"),
+            worker,
+            algorithms: algorithms.map(str::to_owned).collect(),
+        })
+    }
+
+    /// Whether it has an algorithm.
+    pub fn has(&self, algorithm: &str) -> bool {
+        self.algorithms.iter().any(|other| other == algorithm)
+    }
+
+    /// Asks for an answer.
+    pub fn ask(&mut self, request: &str) -> Result<Value> {
+        self.worker.ask(request)
+    }
+}
+
+/// Returns the seconds of a call.
+pub fn seconds_of(answer: &Value) -> Result<f64> {
+    number(answer, "/seconds").or_else(|_| Ok(numbers(answer, "/iteration_seconds")?.iter().sum()))
+}
