@@ -6,10 +6,8 @@
 `compact` numbers the vertices with an edge from 0 on, in the order of their ids: libraries have a vertex for every
 number below the greatest. `lfr` draws a benchmark graph with known communities (Lancichinetti, Fortunato, Radicchi,
 Physical Review E 78, 2008) by NetworKit; each vertex has the share MIXING of its edges, in percent, to other communities.
-One line of JSON says how many vertices and edges there are.
 """
 
-import json
 import sys
 
 import numpy as np
@@ -23,7 +21,6 @@ def write(edges, path):
     """Writes edges with new numbers for their vertices; returns the old numbers."""
     ids, numbers = np.unique(edges, return_inverse=True)
     numbers.astype("<u4").tofile(path)
-    print(json.dumps({"vertices": len(ids), "edges": numbers.size // 2}))
     return ids
 
 

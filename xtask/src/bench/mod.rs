@@ -149,7 +149,7 @@ impl Suite {
     fn run(&self, root: &Path, arguments: &[String]) -> Outcome {
         let Some(plan) = Plan::read(self, arguments)? else {
             println!("{}\ngroups:", self.usage());
-            self.groups.iter().for_each(|group| println!("  {:<16} {}", group.name, group.title));
+            self.groups.iter().for_each(|group| println!("  {:<24} {}", group.name, group.title));
             return Ok(());
         };
         let folder = plan.results_folder(root)?;

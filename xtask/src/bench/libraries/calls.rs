@@ -19,7 +19,7 @@ const ITERATIONS: &str = "20";
 /// The vertices from which paths are counted, and their seed.
 const SOURCES: usize = 16;
 const SEED: u64 = 16;
-/// A search may take this many times as long as the better library, or so many seconds more.
+/// A search may take the first times as long as the better library, or the second in seconds longer.
 const SEARCH: (f64, f64) = (1.5, 0.010);
 /// How far numbers may be from each other, relatively: sums have different orders.
 const TOLERANCE: f64 = 1e-9;
@@ -38,7 +38,7 @@ enum Reach {
 /// How answers are compared.
 #[derive(Clone, Copy)]
 enum Check {
-    /// Equal numbers, by their places in our answer and in the one of a library.
+    /// Numbers are equal; these are their places in our answer and in the library's.
     Numbers(&'static [(&'static str, &'static str)]),
     /// The first vertex of the library is among our first ones: igraph iterates to convergence.
     Ranks,
@@ -78,6 +78,7 @@ pub fn all(lab: &mut Lab<'_>, name: &str) -> Result<Vec<Figure>> {
     }
     remove(&sources)?;
     lab.remarks.push(about(&subject, &hub));
+    lab.remarks.extend(libraries.iter().map(Library::about));
     subject.discard()?;
     Ok(figures)
 }

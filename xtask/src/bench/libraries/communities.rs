@@ -133,6 +133,7 @@ fn measure(lab: &mut Lab<'_>, subject: Subject) -> Result<Vec<Figure>> {
             Err(error) => lab.leave_out(&format!("{}: {error}.", pair.title)),
         }
     }
+    lab.remarks.extend([igraph.about(), networkit.about()]);
     subject.discard()?;
     Ok(figures)
 }
@@ -208,7 +209,7 @@ impl Tried {
     }
 }
 
-/// Returns what igraph finds of communities in a file, whoever made them.
+/// Returns what igraph says of the communities in a file, be they tegula's or a library's.
 fn judged(igraph: &mut Library, answer: &str, truth: Option<&Path>) -> Result<Value> {
     let truth = truth.map(text).transpose()?.unwrap_or_default();
     igraph.ask(&format!("judge {answer} {truth}"))

@@ -15,8 +15,10 @@ pub const LONG_SECONDS: f64 = 4.0;
 pub struct Library {
     /// Its name there.
     pub name: &'static str,
-    /// Its name, version and threads.
+    /// Its name and version.
     pub title: String,
+    /// The threads of its calls.
+    threads: u64,
     worker: Worker,
     algorithms: Vec<String>,
 }
@@ -40,18 +42,22 @@ impl Library {
             .into());
         }
         let version = about.pointer("/version").and_then(Value::as_str).unwrap_or_default();
-        let threads = match whole(&about, "/threads")? {
-            1 => "1 thread".to_owned(),
-            threads => format!("{threads} threads"),
-        };
+        let title = if name == "networkit" { "NetworKit" } else { name };
         let list = about.pointer("/algorithms").and_then(Value::as_array);
         let algorithms = list.into_iter().flatten().filter_map(Value::as_str);
         Ok(Library {
             name,
-            title: format!("{name} {version}, {threads}"),
+            title: format!("{title} {version}"),
+            threads: whole(&about, "/threads")?,
             worker,
             algorithms: algorithms.map(str::to_owned).collect(),
         })
+    }
+
+    /// Says how many threads its calls have.
+    pub fn about(&self) -> String {
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        format!("{} has {} {threads}.", self.title, self.threads)
     }
 
     /// Whether it has an algorithm.
