@@ -5,7 +5,8 @@
 
 `compact` numbers the vertices with an edge from 0 on, in the order of their ids: libraries have a vertex for every
 number below the greatest. `lfr` draws a benchmark graph with known communities (Lancichinetti, Fortunato, Radicchi,
-Physical Review E 78, 2008) by NetworKit; each vertex has the share MIXING of its edges, in percent, to other communities.
+Physical Review E 78, 2008) by NetworKit; each vertex has the share MIXING of its edges, in percent, to other
+communities.
 """
 
 import sys

@@ -2,14 +2,15 @@
 
     peers.py PEER GRAPH.bin32 VERTICES [undirected]
 
-PEER is graphblas, scipy, networkit, igraph or graphx; the graph is pairs of little-endian 32-bit ids. With `undirected`,
-which networkit and igraph know, it lists each edge of a simple undirected graph once. Once it is loaded, one line of JSON
-says what the library has loaded. Every line on standard input is then a request, answered by one line of JSON with its
-time and with figures by which the answer can be checked:
+PEER is graphblas, scipy, networkit, igraph or graphx; the graph is pairs of little-endian 32-bit ids. With
+`undirected`, which networkit and igraph know, it lists each edge of a simple undirected graph once. Once it is loaded,
+one line of JSON says what the library has loaded. Every line on standard input is then a request, answered by one line
+of JSON with its time and with figures by which the answer can be checked:
 
     pagerank ITERATIONS, bfs SOURCE, wcc, scc: of the graph
     kcore, triangles, bridges, diameter, betweenness SAMPLES [SOURCES.txt]: of the simple undirected graph
     louvain, label-propagation, leiden ITERATIONS, each with [SEED [ANSWER.npy]]: of the simple undirected graph
+    simple-edges: how many edges the simple undirected graph has (networkit, igraph)
     judge ANSWER.npy [TRUTH.npy]: how good communities are, whoever found them (igraph)
 
 The simple undirected graph is made before the first request for it is timed. `leiden 0` iterates until nothing changes.
@@ -210,10 +211,16 @@ class NetworKit:
 
     def simple(self):
         if self.undirected is None:
-            self.undirected = self.nk.graphtools.toUndirected(self.graph)
-            self.undirected.removeSelfLoops()
-            self.undirected.removeMultiEdges()
+            tools = self.nk.graphtools
+            graph = tools.toUndirected(self.graph)
+            graph.removeSelfLoops()
+            graph.removeMultiEdges()
+            # The number of edges is wrong after that, until the graph is made anew.
+            self.undirected = tools.getCompactedGraph(graph, tools.getContinuousNodeIds(graph))
         return self.undirected
+
+    def simple_edges(self):
+        return {"edges": self.simple().numberOfEdges()}
 
     def pagerank(self, iterations):
         nk = self.nk
@@ -311,6 +318,9 @@ class IGraph:
         if self.undirected is None:
             self.undirected = self.graph.as_undirected(mode="collapse").simplify()
         return self.undirected
+
+    def simple_edges(self):
+        return {"edges": self.simple().ecount()}
 
     def pagerank(self, _iterations):
         seconds, ranks = timed(lambda: self.graph.pagerank(damping=DAMPING))

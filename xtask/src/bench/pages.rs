@@ -217,21 +217,26 @@ pub const PEERS_INTRODUCTION: &str = "\
 
 Written by `make bench-peers` (`cargo xtask bench-peers`) from `peers.json`, which has every sample.
 
-A figure of tegula is the time of a whole process, `tegula run`: it starts, opens the graph, runs and prints a summary. The
-graph with its rows was imported before, and lies in the page cache. A figure of a library is the time of the call alone, in
-a process that holds the graph in the library's own form. Both are measured in turn, round by round, and the ratio is
-taken in each round; a call of more than 4 seconds is measured once. Beside a figure stands the library with the smaller
-median; a line below the table has the other one. Versions are those of `bench/requirements.txt`.
+A figure of tegula is the time of a whole process, `tegula run`: it starts, opens the graph, runs and prints a summary.
+The graph with its rows was imported before, and lies in the page cache. A figure of a library is the time of the call
+alone, in a process that holds the graph in the library's own form. Both are measured in turn, round by round, and the
+ratio is taken in each round; a call of more than 4 seconds is measured once. Beside a figure stands the library with
+the smaller median; a line below the table has the other one. Versions are those of `bench/requirements.txt`.
 
-*pagerank*, *bfs*, *wcc* and *scc* are of the graph with its directions, the others of the simple undirected graph. igraph's
-PageRank iterates to convergence. Quoted are calls that find the same: vertices reached and the greatest distance,
-components, the greatest core number, triangles, bridges, the diameter, the greatest centrality (NetworKit draws its own
-sources), and a first rank that is among our ten. A search may take 1.5 times as long as the better library, or 10 ms more,
-whichever is more.
+*pagerank*, *bfs*, *wcc* and *scc* are of the graph with its directions, the others of the simple undirected graph.
+igraph's PageRank iterates to convergence. Quoted are calls that find the same: vertices reached and the greatest
+distance, components, the greatest core number, triangles, bridges, the diameter, the greatest centrality (NetworKit
+draws its own sources), and a first rank that is among our ten. A search may take 1.5 times as long as the better
+library, or 10 ms more, whichever is more.
 
-*Communities* are found with another seed in each round. igraph computes the modularity of all of them, and the NMI with
-the true communities of LFR graphs (100,000 vertices; degrees of 20 on average and up to 50; 20 to 100 vertices in a
-community). The time of tegula includes writing them to a file. *Until stable* iterates until nothing changes.
+*Communities* are found with another seed in each round. igraph computes the modularity of all of them, and the NMI
+with the true communities of LFR graphs (100,000 vertices; degrees of 20 on average and up to 50; 20 to 100 vertices in
+a community). The time of tegula includes writing them to a file. Qualities are compared by the four digits that stand
+in the table. *Until stable* iterates until nothing changes.
+
+*The choice of executors* is a breadth-first search with the default, `--executor auto`, beside the better of `scan` and
+`seek` at each of 20 random sources; a time is the median of 3 runs and includes opening the graph. The ratio of all
+sources is their median with the least and the greatest; the worst source has a row of its own.
 ";
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const ITERATIONS: &str = "20";
 /// The vertices from which paths are counted, and their seed.
 const SOURCES: usize = 16;
 const SEED: u64 = 16;
-/// A search may take the first times as long as the better library, or the second in seconds longer.
+/// A search may take this many times as long as the better library, or these seconds more.
 const SEARCH: (f64, f64) = (1.5, 0.010);
 /// How far numbers may be from each other, relatively: sums have different orders.
 const TOLERANCE: f64 = 1e-9;
@@ -70,7 +70,7 @@ pub fn all(lab: &mut Lab<'_>, name: &str) -> Result<Vec<Figure>> {
     fs::write(&sources, drawn.collect::<String>())?;
     let mut figures = Vec::new();
     for line in lines(&subject, &hub, &sources)? {
-        // A library that finds something else does not stop the other algorithms.
+        // An algorithm that fails does not stop the others.
         match line.measure(lab, &subject, &mut libraries) {
             Ok(figure) => figures.push(figure),
             Err(error) => lab.leave_out(&format!("{}: {error}.", line.algorithm)),
@@ -137,35 +137,45 @@ fn lines<'a>(subject: &Subject, hub: &'a str, sources: &'a Path) -> Result<Vec<L
 }
 
 impl Line<'_> {
-    /// Measures whole runs in turn with the libraries that have the algorithm.
+    /// Measures whole runs in turn with the libraries that have the algorithm. A library that fails
+    /// or finds something else is left out.
     fn measure(
         &self,
-        lab: &Lab<'_>,
+        lab: &mut Lab<'_>,
         subject: &Subject,
         libraries: &mut [Library],
     ) -> Result<Figure> {
         let is_directed = matches!(self.algorithm, "pagerank" | "bfs" | "wcc" | "scc");
         let graph = if is_directed { &subject.graph } else { &subject.simple };
-        let request = format!("{} {}", self.algorithm, self.arguments);
         let mut ours = Vec::new();
-        let mut theirs = vec![Vec::new(); libraries.len()];
+        let measured = libraries.iter_mut().filter(|library| library.has(self.algorithm));
+        let mut theirs: Vec<(&mut Library, Vec<f64>)> =
+            measured.map(|library| (library, Vec::new())).collect();
         for _ in 0..lab.settings.rounds {
             let (seconds, run) = whole_run(lab, self.algorithm, graph, &self.options)?;
             ours.push(seconds);
-            for (library, times) in libraries.iter_mut().zip(&mut theirs) {
-                let is_long = times.last().is_some_and(|&last| last > LONG_SECONDS);
-                if is_long || !library.has(self.algorithm) {
-                    continue;
+            theirs.retain_mut(|(library, times)| {
+                if times.last().is_some_and(|&last| last > LONG_SECONDS) {
+                    return true;
                 }
-                let answer = library.ask(&request)?;
-                let checked = self.check(&run, &answer);
-                checked.map_err(|error| format!("{}: {error}", library.title))?;
-                times.push(seconds_of(&answer)?);
-            }
+                let called = self.call(library, &run);
+                if let Err(error) = &called {
+                    let what = format!("{} of {}", self.algorithm, library.title);
+                    lab.leave_out(&format!("{what}: {error}."));
+                }
+                times.extend(called.as_ref().ok());
+                called.is_ok()
+            });
         }
-        let titles = libraries.iter().map(|library| library.title.clone());
-        let measured = titles.zip(theirs).filter(|(_, times)| !times.is_empty());
-        Ok(self.figure(ours, measured.collect()))
+        let titled = theirs.into_iter().map(|(library, times)| (library.title.clone(), times));
+        Ok(self.figure(ours, titled.collect()))
+    }
+
+    /// Returns the seconds of a call, whose answer must be the one of our run.
+    fn call(&self, library: &mut Library, run: &Value) -> Result<f64> {
+        let answer = library.ask(&format!("{} {}", self.algorithm, self.arguments))?;
+        self.check(run, &answer)?;
+        seconds_of(&answer)
     }
 
     /// Puts the better library beside our times, and the other one into a note.

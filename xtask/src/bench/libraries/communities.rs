@@ -130,7 +130,11 @@ fn measure(lab: &mut Lab<'_>, subject: Subject) -> Result<Vec<Figure>> {
         // A method that fails does not stop the others.
         match pair.measure(lab, &subject, &mut igraph, other) {
             Ok(found) => figures.extend(found),
-            Err(error) => lab.leave_out(&format!("{}: {error}.", pair.title)),
+            Err(error) => {
+                let error = error.to_string();
+                let first = error.lines().next().unwrap_or_default();
+                lab.leave_out(&format!("{}: {first}", pair.title));
+            }
         }
     }
     lab.remarks.extend([igraph.about(), networkit.about()]);
@@ -203,10 +207,15 @@ impl Tried {
     fn add(&mut self, seconds: f64, judged: &Value) -> Result<f64> {
         let modularity = number(judged, "/modularity")?;
         self.seconds.push(seconds);
-        self.modularity.push(modularity);
-        self.nmi.extend(number(judged, "/nmi").ok());
+        self.modularity.push(rounded(modularity));
+        self.nmi.extend(number(judged, "/nmi").ok().map(rounded));
         Ok(modularity)
     }
+}
+
+/// Rounds a quality to the digits that tables show, so that it is compared by these.
+fn rounded(quality: f64) -> f64 {
+    (quality * 1e4).round() / 1e4
 }
 
 /// Returns what igraph says of the communities in a file, be they tegula's or a library's.

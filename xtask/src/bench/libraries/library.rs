@@ -31,15 +31,17 @@ impl Library {
     pub fn start(lab: &Lab<'_>, name: &'static str, subject: &Subject) -> Result<Library> {
         let options: &[&str] = if subject.is_undirected { &["undirected"] } else { &[] };
         let vertices = subject.graph.vertices;
-        let (worker, about) = start(lab, &subject.python, name, &subject.pairs, vertices, options)?;
-        let counts = (whole(&about, "/vertices_with_edges")?, whole(&about, "/edges")?);
+        let (mut worker, about) =
+            start(lab, &subject.python, name, &subject.pairs, vertices, options)?;
+        let simple = whole(&worker.ask("simple-edges")?, "/edges")?;
+        let counts = [whole(&about, "/vertices_with_edges")?, whole(&about, "/edges")?, simple];
         // tegula counts both directions of an edge.
-        let edges = subject.graph.edges / if subject.is_undirected { 2 } else { 1 };
-        if counts != (vertices, edges) {
-            return Err(format!(
-                "{name} has {counts:?} vertices and edges, not {vertices}, {edges}"
-            )
-            .into());
+        let simple = subject.simple.edges / 2;
+        let edges = if subject.is_undirected { simple } else { subject.graph.edges };
+        let expected = [vertices, edges, simple];
+        if counts != expected {
+            let what = "vertices, edges and edges of the simple graph";
+            return Err(format!("{name} has {counts:?} {what}, not {expected:?}").into());
         }
         let version = about.pointer("/version").and_then(Value::as_str).unwrap_or_default();
         let title = if name == "networkit" { "NetworKit" } else { name };
