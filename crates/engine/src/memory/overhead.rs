@@ -7,8 +7,8 @@ use tegula_store::Result;
 use tegula_store::graph::Graph;
 
 /// Bytes of code in memory, with the pages that the system reads around it. With debug assertions
-/// there is more code, and systems differ more in what they keep of it.
-const CODE: u64 = if cfg!(debug_assertions) { 27 << 20 } else { 18 << 20 };
+/// there is more code.
+const CODE: u64 = if cfg!(debug_assertions) { 23 << 20 } else { 18 << 20 };
 
 /// Bytes of the overhead that only the writing of a result needs. A run that gives its arrays back
 /// before it writes may use these bytes until then.

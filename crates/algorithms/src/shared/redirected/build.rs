@@ -15,7 +15,7 @@ use super::pairs::write_pairs;
 use crate::error::Result;
 
 /// Bytes of the code of this process beyond what an import counts as its own.
-const CODE_BESIDE_IMPORT: u64 = if cfg!(debug_assertions) { 12 << 20 } else { 8 << 20 };
+const CODE_BESIDE_IMPORT: u64 = 8 << 20;
 /// Bytes of the code of the import, which stay in memory during the run: 4.4 MB of a build with
 /// debug assertions. The rest is for what its allocations leave behind, which varies by some MB.
 pub(super) const CODE_OF_IMPORT: u64 = 12 << 20;
