@@ -786,7 +786,7 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 92 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions.
+        Memory: 92 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions.
         Source: Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008
         """
         options: dict[str, Any] = {
@@ -822,7 +822,7 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 112 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions.
+        Memory: 112 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions.
         Source: Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019
         """
         options: dict[str, Any] = {

@@ -21,7 +21,7 @@ use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
-/// Shares of ranks, of which only the ratios count. At these, no sum of costs is lost or overflows.
+/// Shares of ranks, of which only the ratios count. Within these, no cost overflows or vanishes.
 const SHARES: RangeInclusive<f64> = 0.001..=1000.0;
 
 /// Options of `tegula partition`.
@@ -108,7 +108,9 @@ impl PartitionArgs {
             0 => Ok(even_shares(self.ranks)),
             count if count == self.ranks.get() as usize => Ok(self.shares.clone()),
             count => {
-                let message = format!("--shares has {count} numbers for {} ranks", self.ranks);
+                let ranks = self.ranks;
+                let message =
+                    format!("--shares needs {ranks} numbers, one a rank, and has {count}");
                 Err(Failure::usage(message))
             }
         }

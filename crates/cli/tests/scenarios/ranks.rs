@@ -65,7 +65,7 @@ fn a_rank_with_a_larger_share_gets_more_edges_and_the_answer_is_the_same() {
     shop.tegula("run pagerank shared --ranks 3 -o ranks.csv").done();
     assert!(shop.read("one.csv") == shop.read("ranks.csv"));
     for (shares, said) in [
-        ("1,2", "--shares has 2 numbers for 3 ranks"),
+        ("1,2", "--shares needs 3 numbers"),
         ("1,0,2", "from 0.001 to 1000"),
         ("1,NaN,2", "from 0.001 to 1000"),
     ] {

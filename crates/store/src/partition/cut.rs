@@ -1,4 +1,5 @@
-//! Cuts the batches of a graph into contiguous ranges of about the same cost.
+//! Cuts the batches of a graph into contiguous ranges, whose costs are about in proportion to given
+//! shares.
 
 use std::ops::Range;
 

@@ -5,10 +5,10 @@
 //! again (Traag, Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex
 //! joins the group by which it gains most, not a random one of all by which it gains: on real
 //! graphs, this finds communities as good. An iteration begins with the communities of the one
-//! before, so vertices and groups move that were stuck in a greater unit. The last iteration is the
-//! one in which nothing moves or modularity does not rise. Any two vertices of a community are
-//! connected by a path within it. Memory: 112 bytes a vertex, 16 for each thread, up to 24 MiB, and
-//! the index of the rows of both directions.
+//! before, so vertices and groups move that were stuck in a greater unit. It ends after the given
+//! iterations, or earlier if nothing moves or modularity does not rise. Any two vertices of a
+//! community are connected by a path within it. Memory: 112 bytes a vertex, 16 for each thread, up
+//! to 32 MiB, and the index of the rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use crate::error::Result;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct LeidenOptions {
-    /// Those of `louvain`.
+    /// The options that `louvain` has too.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub louvain: LouvainOptions,
@@ -61,7 +61,7 @@ impl Algorithm for LeidenOptions {
         family: Family::Communities,
         summary: "Connected communities of high modularity, by the method of Leiden",
         columns: LouvainOptions::DESCRIPTION.columns,
-        memory: "112 bytes a vertex, 16 more for each thread, up to 24 MiB, and rows of both directions",
+        memory: "112 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
         example: "{}",
     };

@@ -12,8 +12,11 @@ use super::partition::Partition;
 
 /// The most arcs that are held, unless there are more vertices.
 const ARCS_MAX: u64 = 1 << 20;
-/// Pieces whose arcs are found together.
-const PIECES_TOGETHER: usize = 64;
+/// Pieces whose arcs are found together, and the most arcs of a piece.
+const PIECES_TOGETHER: usize = 4;
+const PIECE_ARCS_MAX: usize = 1 << 16;
+/// Bytes of the arcs that are found together. A list that grows may have twice the room it needs.
+const FOUND_SIZE: u64 = (2 * PIECES_TOGETHER * PIECE_ARCS_MAX * size_of::<(u32, f64)>()) as u64;
 
 /// The weights between the units of a partition. Each unit is a vertex of this graph.
 pub(super) struct Contracted {
@@ -37,8 +40,13 @@ impl Contracted {
         (4 + 8) * arcs_max(graph) + 4 * (graph.vertex_count() + 1)
     }
 
+    /// Returns the bytes that making one takes, its own included.
+    pub(super) fn making_size(graph: &Graph) -> u64 {
+        Contracted::size(graph) + FOUND_SIZE
+    }
+
     /// Adds up the weights between the units of a partition; `None` if there are more than
-    /// `arcs_max` arcs.
+    /// `arcs_max` arcs, or too many in one piece.
     pub(super) fn of_units(
         network: &Network<'_>,
         partition: &Partition,
@@ -56,7 +64,7 @@ impl Contracted {
                 let mut ends: Vec<usize> = Vec::with_capacity(units.len());
                 spare.with(|links| {
                     network.for_each_unit(partition, units, links, unit_of, |_, links| {
-                        arcs.extend(links.iter());
+                        arcs.extend(links.iter().take(PIECE_ARCS_MAX + 1 - arcs.len()));
                         ends.push(arcs.len());
                     })
                 })?;
@@ -64,7 +72,7 @@ impl Contracted {
             })?;
             for (arcs, ends) in found {
                 let before = graph.targets.len();
-                if (before + arcs.len()) as u64 > arcs_max {
+                if arcs.len() > PIECE_ARCS_MAX || (before + arcs.len()) as u64 > arcs_max {
                     return Ok(None);
                 }
                 graph.starts.extend(ends.into_iter().map(|end| (before + end) as u32));

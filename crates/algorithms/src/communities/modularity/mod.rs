@@ -3,7 +3,7 @@
 //! At first, each vertex is a unit. In a level, units move to the communities by which modularity
 //! gains most, until none gains. Then communities, or groups of units within them, become the units
 //! of the next level. The links of a unit are added up along the rows of its vertices. Once there
-//! are few links (at most 2^20, or as many as vertices), they are kept as a graph, which takes the
+//! are few (at most 2^19, or half as many as vertices), they are kept as a graph, which takes the
 //! place of the rows. So memory does not depend on the number of links, and the budget holds.
 //!
 //! All workers together look at the units of a step, which are some thousand. The units then move

@@ -97,7 +97,6 @@ impl ByCommunity {
             start += size;
         }
         let mut units = vec![0; communities.len()];
-        // The places of the communities are overwritten by those of the units.
         let place = |(&community, unit): (&u32, u32)| {
             let next: &mut u32 = &mut next[community as usize];
             units[*next as usize] = unit;

@@ -126,7 +126,7 @@ fn held(graph: &Graph, method: Method, threads: usize) -> u64 {
     let contracted = Contracted::size(graph);
     let refining = if method == Method::Louvain { 0 } else { refining::size(vertices) };
     // What a level needs one after the other.
-    let step = moving::size(vertices).max(refining).max(contracted);
+    let step = moving::size(vertices).max(refining).max(Contracted::making_size(graph));
     found + Partition::size(vertices) + contracted + step + threads as u64 * worker
 }
 
