@@ -15,7 +15,7 @@ const UNIFORM_DEGREE: u64 = 16;
 pub enum Model {
     /// R-MAT, with its scale.
     Rmat(u32),
-    /// Edges between random vertices, as many of both as R-MAT of this scale has.
+    /// Edges between random vertices, with the vertex and edge counts of R-MAT of this scale.
     Uniform(u32),
     /// A square grid, with the vertices of a side.
     Grid(u64),

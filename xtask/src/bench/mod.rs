@@ -27,6 +27,7 @@ mod pages;
 mod peers;
 mod perf;
 mod plot;
+mod random;
 mod ranks;
 mod report;
 mod results;

@@ -224,7 +224,7 @@ ratio is taken in each round; a call of more than 4 seconds is measured once. Be
 the smaller median; a line below the table has the other one. Versions are those of `bench/requirements.txt`.
 
 *pagerank*, *bfs*, *wcc* and *scc* are of the graph with its directions, the others of the simple undirected graph.
-igraph's PageRank iterates to convergence. Quoted are calls that find the same: vertices reached and the greatest
+igraph's PageRank iterates to convergence. A call counts only if it finds the same: vertices reached and the greatest
 distance, components, the greatest core number, triangles, bridges, the diameter, the greatest centrality (NetworKit
 draws its own sources), and a first rank that is among our ten. A search may take 1.5 times as long as the better
 library, or 10 ms more, whichever is more.

@@ -203,8 +203,7 @@ fn leiden_finds_communities_as_good_as_noisy_planted_ones() {
 #[ignore = "long"]
 fn communities_of_real_graphs_are_good() {
     let scratch = Scratch::new();
-    // For Leiden, what another implementation finds in two iterations with the worst of three seeds.
-    // On `wave`, Louvain finds 0.004 less than another implementation.
+    // On `wave`, igraph finds 0.887 by Louvain, and 0.903 by Leiden in two iterations.
     for (name, expected) in [("email-Enron", [0.611, 0.623]), ("wave", [0.883, 0.9])] {
         let Some(path) = data::find(&format!("{name}.txt.zst")) else { continue };
         let edges = data::read_edge_list(&path).unwrap();

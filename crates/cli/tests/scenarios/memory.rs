@@ -19,8 +19,8 @@ use crate::shop::{Shop, said};
 /// written.
 const KERNEL_BYTES: u64 = 4 << 20;
 
-/// With debug assertions, bytes of code in memory beyond those that a run counts. How much of it is
-/// there depends on the system, which can drop it.
+/// With debug assertions, a process has more code in memory than a run counts, up to this many
+/// bytes. The system decides how much of it to keep, and can drop it.
 const CODE_BYTES: u64 = if cfg!(debug_assertions) { 3 << 20 } else { 0 };
 
 /// Returns a group whose processes the kernel keeps within a limit; says why if there is none.

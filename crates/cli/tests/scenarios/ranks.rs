@@ -36,7 +36,7 @@ fn a_partitioned_graph_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn a_shard_with_other_degrees_of_the_whole_graph_is_not_sound() {
+fn verify_refuses_a_shard_whose_degrees_of_the_whole_graph_are_swapped() {
     let shop = shop_with(2, "");
     let path = |name: &str| shop.path(&format!("cut/rank-0.tegula/whole.degrees.{name}"));
     edit_manifest(&shop.path("cut/rank-0.tegula"), |body| {

@@ -1,5 +1,4 @@
-//! Cuts the batches of a graph into contiguous ranges, whose costs are about in proportion to given
-//! shares.
+//! Cuts the batches of a graph into contiguous ranges, with costs in proportion to given shares.
 
 use std::ops::Range;
 
@@ -21,9 +20,9 @@ impl Balance {
 /// Steps of the search for the least cost of the dearest rank: each halves the error.
 const STEPS: usize = 64;
 
-/// Cuts batches with these numbers of edges and targets among ranks, of which each is to have its
-/// share: positive numbers, of which only the ratios count. The highest cost for a share is as low
-/// as possible. Takes a few passes over the batches. A rank may get no batch.
+/// Cuts batches with these numbers of edges and targets among ranks, in proportion to their
+/// `shares`, which are positive. The greatest ratio of cost to share is as small as possible. Takes
+/// a few passes over the batches. A rank may get no batch.
 pub(super) fn cut(batches: &[(u64, u64)], shares: &[f64], balance: Balance) -> Vec<Range<usize>> {
     let cost = |&(edges, targets): &(u64, u64)| {
         balance.edge * edges as f64 + balance.vertex * targets as f64
@@ -142,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Tries every cut. Costs are for a share of 60, of which each share is a divisor.
+    /// Tries every cut. Costs are multiplied by 60, which every share divides.
     fn least_dearest(edges: &[u64], shares: &[u64]) -> u64 {
         let cost = |own: &[u64]| own.iter().sum::<u64>() * 60 / shares[0];
         if shares.len() == 1 {

@@ -20,8 +20,8 @@ use crate::rows::{ChunkCut, RowsConfig, build as build_rows};
 use crate::tiles::EncodedTile;
 use crate::{Error, Result};
 
-/// Partitions a graph among as many ranks as there are `shares`, at least one, which are positive
-/// and of which only the ratios count: writes `rank-0.tegula` and so on into a folder. Rows are
+/// Partitions a graph among ranks: writes `rank-0.tegula` and so on into a folder. There is a rank
+/// for each of the `shares`, which are at least one and positive; only their ratios count. Rows are
 /// left out. Besides the tables of a shard, it takes at most `memory` bytes for degrees.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ impl Graph {
 
     /// Reads every byte of the graph and checks every checksum and every range of ids. Checks that
     /// degrees, tables and tiles agree, that rows hold the same edges, that the manifest is right
-    /// about them, and that a shard has all edges into its targets and no others.
+    /// about them, and that the degrees of a shard fit those of the whole graph.
     ///
     /// # Errors
     /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) for the first part that is damaged.

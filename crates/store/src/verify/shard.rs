@@ -10,8 +10,8 @@ use crate::packed::CHUNK;
 use crate::rows::Direction;
 
 impl Graph {
-    /// Checks that a shard has every edge into its targets, none into others, and from no vertex
-    /// more than the whole graph has. Does nothing for a graph that is no shard.
+    /// Checks that a shard has as many edges as the whole graph into each of its targets, none into
+    /// other vertices, and no more out of any vertex. Does nothing for a graph that is no shard.
     pub(super) fn verify_shard(&self, cancel: &Cancel) -> Result<()> {
         let Some(partition) = self.partition() else { return Ok(()) };
         let targets = partition.vertices();

@@ -4,10 +4,10 @@ use std::f64::consts::TAU;
 
 use super::batch::{ROUNDS_MAX, Ran, Setup};
 use super::job_files::{Job, MIX, arriving};
-use super::random::Random;
 use super::subject::{SEED, Subject};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
 use crate::bench::lab::Lab;
+use crate::bench::random::Random;
 use crate::tegula::{Result, units};
 
 /// Jobs that arrive in the time that a job takes alone (GraphM's Figure 16).

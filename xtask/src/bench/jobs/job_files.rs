@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::random::Random;
+use crate::bench::random::Random;
 
 /// The jobs of the paper's mix.
 pub const MIX: usize = 16;

@@ -7,7 +7,6 @@ mod job_files;
 mod mix;
 mod order;
 mod pageranks;
-pub mod random;
 mod searches;
 mod single;
 mod sources;

@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::job_files::{Job, mix};
-use super::random::{Random, sample};
 use crate::bench::figures::rows::edge_list;
 use crate::bench::lab::{Lab, text};
+use crate::bench::random::{Random, sample};
 use crate::tegula::Result;
 use crate::tegula::command::{vertex, whole};
 use crate::tegula::scratch::remove;

@@ -79,7 +79,7 @@ fn compared(lab: &Lab<'_>, graph: &Made) -> Result<Figure> {
         .at_most(Of::Ratio, LONGER_MAX, None))
 }
 
-/// Checks that paths of equal weights are as many and as long as those of a search.
+/// Checks that paths and a search reach the same number of vertices and the same distance.
 fn agree(path: &Value, search: &Value) -> Result<()> {
     for (ours, theirs) in
         [("/summary/reached", "/summary/reached"), ("/summary/distance_max", "/summary/depth")]

@@ -3,12 +3,12 @@
 //! Works as [`louvain`](crate::communities::louvain), but communities do not move as wholes:
 //! well-linked groups of vertices within them do. So a community of badly linked parts falls apart
 //! again (Traag, Waltman, van Eck, *From Louvain to Leiden*, Scientific Reports 9, 2019). A vertex
-//! joins the group by which it gains most, not a random one of all by which it gains: on real
-//! graphs, this finds communities as good. An iteration begins with the communities of the one
-//! before, so vertices and groups move that were stuck in a greater unit. It ends after the given
-//! iterations, or earlier if nothing moves or modularity does not rise. Any two vertices of a
-//! community are connected by a path within it. Memory: 112 bytes a vertex, 16 for each thread, up
-//! to 32 MiB, and the index of the rows of both directions.
+//! joins the group by which it gains most, not a random one of all by which it gains. An iteration
+//! begins with the communities of the one before, so vertices that had become part of a larger unit
+//! can move again. The search ends after the given iterations, or earlier if nothing moves or
+//! modularity does not rise. Any two vertices of a community are connected by a path within it.
+//! Memory: 112 bytes a vertex, 16 for each thread, at most 32 MiB for links, and the index of the
+//! rows of both directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,8 @@ pub struct LeidenOptions {
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub louvain: LouvainOptions,
-    /// The most iterations, each from the communities of the one before; 0 for as many as raise
-    /// modularity.
+    /// The most iterations. Each begins with the communities of the one before. With 0, they go on
+    /// while modularity rises.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::ITERATIONS))]
     #[serde(default = "LeidenOptions::iterations_default")]
     pub iterations: u64,
@@ -61,7 +61,7 @@ impl Algorithm for LeidenOptions {
         family: Family::Communities,
         summary: "Connected communities of high modularity, by the method of Leiden",
         columns: LouvainOptions::DESCRIPTION.columns,
-        memory: "112 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions",
+        memory: "112 bytes a vertex, 16 more for each thread, at most 32 MiB for links, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),
         example: "{}",
     };

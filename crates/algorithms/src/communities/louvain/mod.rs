@@ -16,7 +16,8 @@
 //! A seed gives the same communities for any number of threads.
 //! [`modularity`] tells how they are found. Rows are read in the
 //! order of communities, so a run is slow if the budget holds few of them. Memory: 92 bytes a
-//! vertex, 16 for each thread, up to 32 MiB, and the index of the rows of both directions.
+//! vertex, 16 for each thread, at most 32 MiB for links, and the index of the rows of both
+//! directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,7 @@ impl Algorithm for LouvainOptions {
             Column::VERTEX,
             Column::id("community", "the vertex of its community with the smallest id"),
         ],
-        memory: "92 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions",
+        memory: "92 bytes a vertex, 16 more for each thread, at most 32 MiB for links, and rows of both directions",
         source: Some(
             "Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008",
         ),

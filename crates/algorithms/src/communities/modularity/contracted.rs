@@ -10,7 +10,7 @@ use super::links::SpareLinks;
 use super::network::Network;
 use super::partition::Partition;
 
-/// The most arcs that are held, unless there are more vertices.
+/// The most arcs that are held, two for each link. It is the number of vertices if that is more.
 const ARCS_MAX: u64 = 1 << 20;
 /// Pieces whose arcs are found together, and the most arcs of a piece.
 const PIECES_TOGETHER: usize = 4;

@@ -2,9 +2,10 @@
 //!
 //! At first, each vertex is a unit. In a level, units move to the communities by which modularity
 //! gains most, until none gains. Then communities, or groups of units within them, become the units
-//! of the next level. The links of a unit are added up along the rows of its vertices. Once there
-//! are few (at most 2^19, or half as many as vertices), they are kept as a graph, which takes the
-//! place of the rows. So memory does not depend on the number of links, and the budget holds.
+//! of the next level. The links of a unit are added up along the rows of its vertices. Once a level
+//! has few links, they are kept as a graph, and rows are no longer read: at most 2^19 links, or
+//! half the number of vertices if that is more. So memory does not depend on the number of links,
+//! and the budget holds.
 //!
 //! All workers together look at the units of a step, which are some thousand. The units then move
 //! one after the other, in the order of their numbers. So the result depends on the graph and the

@@ -69,9 +69,10 @@ impl<'n> Network<'n> {
         random::number(self.seed, number.into())
     }
 
-    /// Divides the units that are wanted when their range begins into steps, which the seed chooses
-    /// for each sweep. The units of a step ascend and are from one range, so their rows lie close
-    /// together. Ranges come in any order; the steps of a range follow each other.
+    /// Divides the wanted units into steps. The seed and the sweep decide the steps; `is_wanted` is
+    /// asked when the range of a unit begins. The units of a step ascend and are from one range, so
+    /// their rows lie close together. Ranges come in any order; the steps of a range follow each
+    /// other.
     pub(super) fn steps(
         &self,
         unit_count: u32,

@@ -30,8 +30,8 @@ pub enum Method {
     Louvain,
     /// A group of units within a community.
     Leiden {
-        /// The most iterations, each from the communities of the one before; 0 for as many as raise
-        /// modularity.
+        /// The most iterations. Each begins with the communities of the one before. With 0, they
+        /// go on while modularity rises.
         iterations: u64,
     },
 }
@@ -41,7 +41,7 @@ pub enum Method {
 pub struct Communities {
     /// For each dense id, the smallest of its community.
     pub roots: Vec<u32>,
-    /// The result of each level.
+    /// The levels that raised modularity, over all iterations.
     pub levels: Vec<Level>,
     /// The modularity.
     pub modularity: f64,
