@@ -786,7 +786,8 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 92 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions.
+        Memory: 92 bytes a vertex, 16 more for each thread, at most 32 MiB for links, and rows of
+        both directions.
         Source: Blondel, Guillaume, Lambiotte, Lefebvre, Journal of Statistical Mechanics, 2008
         """
         options: dict[str, Any] = {
@@ -812,8 +813,8 @@ class Algorithms:
                 communities, below 1 fewer and larger ones.
             seed: Decides in which order vertices are looked at, and which of equally good
                 communities is chosen.
-            iterations: The most iterations, each from the communities of the one before; 0 for as
-                many as raise modularity.
+            iterations: The most iterations. Each begins with the communities of the one before.
+                With 0, they go on while modularity rises.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
                 or a function that is called with the stage, what is done of it, its total, and the
                 unit.
@@ -822,7 +823,8 @@ class Algorithms:
             vertex: the vertex.
             community: the vertex of its community with the smallest id.
 
-        Memory: 112 bytes a vertex, 16 more for each thread, up to 32 MiB, and rows of both directions.
+        Memory: 112 bytes a vertex, 16 more for each thread, at most 32 MiB for links, and rows of
+        both directions.
         Source: Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019
         """
         options: dict[str, Any] = {
