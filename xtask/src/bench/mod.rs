@@ -53,7 +53,7 @@ use ranks::RANKS;
 use results::{Measured, Results};
 
 const OPTIONS: &str = "[[--only] GROUP]... [--scale S] [--vertices LOG2] [--rounds N] [--quick] [--no-peers] | --pages\n  \
-    --vertices is for ranks-out-of-core: log2 of the vertices of its graph";
+    --vertices is for ranks-out-of-core*: log2 of the vertices of their graphs";
 const ROUNDS: usize = 5;
 const ROUNDS_QUICK: usize = 3;
 /// The scale of a quick run.

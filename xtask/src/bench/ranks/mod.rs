@@ -32,7 +32,12 @@ pub const RANKS: &[Group] = &[
     Group {
         name: "ranks-out-of-core",
         title: "A graph whose arrays and tiles are on disk",
-        measure: out_of_core::all,
+        measure: out_of_core::directed,
+    },
+    Group {
+        name: "ranks-out-of-core-undirected",
+        title: "An undirected graph whose arrays and tiles are on disk",
+        measure: out_of_core::undirected,
     },
     Group { name: "ranks-model", title: "A model of 2 to 64 machines", measure: model::all },
     Group {

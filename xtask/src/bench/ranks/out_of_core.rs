@@ -42,8 +42,23 @@ const WHAT_IS_PLOTTED: &str = "The plot shows the last run of PageRank on ranks,
     its height is the mean rate. The first bar includes what comes before the first iteration. In the last bar, ranks \
     gather the states of all vertices.";
 
-/// Measures PageRank, a search and components. Leaves no large file behind, even where it fails.
-pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+/// Measures PageRank and a search.
+pub fn directed(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    measured(lab, searches)
+}
+
+/// Measures components. Apart from the others, because a group keeps its figures when it ends, and
+/// each of these takes half an hour.
+pub fn undirected(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    measured(lab, components)
+}
+
+/// Measures where MPI is there and the disk has room for a graph. Leaves no large file behind, even
+/// where it fails.
+fn measured(
+    lab: &mut Lab<'_>,
+    measure: impl Fn(&mut Lab<'_>, &Mpi, u32) -> Result<Vec<Figure>>,
+) -> Result<Vec<Figure>> {
     let Some(mpi) = Mpi::find(lab)? else { return Ok(Vec::new()) };
     let log2 = lab.settings.vertices_log2.unwrap_or(lab.settings.scale + STEPS);
     let room = ((DEGREE * ROOM_PER_EDGE) + ROOM_PER_VERTEX) << log2;
@@ -52,15 +67,14 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     if !lab.has_room(room, &name)? {
         return Ok(Vec::new());
     }
-    let mut figures = Vec::new();
-    let measured = directed(lab, &mpi, log2, &mut figures)
-        .and_then(|()| undirected(lab, &mpi, log2, &mut figures));
+    let figures = measure(lab, &mpi, log2);
     remove_files(lab)?;
-    measured.map(|()| figures)
+    figures
 }
 
-fn directed(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>) -> Result<()> {
-    let Some(subject) = Subject::make(lab, mpi, log2, &[])? else { return Ok(()) };
+fn searches(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let Some(subject) = Subject::make(lab, mpi, log2, &[])? else { return Ok(figures) };
     let source = vertex(&lab.pagerank(&subject.graph, 1, None)?, "/summary/top/0/vertex")?;
     let iterations = ITERATIONS.to_string();
     let ranks = Run {
@@ -82,11 +96,12 @@ fn directed(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>) 
         lab.remarks.push(WHAT_IS_PLOTTED.to_owned());
     }
     figures.extend(subject.measure(lab, &search)?);
-    remove_files(lab)
+    Ok(figures)
 }
 
-fn undirected(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>) -> Result<()> {
-    let Some(subject) = Subject::make(lab, mpi, log2, &["--undirected"])? else { return Ok(()) };
+fn components(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32) -> Result<Vec<Figure>> {
+    let subject = Subject::make(lab, mpi, log2, &["--undirected"])?;
+    let Some(subject) = subject else { return Ok(Vec::new()) };
     let components = Run {
         title: "WCC",
         algorithm: "wcc",
@@ -94,8 +109,7 @@ fn undirected(lab: &mut Lab<'_>, mpi: &Mpi, log2: u32, figures: &mut Vec<Figure>
         seconds: all_iterations,
         plot: None,
     };
-    figures.extend(subject.measure(lab, &components)?);
-    Ok(())
+    Ok(subject.measure(lab, &components)?.into_iter().collect())
 }
 
 /// Removes the graph, its shards and the tables.
