@@ -1,5 +1,6 @@
 //! A set of vertices to which any number of threads may add.
 
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tegula_store::ShortId;
@@ -14,7 +15,17 @@ impl VertexSet {
     /// Makes the empty set over `vertex_count` vertices.
     pub fn new(vertex_count: u32) -> VertexSet {
         let words = (vertex_count as usize).div_ceil(64);
-        VertexSet { words: std::iter::repeat_with(AtomicU64::default).take(words).collect() }
+        VertexSet { words: iter::repeat_with(AtomicU64::default).take(words).collect() }
+    }
+
+    /// Makes the set of all `vertex_count` vertices.
+    pub fn full(vertex_count: u32) -> VertexSet {
+        let mut set = VertexSet::new(vertex_count);
+        for (index, word) in (0..).zip(&mut set.words) {
+            let count = (vertex_count - index * 64).min(64);
+            *word.get_mut() = u64::MAX >> (64 - count);
+        }
+        set
     }
 
     /// Returns the bytes of a set over `vertex_count` vertices.
@@ -41,6 +52,18 @@ impl VertexSet {
     #[inline]
     pub fn remove(&self, vertex: ShortId) {
         self.words[vertex.index() / 64].fetch_and(!(1 << (vertex.0 % 64)), Ordering::Relaxed);
+    }
+
+    /// Yields the vertices of the set by ascending id. It takes 64 absent ones at a time.
+    pub fn iter(&self) -> impl Iterator<Item = ShortId> {
+        (0..).zip(&self.words).flat_map(|(index, word)| {
+            let mut left = word.load(Ordering::Relaxed);
+            iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(ShortId(index * 64 + bit))
+            })
+        })
     }
 
     /// Returns whether a vertex is in the set.

@@ -11,7 +11,7 @@
 //! the core number k, and each of their neighbours then has one less. The peeled vertices are a
 //! frontier, whose rows several workers follow at a time (Dasari, Ranjan, Zubair, *ParK*, IEEE Big
 //! Data 2014). The vertices left are scanned once for each k that occurs. Every row is read twice,
-//! once to count its neighbours. Memory: 16 bytes a vertex, and the index of the rows.
+//! once to count its neighbours. Memory: 20 bytes a vertex, and the index of the rows.
 //!
 //! With **passes** ([`Passes`](crate::passes::Passes)), each pass over the tiles peels off all
 //! vertices that have at most k neighbours left. Unless the tiles have each edge once in each
@@ -91,7 +91,7 @@ impl Algorithm for KcoreOptions {
         summary: "Core numbers: the largest k for which a vertex is in a subgraph where all have k \
             neighbours",
         columns: &[Column::VERTEX, Column::integer("core", "the core number")],
-        memory: "16 bytes a vertex, and rows of both directions; less in passes",
+        memory: "20 bytes a vertex, and rows of both directions; less in passes",
         source: Some(
             "Seidman, Social Networks 5, 1983; Batagelj, Zaversnik 2003; Dasari, Ranjan, Zubair, \
                 ParK, IEEE Big Data 2014",

@@ -8,6 +8,9 @@ use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, U
 
 use crate::error::Result;
 
+/// Core numbers between two looks at all vertices left. In between, only those near are looked at.
+const WIDTH: u32 = 8;
+
 /// The core numbers.
 #[derive(Debug, Clone)]
 pub struct Cores {
@@ -23,32 +26,39 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| peel(graph, job, options))
 }
 
-/// Bytes held beside the rows: numbers of neighbours left, the list of vertices left, and two
-/// frontiers.
+/// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and
+/// two frontiers.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends);
-    Ok(16 * graph.vertex_count() + threads as u64 * worker)
+    Ok(20 * graph.vertex_count() + threads as u64 * worker)
 }
 
 fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
     let count = graph.short_vertex_count()?;
-    let peeling = Peeling::new(count, job)?;
+    let mut peeling = Peeling::new(count, job)?;
     let mut times = IterationTimes::default();
     options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
-    let mut left: Vec<ShortId> = (0..count).map(ShortId).collect();
-    while !left.is_empty() {
+    let mut far: Vec<ShortId> = (0..count).map(ShortId).collect();
+    let mut near = Vec::new();
+    loop {
         options.cancel.check()?;
         let started = Instant::now();
+        if near.is_empty() {
+            near = peeling.move_horizon(&mut far);
+        }
         // No vertex left has fewer neighbours, so the numbers in between are no core numbers.
-        let core = left.iter().map(|&vertex| peeling.degree(vertex)).min().unwrap_or(0);
+        let Some(core) = near.iter().map(|&vertex| peeling.degree(vertex)).min() else { break };
         let mut frontier: Vec<ShortId> =
-            left.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
+            near.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
         while !frontier.is_empty() {
             options.progress.advance(frontier.len() as u64);
             frontier = peeling.follow(&frontier, core)?;
+            near.extend(frontier.extract_if(.., |vertex| peeling.degree(*vertex) > core));
+            // A vertex that passed the horizon and fell to `core` at once is listed twice.
+            frontier.dedup();
         }
-        left.retain(|&vertex| peeling.degree(vertex) > core);
+        near.retain(|&vertex| peeling.degree(vertex) > core);
         times.push(started.elapsed());
     }
     options.progress.end();
@@ -62,6 +72,8 @@ struct Peeling<'p> {
     job: &'p RowsJob<'p>,
     /// The number of neighbours left; the core number of a vertex that is peeled off.
     degrees: Vec<AtomicU32>,
+    /// Vertices left with fewer neighbours are near, all others far.
+    horizon: u32,
     edges: AtomicU64,
 }
 
@@ -70,7 +82,7 @@ impl<'p> Peeling<'p> {
     fn new(count: u32, job: &'p RowsJob<'p>) -> Result<Peeling<'p>> {
         let mut degrees = Vec::new();
         degrees.resize_with(count as usize, AtomicU32::default);
-        let peeling = Peeling { job, degrees, edges: AtomicU64::new(0) };
+        let peeling = Peeling { job, degrees, horizon: 0, edges: AtomicU64::new(0) };
         job.for_each_range(|_, ids| {
             let mut neighbourhoods = Neighbourhoods::new(job, Sequential::new(ids));
             let mut edges = 0;
@@ -90,7 +102,17 @@ impl<'p> Peeling<'p> {
         self.degrees[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Removes a frontier from its neighbours. Returns those that now have `core` neighbours left.
+    /// Moves the horizon to the next vertices, which it takes out of `far`. All near ones are peeled
+    /// off.
+    fn move_horizon(&mut self, far: &mut Vec<ShortId>) -> Vec<ShortId> {
+        far.retain(|&vertex| self.degree(vertex) >= self.horizon);
+        let least = far.iter().map(|&vertex| self.degree(vertex)).min().unwrap_or(0);
+        self.horizon = least.saturating_add(WIDTH);
+        far.extract_if(.., |vertex| self.degree(*vertex) < self.horizon).collect()
+    }
+
+    /// Removes a frontier from its neighbours. Returns those that now have `core` neighbours left,
+    /// and those that passed the horizon, by ascending id.
     fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
         let next = self.job.follow_neighbours(frontier, |neighbours, fallen| {
             self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
@@ -100,7 +122,7 @@ impl<'p> Peeling<'p> {
                 let degree = &self.degrees[neighbour.id.index()];
                 let one_less = |left: u32| (left > core).then(|| left - 1);
                 let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
-                if before == Ok(core + 1) {
+                if before == Ok(core + 1) || before == Ok(self.horizon) {
                     fallen.push(neighbour.id);
                 }
             });

@@ -1,10 +1,11 @@
 //! The iterations.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Held, Neighbourhoods, RowsJob, RowsWanted, Sequential};
+use tegula_engine::traverse::{
+    self, Held, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, VertexSet,
+};
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use super::LabelPropagationOptions;
@@ -13,28 +14,18 @@ use crate::shared::original_ids::IdPositions;
 use crate::shared::random;
 use crate::shared::tally::Tally;
 
+/// Vertices that a worker relabels at a time.
+const CHUNK: usize = 1 << 10;
+
 /// The labels that were found.
 #[derive(Debug, Clone)]
 pub struct StableLabels {
     /// For each dense id, the id position of the vertex whose id is its label.
     pub id_positions: Vec<u32>,
-    /// Vertices that would have taken another label in the last iteration.
+    /// Vertices that would take another label.
     pub unstable: u64,
-    /// Statistics of the run. If the labels converge, the last iteration only confirms this.
+    /// Statistics of the run.
     pub statistics: RunStatistics,
-}
-
-/// What the workers share.
-struct Round<'r> {
-    job: &'r RowsJob<'r>,
-    id_positions: &'r IdPositions,
-    labels: &'r [u32],
-    next: &'r [AtomicU32],
-    /// Chooses between labels.
-    seed: u64,
-    /// Chooses the vertices that may change.
-    coin: u64,
-    unstable: AtomicU64,
 }
 
 /// Propagates labels.
@@ -44,16 +35,18 @@ pub fn run(
     options: &RunOptions<'_>,
 ) -> Result<StableLabels> {
     let held = size(graph, options.threads)?;
-    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
         propagate(graph, wanted, job, options)
     })
 }
 
-/// Returns the bytes that a run holds beside the rows: labels before and after, and id positions.
+/// Returns the bytes that a run holds beside the rows: labels before and after, the vertices whose
+/// turn it is, the unsettled ones, and id positions.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<Held> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
-    let worker = Neighbourhoods::<Sequential>::size(ends) + Tally::size(ends);
-    let own = 8 * graph.vertex_count() + threads as u64 * worker;
+    let worker = Neighbourhoods::<Listed<'_>>::size(ends) + Tally::size(ends);
+    let count = graph.vertex_count();
+    let own = 12 * count + VertexSet::size(count) + threads as u64 * worker;
     Ok(Held::with_id_positions(graph, own)?)
 }
 
@@ -69,55 +62,98 @@ fn propagate(
         (0..count).map(|vertex| id_positions.of(ShortId(vertex)).0).collect();
     let mut next: Vec<AtomicU32> = Vec::new();
     next.resize_with(labels.len(), AtomicU32::default);
-    let (mut times, mut unstable) = (IterationTimes::default(), 0);
+    // A vertex that had its turn has a most frequent label, until a neighbour changes.
+    let unsettled = VertexSet::full(count);
+    let few = wanted.tolerance.get() * f64::from(count);
+    let mut turn: Vec<ShortId> = Vec::with_capacity(labels.len());
+    let (mut times, mut edges) = (IterationTimes::default(), 0);
     options.progress.begin("iterating", None, Unit::Iterations);
     while times.count() < wanted.max_iterations.get() {
         let started = Instant::now();
+        turn.clear();
+        turn.extend(unsettled.iter());
+        if turn.len() as f64 <= few {
+            break;
+        }
         let coin = random::number(wanted.seed, times.count());
-        let round = Round {
-            job,
-            id_positions: &id_positions,
-            labels: &labels,
-            next: &next,
-            seed: wanted.seed,
-            coin,
-            unstable: AtomicU64::new(0),
-        };
-        job.for_each_range(|_, ids| round.relabel(ids))?;
-        unstable = round.unstable.into_inner();
-        for (label, next) in labels.iter_mut().zip(&mut next) {
-            *label = *next.get_mut();
+        turn.retain(|&vertex| random::number(coin, id_positions.of(vertex).0.into()) & 1 == 0);
+        turn.iter().for_each(|&vertex| unsettled.remove(vertex));
+        let round = Round { job, labels: &labels, next: &next, seed: wanted.seed };
+        let found = round.relabel(&turn, |neighbours| {
+            neighbours.ends().for_each(|neighbour| {
+                unsettled.insert(neighbour);
+            });
+        })?;
+        edges += found.edges;
+        for vertex in turn.iter().map(|vertex| vertex.index()) {
+            labels[vertex] = *next[vertex].get_mut();
         }
         times.push(started.elapsed());
         options.progress.advance(1);
-        if unstable == 0 {
-            break;
-        }
     }
     options.progress.end();
-    let edges = times.count() * graph.edge_count();
-    Ok(StableLabels { id_positions: labels, unstable, statistics: job.statistics(times, edges) })
+    turn.clear();
+    turn.extend(unsettled.iter());
+    let round = Round { job, labels: &labels, next: &next, seed: wanted.seed };
+    let found = round.relabel(&turn, |_| ())?;
+    let statistics = job.statistics(times, edges + found.edges);
+    Ok(StableLabels { id_positions: labels, unstable: found.changes, statistics })
+}
+
+/// What the workers share.
+struct Round<'r> {
+    job: &'r RowsJob<'r>,
+    labels: &'r [u32],
+    next: &'r [AtomicU32],
+    /// Chooses between labels.
+    seed: u64,
+}
+
+/// What relabelling found.
+#[derive(Debug, Default)]
+struct Found {
+    /// Vertices whose next label is another one.
+    changes: u64,
+    /// Edges that were followed.
+    edges: u64,
 }
 
 impl Round<'_> {
-    /// Finds the next labels of a range of vertices.
-    fn relabel(&self, ids: Range<u32>) -> tegula_engine::Result<()> {
-        let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
+    /// Finds the next labels of these vertices, and calls `see` with the neighbours of those whose
+    /// label changes.
+    fn relabel(&self, vertices: &[ShortId], see: impl Fn(&Neighbours<'_>) + Sync) -> Result<Found> {
+        let (changes, edges) = (AtomicU64::new(0), AtomicU64::new(0));
+        self.job.for_each(vertices.len().div_ceil(CHUNK), |index| {
+            let end = vertices.len().min((index + 1) * CHUNK);
+            let found = self.relabel_chunk(&vertices[index * CHUNK..end], &see)?;
+            changes.fetch_add(found.changes, Ordering::Relaxed);
+            edges.fetch_add(found.edges, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(Found { changes: changes.into_inner(), edges: edges.into_inner() })
+    }
+
+    fn relabel_chunk(
+        &self,
+        vertices: &[ShortId],
+        see: impl Fn(&Neighbours<'_>),
+    ) -> tegula_engine::Result<Found> {
+        let mut neighbourhoods = Neighbourhoods::new(self.job, Listed::new(vertices));
         let mut tally = Tally::default();
-        let mut unstable = 0;
+        let mut found = Found::default();
         let label = |vertex: ShortId| self.labels[vertex.index()];
         while let Some(neighbours) = neighbourhoods.next_vertex()? {
             let vertex = neighbours.vertex;
             let own = label(vertex);
             let key = |label| (label != own, random::number(self.seed, u64::from(label)));
             let best = tally.most_frequent(neighbours.ends().map(label), key).unwrap_or(own);
-            let may_change =
-                random::number(self.coin, self.id_positions.of(vertex).0.into()) & 1 == 0;
-            let next = if may_change { best } else { own };
-            self.next[vertex.index()].store(next, Ordering::Relaxed);
-            unstable += u64::from(best != own);
+            self.next[vertex.index()].store(best, Ordering::Relaxed);
+            found.edges += neighbours.edge_count() as u64;
+            if best != own {
+                found.changes += 1;
+                see(&neighbours);
+            }
         }
-        self.unstable.fetch_add(unstable, Ordering::Relaxed);
-        Ok(())
+        Ok(found)
     }
 }
