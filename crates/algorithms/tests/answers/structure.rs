@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tegula_algorithms::side_table::LocalPaths;
 
 use crate::support::small::on_small_graphs;
-use crate::support::tables::{answer, counts};
+use crate::support::tables::{answer, counts, summary};
 use crate::support::ways::graphs;
 use crate::support::{import_with, open, threads};
 use arrow_array::cast::AsArray;
@@ -175,4 +175,22 @@ fn every_final_label_is_a_most_frequent_one_around_its_vertex() {
             }
         }
     });
+}
+
+#[test]
+fn labels_stop_early_when_few_vertices_might_change() {
+    let scratch = Scratch::new();
+    // Pairs of vertices along a ring: labels travel far.
+    let edges = EdgeList::new((0..4000).map(|vertex| (vertex, (vertex + 1) % 4000)).collect());
+    let graph = open(&import_with(ImportConfig::default(), scratch.path(), "ring", &edges));
+    let found = |tolerance: f64, iterations: u64| {
+        let wanted = json!({ "tolerance": tolerance, "max_iterations": iterations });
+        let summary = summary(&graph, "label-propagation", wanted, &threads(2));
+        (summary["converged"] == true, summary["unstable"].as_u64().unwrap())
+    };
+    assert_eq!(found(0.0, 1000), (true, 0));
+    let (is_stable, unstable) = found(0.0, 2);
+    assert!(!is_stable && unstable > 0, "{unstable} vertices");
+    let (is_stable, unstable) = found(0.1, 1000);
+    assert!(is_stable && (1..=400).contains(&unstable), "{unstable} vertices");
 }

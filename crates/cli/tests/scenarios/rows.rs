@@ -139,7 +139,7 @@ fn a_report_names_the_process_of_each_iteration() {
     let summary = [
         ("reached", "number"),
         ("distance_max", "number"),
-        ("delta", "number"),
+        ("delta", "null"),
         ("farthest", "array"),
     ];
     assert_shape(&report["summary"], &summary);

@@ -13,7 +13,7 @@ use super::context::JobContext;
 use super::external::ExternalJob;
 use super::program_rows::{Admission, ProgramRows, admit};
 use super::stage::Stage;
-use super::{Advanced, Job, PartStatistics, PartWork};
+use super::{Advanced, Job, PartStatistics, PartWork, TileDemand};
 use crate::iteration_times::log_iteration;
 use crate::options::{Executor, RunOptions};
 use crate::parts::{Part, Parts};
@@ -22,7 +22,7 @@ use crate::process::cost::CostModel;
 use crate::process::pull::Pull;
 use crate::process::scan::{ProgramPart, Scan, finish};
 use crate::process::seek::Seek;
-use crate::process::{Process, Progressed};
+use crate::process::{Prediction, Process, Progressed};
 use crate::process_kind::ProcessKind;
 use crate::program::{Message, Program};
 use crate::ranks::Ranks;
@@ -185,6 +185,40 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         }
     }
 
+    /// Runs an iteration by the process that is predicted to be the quickest. If this one gives up,
+    /// the quickest of the others runs. Returns the choice, the demand of a scan, and the time of
+    /// the process that ran last.
+    fn run_quickest(
+        &mut self,
+        context: &JobContext<'_>,
+    ) -> Result<(Choice, Option<TileDemand>, Duration)> {
+        let step = self.stage.advancing()?;
+        let mut given_up = None;
+        loop {
+            let begun = Instant::now();
+            let choice = choose(&self.kinds, |index| match given_up {
+                Some(given_up) if given_up == index => Prediction::NEVER,
+                _ => self.processes[index].predict(step),
+            });
+            let process = &mut self.processes[choice.index];
+            match process.run(step, &choice.prediction, context)? {
+                Progressed::Done { edges } => {
+                    self.statistics.edges_processed += edges;
+                    return Ok((choice, None, begun.elapsed()));
+                }
+                Progressed::NeedsTiles(demand) => {
+                    return Ok((choice, Some(demand), begun.elapsed()));
+                }
+                Progressed::GivenUp { edges } => {
+                    let kind = process.kind().name();
+                    tracing::debug!("{kind} was given up after {:.3?}", begun.elapsed());
+                    self.statistics.edges_processed += edges;
+                    given_up = Some(choice.index);
+                }
+            }
+        }
+    }
+
     /// Ends an iteration that would have taken `alone` without other jobs.
     fn end_iteration(&mut self, iteration: Iteration, alone: Duration) {
         let Iteration { choice, active, started, .. } = iteration;
@@ -268,17 +302,11 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
                 checkpoints.keep_if_due(step, iteration, context)?;
             }
             let active = step.active_count();
-            let choice = choose(&self.kinds, |index| self.processes[index].predict(step));
-            let process = &mut self.processes[choice.index];
-            let progressed = process.run(step, &choice.prediction, context)?;
-            let alone = started.elapsed();
+            let (choice, demand, alone) = self.run_quickest(context)?;
             let iteration = Iteration { choice, active, started, alone };
-            match progressed {
-                Progressed::Done { edges } => {
-                    self.statistics.edges_processed += edges;
-                    self.end_iteration(iteration, alone);
-                }
-                Progressed::NeedsTiles(demand) => {
+            match demand {
+                None => self.end_iteration(iteration, alone),
+                Some(demand) => {
                     self.scanning = Some(iteration);
                     return Ok(Advanced::NeedsTiles(demand));
                 }

@@ -32,6 +32,7 @@ pub struct Choice {
 /// When there is no process, or two of a kind.
 pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> Choice {
     let mut best: Option<(usize, Prediction)> = None;
+    let mut otherwise = f64::INFINITY;
     let mut predicted = [None; KINDS];
     for (index, &kind) in kinds.iter().enumerate() {
         let is_asked = kinds.len() > 1 || kind != ProcessKind::Scan;
@@ -39,14 +40,20 @@ pub fn choose(kinds: &[ProcessKind], predict: impl Fn(usize) -> Prediction) -> C
         if is_asked {
             predicted[index] = Some((kind, prediction.seconds));
         }
-        if best.is_none_or(|(_, best)| prediction.seconds < best.seconds) {
-            best = Some((index, prediction));
-        }
+        let worse = match best {
+            Some((_, best)) if best.seconds <= prediction.seconds => prediction.seconds,
+            earlier => {
+                best = Some((index, prediction));
+                earlier.map_or(f64::INFINITY, |(_, earlier)| earlier.seconds)
+            }
+        };
+        otherwise = otherwise.min(worse);
         if prediction.seconds < AT_ONCE {
             break;
         }
     }
-    let (index, prediction) = best.expect("there is a process");
+    let (index, mut prediction) = best.expect("there is a process");
+    prediction.otherwise = Some(otherwise).filter(|seconds| seconds.is_finite());
     Choice { index, prediction, predicted }
 }
 
@@ -78,6 +85,14 @@ mod tests {
 
     /// Returns which process is chosen at these costs in seconds, and which ones were asked.
     fn chosen(costs: &[(ProcessKind, f64)]) -> (ProcessKind, Vec<ProcessKind>) {
+        let (kind, asked, _) = chosen_or_otherwise(costs);
+        (kind, asked)
+    }
+
+    /// Returns the seconds of the quickest other process as well.
+    fn chosen_or_otherwise(
+        costs: &[(ProcessKind, f64)],
+    ) -> (ProcessKind, Vec<ProcessKind>, Option<f64>) {
         let kinds: Vec<_> = costs.iter().map(|cost| cost.0).collect();
         let asked = RefCell::new(Vec::new());
         let choice = choose(&kinds, |index| {
@@ -86,7 +101,27 @@ mod tests {
         });
         assert_eq!(choice.by_costs(), (!asked.borrow().is_empty()).then_some(1.0));
         assert_eq!(choice.predicted.iter().flatten().count(), asked.borrow().len());
-        (kinds[choice.index], asked.into_inner())
+        (kinds[choice.index], asked.into_inner(), choice.prediction.otherwise)
+    }
+
+    #[test]
+    fn the_quickest_of_the_others_is_told() {
+        let otherwise = |costs| chosen_or_otherwise(costs).2;
+        assert_eq!(otherwise(&[(Seek, 2e-3), (Pull, 1e-3), (Scan, 3e-3)]), Some(2e-3));
+        assert_eq!(otherwise(&[(Seek, 1e-3), (Pull, 4e-3), (Scan, 3e-3)]), Some(3e-3));
+        assert_eq!(otherwise(&[(Seek, 50e-6), (Scan, 3e-3)]), None);
+        assert_eq!(otherwise(&[(Scan, 3e-3)]), None);
+    }
+
+    #[test]
+    fn a_process_that_has_been_given_up_is_not_chosen_again() {
+        let kinds = [Seek, Pull, Scan];
+        let choice = choose(&kinds, |index| match index {
+            0 => Prediction::NEVER,
+            _ => Prediction { seconds: 2.0 - index as f64, ..Prediction::default() },
+        });
+        assert_eq!(kinds[choice.index], Scan);
+        assert_eq!(choice.prediction.otherwise, Some(1.0));
     }
 
     #[test]

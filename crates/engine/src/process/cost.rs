@@ -46,8 +46,10 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 /// ranks of one thread took some 2.6 ns an edge and 20 to 30 ns a target, on a loaded machine.
 pub const SCAN_BALANCE: Balance = Balance { edge: SCAN_EDGE, vertex: 10.0 * SCAN_EDGE };
 
-/// Active vertices whose rows are sampled for a prediction.
-const SAMPLE: usize = 256;
+/// Active vertices whose rows are sampled for a prediction: at least these, and one in
+/// `SAMPLED_SHARE`. In a skewed graph, few of them have most edges.
+const SAMPLE_MIN: usize = 256;
+const SAMPLED_SHARE: usize = 64;
 
 /// What work and reading cost on a run's machine.
 #[derive(Debug, Clone)]
@@ -121,7 +123,8 @@ pub struct RowWork {
 impl RowWork {
     /// Estimates the work along the rows of the active vertices from a sample.
     pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
-        let sample: Vec<ShortId> = frontier.sample(SAMPLE);
+        let size = SAMPLE_MIN.max(frontier.count() as usize / SAMPLED_SHARE);
+        let sample: Vec<ShortId> = frontier.sample(size);
         let count = frontier.count() as f64;
         let edges: f64 = sample.iter().map(|&vertex| rows.degree(vertex)).sum();
         let edges = edges / sample.len().max(1) as f64 * count;

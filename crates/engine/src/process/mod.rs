@@ -46,7 +46,7 @@ pub trait Process<P: Program>: Send + Sync {
         context: &JobContext<'_>,
     ) -> Result<Progressed>;
 
-    /// Learns from how long a predicted iteration took.
+    /// Learns from how long a predicted iteration took, or would have taken.
     fn learn(&mut self, prediction: &Prediction, took: Duration);
 }
 
@@ -60,6 +60,12 @@ pub enum Progressed {
     },
     /// It waits for tiles.
     NeedsTiles(TileDemand),
+    /// It has been given up, because another process will probably end sooner. The frontier is as
+    /// before, and no message has been applied.
+    GivenUp {
+        /// Edges of the rows that were looked through.
+        edges: u64,
+    },
 }
 
 /// The predicted cost of a process.
@@ -75,4 +81,21 @@ pub struct Prediction {
     pub reading: f64,
     /// Whether the work is too little for more than one worker.
     pub is_small: bool,
+    /// Edges of the rows that it looks through.
+    pub edges: f64,
+    /// Seconds that the quickest other process takes, if another one was asked.
+    pub otherwise: Option<f64>,
+}
+
+impl Prediction {
+    /// The prediction of a process that is not to be chosen.
+    pub const NEVER: Prediction = Prediction {
+        seconds: f64::INFINITY,
+        by_costs: f64::INFINITY,
+        pages: 0.0,
+        reading: 0.0,
+        is_small: false,
+        edges: 0.0,
+        otherwise: None,
+    };
 }

@@ -75,3 +75,26 @@ impl VertexSet {
         self.words[vertex.index() / 64].load(Ordering::Relaxed) >> (vertex.0 % 64) & 1 == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_come_by_ascending_id() {
+        let set = VertexSet::new(200);
+        for vertex in [199, 0, 64, 63, 128] {
+            assert!(set.insert(ShortId(vertex)));
+        }
+        set.remove(ShortId(64));
+        assert_eq!(set.iter().map(|vertex| vertex.0).collect::<Vec<_>>(), [0, 63, 128, 199]);
+    }
+
+    #[test]
+    fn a_full_set_has_each_vertex_and_no_other() {
+        for count in [0, 1, 63, 64, 65, 128] {
+            let all: Vec<u32> = VertexSet::full(count).iter().map(|vertex| vertex.0).collect();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+        }
+    }
+}

@@ -23,7 +23,9 @@ pub struct Cores {
 /// Finds the core numbers.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     let held = size(graph, options.threads)?;
-    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| peel(graph, job, options))
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        peel(graph, job, options)
+    })
 }
 
 /// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and

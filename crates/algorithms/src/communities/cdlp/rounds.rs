@@ -31,7 +31,7 @@ struct Round<'r> {
 /// Propagates labels.
 pub fn run(graph: &Graph, wanted: CdlpOptions, options: &RunOptions<'_>) -> Result<Labels> {
     let held = size(graph, options.threads)?;
-    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
         propagate(graph, wanted.iterations, job, options)
     })
 }

@@ -38,7 +38,7 @@ pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result
         true => &[Direction::Forward],
         false => &Direction::ALL,
     };
-    traverse::run(graph, RowsWanted::NEIGHBOURS, size(graph), options, |job| {
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, size(graph), options, |job| {
         let count = graph.short_vertex_count()?;
         let mut fringe = Fringe {
             searches: Searches::new(job, count, directions),

@@ -26,15 +26,20 @@ impl Step for f64 {
     }
 }
 
+/// Returns the distance of a vertex, which may be a number of hops; `None` where there is no path.
+fn distance<D: Into<f64>>(step: &impl Step<Distance = D>) -> Option<f64> {
+    step.distance().map(Into::into)
+}
+
 /// The distances found, with parents if they are wanted.
 pub(super) struct FoundDistances<S> {
     steps: Values<S>,
     parents: Option<Parents>,
-    /// The width of the buckets, if the method has buckets.
+    /// The width of the buckets, if the search has buckets.
     delta: Option<f64>,
 }
 
-impl<S: Step<Distance = f64> + Value> FoundDistances<S> {
+impl<S: Step<Distance: Into<f64>> + Value> FoundDistances<S> {
     /// Prepares the answer. `has_parents` says whether the answer names parents, which takes 4
     /// bytes a vertex; the run has freed that memory.
     pub(super) fn new(
@@ -56,7 +61,7 @@ pub struct Summary {
     reached: u64,
     /// The greatest distance.
     distance_max: f64,
-    /// The width of the buckets, if the method has buckets.
+    /// The width of the buckets, if the search has buckets.
     delta: Option<f64>,
     /// The vertices farthest away.
     farthest: Vec<Farthest>,
@@ -69,7 +74,7 @@ pub struct Farthest {
     distance: f64,
 }
 
-impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
+impl<S: Step<Distance: Into<f64>> + Value> Columns for FoundDistances<S> {
     fn fields(&self, id: DataType) -> Vec<Field> {
         let mut fields = vec![Field::new("distance", DataType::Float64, true)];
         fields.extend(self.parents.as_ref().map(|_| Parents::field(id)));
@@ -87,7 +92,7 @@ impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
         cancel: &Cancel,
     ) -> Result<Vec<ArrayRef>> {
         let steps = self.steps.at(rows)?;
-        let distances: Float64Array = steps.iter().map(Step::distance).collect();
+        let distances: Float64Array = steps.iter().map(distance).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
             arrays.push(parents.array(&self.steps, (rows, &steps), graph, cancel)?);
@@ -96,7 +101,7 @@ impl<S: Step<Distance = f64> + Value> Columns for FoundDistances<S> {
     }
 }
 
-impl<S: Step<Distance = f64> + Value> Answer for FoundDistances<S> {
+impl<S: Step<Distance: Into<f64>> + Value> Answer for FoundDistances<S> {
     fn summary(
         &self,
         graph: &Graph,
@@ -105,13 +110,13 @@ impl<S: Step<Distance = f64> + Value> Answer for FoundDistances<S> {
     ) -> Result<Box<dyn answer::Summary>> {
         let (mut reached, mut distance_max) = (0, 0f64);
         self.steps.for_each_chunk(cancel, |chunk| {
-            for distance in chunk.iter().filter_map(Step::distance) {
+            for distance in chunk.iter().filter_map(distance) {
                 reached += 1;
                 distance_max = distance_max.max(distance);
             }
         })?;
         // Floats of at least 0 have the order of their bits.
-        let bits = |step: &S| step.distance().map(f64::to_bits);
+        let bits = |step: &S| distance(step).map(f64::to_bits);
         let keys = |rows: &TableRows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
         let farthest = greatest(graph, top, keys, cancel)?;
         let farthest = farthest

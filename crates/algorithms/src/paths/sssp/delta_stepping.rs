@@ -26,6 +26,7 @@ pub(super) fn run<P: Program + From<Search>>(
 ) -> Result<Distances<States<P::State>>> {
     // Ranks scan, so they have no buckets.
     let has_buckets = options.ranks.is_none();
+    let tells_width = has_buckets && tells_width(graph, &config);
     let config = SsspConfig { delta: if has_buckets { config.delta } else { Some(1.0) }, ..config };
     let (search, delta) = search_of(graph, sources, config, options)?;
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
@@ -33,7 +34,13 @@ pub(super) fn run<P: Program + From<Search>>(
         return Err(negative_weight(graph, PATHS));
     }
     let (distances, statistics) = (outcome.states, outcome.statistics);
-    Ok(Distances { distances, delta: has_buckets.then_some(delta), statistics })
+    Ok(Distances { distances, delta: tells_width.then_some(delta), statistics })
+}
+
+/// Whether the width of buckets is an answer. Where every edge counts 1, a search may do without
+/// buckets unless they are wanted.
+fn tells_width(graph: &Graph, config: &SsspConfig) -> bool {
+    graph.is_weighted() || config.delta.is_some()
 }
 
 /// A search to run, and the width of its buckets.
@@ -61,24 +68,24 @@ pub(super) fn run_lanes(
     // The default is the same for all: they are fused only if they go in one direction.
     let mut delta = None;
     let of_each = searches.into_iter().map(|(sources, config)| {
+        let tells_width = tells_width(graph, &config);
         let config = SsspConfig { delta: config.delta.or(delta), ..config };
         let (search, found) = search_of(graph, sources, config, options)?;
         if config.delta.is_none() {
             delta = Some(found);
         }
-        let delta = found;
-        Ok((Sssp(search), delta))
+        Ok((Sssp(search), tells_width.then_some(found)))
     });
-    let (programs, deltas): (Vec<Sssp>, Vec<f64>) =
+    let (programs, deltas): (Vec<Sssp>, Vec<Option<f64>>) =
         of_each.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let options = RunOptions { executor: Executor::Scan, ..options.clone() };
     let outcomes = algorithm::run_lanes(graph, programs, &options)?;
-    let found = |(outcome, delta): (Outcome<Sssp, States<f64>>, f64)| {
+    let found = |(outcome, delta): (Outcome<Sssp, States<f64>>, Option<f64>)| {
         if outcome.program.has_negative().into_inner() {
             return Err(negative_weight(graph, PATHS));
         }
         let (distances, statistics) = (outcome.states, outcome.statistics);
-        Ok(Distances { distances, delta: Some(delta), statistics })
+        Ok(Distances { distances, delta, statistics })
     };
     Ok(outcomes.into_iter().zip(deltas).map(found).collect())
 }

@@ -15,6 +15,9 @@
 //!   and uses one thread. It is for graphs on which few vertices can be processed at once. Memory:
 //!   33 bytes a vertex, and the index of the rows.
 //!
+//! Where every edge counts 1, distances are numbers of hops, which [`Bfs`] finds, unless parents,
+//! delta or checkpoints are wanted.
+//!
 //! Distances are sums of `f64`, added from the source onwards. Addition is monotone, so the
 //! smallest sum does not depend on the order of the work: every method, executor, number of threads
 //! and delta finds the same bits. The definition is that of LDBC Graphalytics.
@@ -44,6 +47,7 @@ use crate::algorithm::{
     Work, estimate_lanes,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
+use crate::paths::bfs::{Bfs, BfsOptions};
 use crate::paths::path_table::{Paths, PathsWanted};
 use crate::paths::search_options::SearchOptions;
 use crate::shared::sources::{SearchFiles, Sources};
@@ -153,6 +157,32 @@ impl SsspOptions {
             && self.search.direction == EdgeDirection::Out
             && !self.search.paths().keeps_parents()
             && graph.manifest().rows.is_none()
+    }
+
+    /// Whether a breadth-first search finds the same distances, and nothing else is wanted.
+    fn counts_hops(&self, graph: &Graph) -> bool {
+        !graph.is_weighted()
+            && self.method == Method::DeltaStepping
+            && self.delta.is_none()
+            && !self.search.paths().keeps_parents()
+    }
+
+    /// Finds distances where every edge counts 1. Hops below 2^32 are exact as `f64`.
+    fn count_hops(
+        &self,
+        graph: &Graph,
+        files: &SearchFiles,
+        options: &RunOptions<'_>,
+    ) -> Result<Found> {
+        // A cutoff that is no integer, or greater than any number of hops, is cut off.
+        let cutoff = self.cutoff.map_or(u32::MAX, |cutoff| cutoff.get() as u32);
+        let program = Bfs::<()>::new(self.search.sources(files, graph)?)
+            .with_cutoff(cutoff)
+            .following(self.search.direction.into());
+        let outcome = tegula_engine::run_anywhere(graph, program, options)?;
+        let (distances, statistics) = (outcome.states, outcome.statistics);
+        let found = Distances { distances, delta: None, statistics: statistics.clone() };
+        Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
     }
 
     fn config(&self) -> SsspConfig {
@@ -284,6 +314,7 @@ impl Algorithm for SsspOptions {
 
     fn work(&self, graph: &Graph, _files: &SearchFiles) -> Result<Work> {
         let kind = match self.method {
+            Method::DeltaStepping if self.counts_hops(graph) => BfsOptions::NAME,
             Method::DeltaStepping => Self::NAME,
             Method::Dijkstra => "sssp, dijkstra",
         };
@@ -292,6 +323,9 @@ impl Algorithm for SsspOptions {
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
+        if self.counts_hops(graph) && options.checkpoints.is_none() {
+            return self.count_hops(graph, &files, options);
+        }
         match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (true, true) => return self.find_tree::<u32>(graph, files, options),
             (true, false) => return self.find_tree::<u64>(graph, files, options),

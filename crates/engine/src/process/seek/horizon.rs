@@ -75,7 +75,7 @@ impl<P: Program> Seek<'_, P> {
                 step.buckets.horizon = Some(next);
                 let reach = Reach { after: Some(horizon), until: Some(next) };
                 let rows = self.rows[0];
-                looked_at += self.send(step, rows, &sides.held_back, reach, false, context)?;
+                looked_at += self.send(step, rows, &sides.held_back, reach, false, context)?.edges;
             }
             self.apply_to_reached(step, false, context)?;
         }

@@ -24,9 +24,15 @@ const REACHED_KEPT: usize = 1 << 14;
 /// Pieces requested ahead for each worker.
 const PIECES_AHEAD: usize = 2;
 
+/// What was sent along long rows.
+pub(super) struct SentLong {
+    pub edges: u64,
+    /// The vertices of the rows.
+    pub sources: Vec<ShortId>,
+}
+
 impl<P: Program> Seek<'_, P> {
-    /// Sends along the long rows of vertices in `list`, and takes these out of it. Returns the
-    /// number of edges.
+    /// Sends along the long rows of vertices in `list`, and takes these out of it.
     pub(super) fn send_along_long(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -34,16 +40,17 @@ impl<P: Program> Seek<'_, P> {
         list: &mut Vec<ShortId>,
         reach: Reach,
         context: &JobContext<'_>,
-    ) -> Result<u64> {
+    ) -> Result<SentLong> {
         let long = rows.rows().long();
-        if long.is_empty() {
-            return Ok(0);
-        }
+        let sources = match long {
+            [] => Vec::new(),
+            _ => take_common(list, long, !self.is_unpacked()),
+        };
         let mut edges = 0;
-        for source in take_common(list, long, !self.is_unpacked()) {
+        for &source in &sources {
             edges += self.send_along_pieces(step, rows, source, reach, context)?;
         }
-        Ok(edges)
+        Ok(SentLong { edges, sources })
     }
 
     fn send_along_pieces(

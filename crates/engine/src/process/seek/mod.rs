@@ -14,8 +14,10 @@
 //! threads, so the reduction must be exact. Nothing here takes time for vertices that are neither
 //! active nor reached, except when a [horizon] moves.
 
+mod apply;
 mod horizon;
 mod long;
+mod patience;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -23,8 +25,7 @@ mod tests;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tegula_machine::memory::huge;
-use tegula_machine::threads::{get_mut, lock, unlocked};
+use tegula_machine::threads::{get_mut, lock};
 use tegula_store::rows::{RowBatch, RowReader};
 use tegula_store::tiles::WINDOW_LOG2;
 use tegula_store::{Result, ShortId};
@@ -32,11 +33,11 @@ use tegula_store::{Result, ShortId};
 use super::cost::{Correction, CostModel, RowWork};
 use super::{Prediction, Process, ProcessKind, Progressed};
 use crate::job::context::JobContext;
-use crate::program::{Activity, Message, Program, Reduction};
+use crate::program::{Message, Program, Reduction};
+use crate::superstep::Superstep;
 use crate::superstep::buckets::Buckets;
 use crate::superstep::frontier::Frontier;
-use crate::superstep::targets::Targets;
-use crate::superstep::{Superstep, chunks_or_none};
+use patience::Patience;
 use send::{BOX_KEPT, Inbox, MESSAGES_MAX, Outbox, Queue, Reach, Sending};
 
 /// log2 of the most partitions: one bit of a word each.
@@ -52,8 +53,13 @@ const UNPACK_AFTER: f64 = 0.25;
 const SURPRISE_MAX: f64 = 4.0;
 /// Seconds of seeking below which one worker seeks alone: sharing the work takes about as long.
 const SHARED_MIN: f64 = 400e-6;
-/// Least number of vertices of a list that all workers fill together.
-const JOINED_TOGETHER_MIN: usize = 1 << 18;
+
+/// What was sent along rows.
+struct Sent {
+    edges: u64,
+    /// Whether it ended before the last edge.
+    is_given_up: bool,
+}
 
 /// The process along the rows of the active vertices.
 pub struct Seek<'s, P: Program> {
@@ -81,6 +87,8 @@ pub struct Seek<'s, P: Program> {
     batch: RowBatch,
     /// Whether there is or was a [horizon].
     had_horizon: bool,
+    /// When to give up this iteration, if that is possible.
+    patience: Option<Patience>,
 }
 
 impl<'s, P: Program> Seek<'s, P> {
@@ -118,6 +126,7 @@ impl<'s, P: Program> Seek<'s, P> {
             newly_settled: vec![0; vertex_count.div_ceil(1 << WINDOW_LOG2)],
             batch: RowBatch::default(),
             had_horizon: false,
+            patience: None,
         }
     }
 }
@@ -128,19 +137,21 @@ impl<P: Program> Process<P> for Seek<'_, P> {
     }
 
     fn predict(&self, step: &Superstep<'_, P>) -> Prediction {
-        let (mut alone, mut shared, mut reading, mut pages) = (0.0, 0.0, 0.0, 0.0);
+        let (mut alone, mut shared, mut reading) = (0.0, 0.0, 0.0);
+        let (mut pages, mut edges) = (0.0, 0.0);
         for &rows in &self.rows {
             let work = RowWork::of(&step.frontier, rows);
             alone += work.alone(rows);
             shared += work.shared(rows);
             reading += self.costs.predict_reading(rows, &work, self.page_share);
             pages += work.pages(rows).touched;
+            edges += work.edges;
         }
         let is_small = alone < SHARED_MIN;
         let working = if is_small { alone } else { shared / self.costs.threads };
         let by_costs = self.costs.together(working, reading);
         let seconds = self.correction.apply(by_costs);
-        Prediction { seconds, by_costs, pages, reading, is_small }
+        Prediction { seconds, by_costs, pages, reading, is_small, edges, otherwise: None }
     }
 
     fn run(
@@ -160,13 +171,27 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         };
         self.add_small_buckets(step, &mut list);
         let reach = Reach { after: None, until: step.buckets.horizon };
+        self.patience = self.patience_for(prediction);
         let mut sent = 0;
         for layout in (0..self.rows.len()).rev() {
             let rows = self.rows[layout];
             // Sending along long rows takes their vertices out of the list.
             let mut list = if layout > 0 { list.clone() } else { std::mem::take(&mut list) };
-            sent += self.send_along_long(step, rows, &mut list, reach, context)?;
-            sent += self.send(step, rows, &list, reach, prediction.is_small, context)?;
+            let long = self.send_along_long(step, rows, &mut list, reach, context)?;
+            sent += long.edges;
+            if let Some(patience) = &mut self.patience {
+                patience.sent = long.edges;
+            }
+            let others = self.send(step, rows, &list, reach, prediction.is_small, context)?;
+            sent += others.edges;
+            if others.is_given_up {
+                list.extend(long.sources);
+                self.take_back(step, list);
+                if let Some(patience) = self.patience {
+                    self.correction.learn(prediction.seconds, patience.projected(others.edges));
+                }
+                return Ok(Progressed::GivenUp { edges: sent });
+            }
         }
         self.apply_to_reached(step, prediction.is_small, context)?;
         let began = Instant::now();
@@ -264,7 +289,7 @@ impl<P: Program> Seek<'_, P> {
         self.rows.iter().all(|rows| rows.unpacked().is_some())
     }
 
-    /// Sends along the rows of these vertices; returns the number of edges.
+    /// Sends along the rows of these vertices, unless it gives up.
     fn send(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -273,12 +298,12 @@ impl<P: Program> Seek<'_, P> {
         reach: Reach,
         is_small: bool,
         context: &JobContext<'_>,
-    ) -> Result<u64> {
+    ) -> Result<Sent> {
         if is_small || context.threads() == 1 {
-            self.send_alone(step, rows, list, reach, context)
-        } else {
-            self.send_together(step, rows, list, reach, context)
+            let edges = self.send_alone(step, rows, list, reach, context)?;
+            return Ok(Sent { edges, is_given_up: false });
         }
+        self.send_together(step, rows, list, reach, context)
     }
 
     /// Sends along all rows with one worker, which reduces at once; returns the number of edges.
@@ -302,7 +327,7 @@ impl<P: Program> Seek<'_, P> {
         sending.send_all(&mut inbox, &mut self.batch)
     }
 
-    /// Sends along all rows through boxes; returns the number of edges.
+    /// Sends along all rows through boxes, unless it gives up.
     fn send_together(
         &mut self,
         step: &mut Superstep<'_, P>,
@@ -310,11 +335,11 @@ impl<P: Program> Seek<'_, P> {
         list: &[ShortId],
         reach: Reach,
         context: &JobContext<'_>,
-    ) -> Result<u64> {
+    ) -> Result<Sent> {
         let threads = context.threads();
         self.prepare(threads);
         let queue = Queue::new(list);
-        loop {
+        let is_given_up = loop {
             let (vertices, _) = step.vertices_and_exchange();
             let sending =
                 Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
@@ -323,11 +348,39 @@ impl<P: Program> Seek<'_, P> {
             self.deliver(step, context)?;
             let is_done = self.outboxes.iter_mut().all(|outbox| get_mut(outbox).claimed.is_empty());
             if is_done && queue.is_empty() {
-                break;
+                break false;
             }
-        }
+            let edges = self.outboxes.iter_mut().map(|outbox| get_mut(outbox).edges).sum();
+            if self.patience.is_some_and(|patience| patience.is_over(edges)) {
+                break true;
+            }
+        };
         let outboxes = self.outboxes.iter_mut();
-        Ok(outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum())
+        let edges = outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum();
+        Ok(Sent { edges, is_given_up })
+    }
+
+    /// Returns when to give up, if that is possible and another process can go on. Vertices that a
+    /// bucket or a horizon has put off would have to be brought back, so these programs never give
+    /// up.
+    fn patience_for(&self, prediction: &Prediction) -> Option<Patience> {
+        let may_give_up = !P::HAS_BUCKETS && self.rows.len() == 1;
+        let otherwise = prediction.otherwise.filter(|_| may_give_up)?;
+        let began = Instant::now();
+        Some(Patience { began, edges: prediction.edges, sent: 0, otherwise })
+    }
+
+    /// Forgets all messages of the iteration, and makes `list` the frontier again.
+    fn take_back(&mut self, step: &mut Superstep<'_, P>, list: Vec<ShortId>) {
+        for outbox in self.outboxes.iter_mut().map(get_mut) {
+            outbox.clear();
+            (outbox.claimed, outbox.sent) = (0..0, 0);
+        }
+        let messages = step.exchange.inbox();
+        for target in self.reached.iter_mut().flat_map(|reached| reached.drain(..)) {
+            messages[target.index()] = P::Reduction::IDENTITY;
+        }
+        step.frontier = Frontier::List(list);
     }
 
     /// Makes boxes for each worker.
@@ -370,124 +423,5 @@ impl<P: Program> Seek<'_, P> {
             outbox.clear();
         }
         Ok(())
-    }
-
-    /// Applies reductions and gathers the list of the next active vertices.
-    fn apply_to_reached(
-        &mut self,
-        step: &mut Superstep<'_, P>,
-        is_small: bool,
-        context: &JobContext<'_>,
-    ) -> Result<()> {
-        // Sums may depend on the order. And packed rows are best read in order; unpacked ones are
-        // prefetched from memory.
-        let is_sorted = size_of::<P::Aggregate>() > 0 || !self.is_unpacked();
-        let size = 1usize << self.partition_log2;
-        let windows = size >> WINDOW_LOG2;
-        let partitions = self.reached.len();
-        let arrays = &mut step.arrays;
-        let owned = step
-            .exchange
-            .inbox()
-            .chunks_mut(size)
-            .zip(arrays.states.all().chunks_mut(size))
-            .zip(self.newly_settled.chunks_mut(windows))
-            .zip(chunks_or_none(arrays.settled.all(), size / 64, partitions))
-            .zip(&mut self.reached);
-        let owned: Vec<_> = owned
-            .enumerate()
-            .filter(|(_, (_, reached))| !reached.is_empty())
-            .map(|(partition, ((((messages, states), newly_settled), settled), reached))| {
-                let aggregate = P::Aggregate::default();
-                Mutex::new(Reached {
-                    first: partition * size,
-                    messages,
-                    states,
-                    newly_settled,
-                    settled,
-                    reached,
-                    aggregate,
-                })
-            })
-            .collect();
-        let (program, degrees) = (&step.execution.program, &step.degrees[..]);
-        let apply = |index: usize| {
-            lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees, is_sorted);
-            Ok(())
-        };
-        if is_small {
-            (0..owned.len()).try_for_each(apply)?;
-        } else {
-            context.for_each(owned.len(), &apply)?;
-        }
-        let mut lists = Vec::new();
-        let mut sums = Vec::new();
-        for reached in owned.into_iter().map(unlocked) {
-            let first_window = reached.first >> WINDOW_LOG2;
-            sums.push(reached.aggregate);
-            lists.push(reached.reached);
-            step.execution.settle(first_window, reached.newly_settled);
-        }
-        let list = join(lists, context)?;
-        let states = &*step.arrays.states.all();
-        step.frontier = Frontier::List(step.buckets.put_off(list, &step.execution.program, states));
-        step.agree(sums.into_iter())
-    }
-}
-
-/// Moves lists into one. All workers fill a long one: new memory takes as long to arrive as to
-/// fill.
-fn join(lists: Vec<&mut Vec<ShortId>>, context: &JobContext<'_>) -> Result<Vec<ShortId>> {
-    let count = lists.iter().map(|list| list.len()).sum();
-    if count < JOINED_TOGETHER_MIN {
-        let mut all = Vec::with_capacity(count);
-        lists.into_iter().for_each(|list| all.append(list));
-        return Ok(all);
-    }
-    let mut all = huge::zeroes(count);
-    let mut rest = &mut all[..];
-    let places = lists.into_iter().map(|list| {
-        let place = rest.split_off_mut(..list.len()).unwrap_or_default();
-        Mutex::new((place, list))
-    });
-    let places: Vec<_> = places.collect();
-    context.for_each(places.len(), &|index| {
-        let (place, list) = &mut *lock(&places[index]);
-        place.copy_from_slice(list);
-        list.clear();
-        Ok(())
-    })?;
-    drop(places);
-    Ok(all)
-}
-
-/// The targets of a partition, for its owner to apply to.
-struct Reached<'s, P: Program> {
-    first: usize,
-    messages: &'s mut [Message<P>],
-    states: &'s mut [P::State],
-    newly_settled: &'s mut [u32],
-    settled: &'s mut [u64],
-    /// Targets that were reached; after apply, those that are active.
-    reached: &'s mut Vec<ShortId>,
-    aggregate: P::Aggregate,
-}
-
-impl<P: Program> Reached<'_, P> {
-    /// Applies the reductions, to ascending targets if `is_sorted`.
-    fn apply(&mut self, program: &P, degrees: &[u32], is_sorted: bool) {
-        let Reached { first, messages, states, newly_settled, settled, reached, aggregate } = self;
-        if is_sorted {
-            reached.sort_unstable();
-        }
-        let first = *first;
-        let degrees = degrees.get(first..).unwrap_or_default();
-        let mut targets =
-            Targets { program, degrees, first, states, settled, newly_settled, aggregate };
-        reached.retain(|&vertex| {
-            let local = vertex.index() - first;
-            let reduced = std::mem::replace(&mut messages[local], P::Reduction::IDENTITY);
-            targets.apply(local, reduced.into()) == Activity::Active
-        });
     }
 }

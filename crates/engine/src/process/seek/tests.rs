@@ -9,7 +9,8 @@ use tegula_store::rows::{ChunkCut, Direction, RowEncoding, RowReader};
 use tegula_store::{ShortId, VertexId};
 use tegula_testkit::{EdgeList, Scratch, XorShift, sssp};
 
-use super::{JOINED_TOGETHER_MIN, Seek, join};
+use super::Seek;
+use super::apply::{JOINED_TOGETHER_MIN, join};
 use crate::graph_for_tests::graph_with_rows;
 use crate::instructions::Instructions;
 use crate::job::context::{JobContext, OtherJobs};
