@@ -23,9 +23,18 @@ pub struct Cores {
 /// Finds the core numbers.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     let held = size(graph, options.threads)?;
-    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
-        peel(graph, job, options)
-    })
+    let (wanted, work) = (RowsWanted::NEIGHBOURS, |job: &RowsJob<'_>| peel(graph, job, options));
+    if has_plain_degrees(graph) {
+        return traverse::run(graph, wanted, held, options, work);
+    }
+    traverse::run_rereading(graph, wanted, held, options, work)
+}
+
+/// Whether the degree of each vertex is its number of neighbours. If not, these are counted along
+/// the rows first.
+fn has_plain_degrees(graph: &Graph) -> bool {
+    let manifest = graph.manifest();
+    manifest.undirected && manifest.loops == 0 && manifest.duplicates == 0
 }
 
 /// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and
@@ -38,7 +47,11 @@ pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
 
 fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
     let count = graph.short_vertex_count()?;
-    let mut peeling = Peeling::new(count, job)?;
+    let mut peeling = Peeling::new(count, job);
+    match has_plain_degrees(graph) {
+        true => peeling.read_degrees(graph)?,
+        false => peeling.count_neighbours()?,
+    }
     let mut times = IterationTimes::default();
     options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
     let mut far: Vec<ShortId> = (0..count).map(ShortId).collect();
@@ -80,24 +93,38 @@ struct Peeling<'p> {
 }
 
 impl<'p> Peeling<'p> {
-    /// Counts all neighbours.
-    fn new(count: u32, job: &'p RowsJob<'p>) -> Result<Peeling<'p>> {
+    fn new(count: u32, job: &'p RowsJob<'p>) -> Peeling<'p> {
         let mut degrees = Vec::new();
         degrees.resize_with(count as usize, AtomicU32::default);
-        let peeling = Peeling { job, degrees, horizon: 0, edges: AtomicU64::new(0) };
-        job.for_each_range(|_, ids| {
-            let mut neighbourhoods = Neighbourhoods::new(job, Sequential::new(ids));
+        Peeling { job, degrees, horizon: 0, edges: AtomicU64::new(0) }
+    }
+
+    /// Reads how many neighbours each vertex has.
+    fn read_degrees(&mut self, graph: &Graph) -> Result<()> {
+        graph.for_each_degrees(|first, out, _| {
+            for (degree, &own) in self.degrees[first as usize..].iter_mut().zip(out) {
+                *degree.get_mut() = own;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Counts the neighbours of each vertex.
+    fn count_neighbours(&self) -> Result<()> {
+        self.job.for_each_range(|_, ids| {
+            let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
             let mut edges = 0;
             while let Some(neighbours) = neighbourhoods.next_vertex()? {
                 let mut degree = 0;
                 neighbours.for_each(|_| degree += 1);
-                peeling.degrees[neighbours.vertex.index()].store(degree, Ordering::Relaxed);
+                self.degrees[neighbours.vertex.index()].store(degree, Ordering::Relaxed);
                 edges += neighbours.edge_count() as u64;
             }
-            peeling.edges.fetch_add(edges, Ordering::Relaxed);
+            self.edges.fetch_add(edges, Ordering::Relaxed);
             Ok(())
         })?;
-        Ok(peeling)
+        Ok(())
     }
 
     fn degree(&self, vertex: ShortId) -> u32 {

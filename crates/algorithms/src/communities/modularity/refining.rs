@@ -35,7 +35,7 @@ struct Groups<'g> {
     groups: &'g [Cell<Group>],
 }
 
-/// Units by community, in random order within each.
+/// Units by community, ascending within each.
 struct ByCommunity {
     units: Vec<u32>,
     /// The place of each unit in `units`.
@@ -45,9 +45,9 @@ struct ByCommunity {
 /// Returns the group of each unit, and the sum of the weights between communities. A unit that is
 /// still alone joins the group of its community by which it gains most. Unit and group must be
 /// linked to the rest of the community at least as well as at random. The units of a community come
-/// one after the other, in random order; workers have different communities.
+/// one after the other; workers have different communities.
 pub(super) fn refine(network: &Network<'_>, partition: &Partition) -> Result<(Vec<u32>, f64)> {
-    let ByCommunity { units, places } = ByCommunity::new(network, partition);
+    let ByCommunity { units, places } = ByCommunity::new(partition);
     let mut groups: Vec<Group> = (0..)
         .zip(&units)
         .map(|(place, &unit)| {
@@ -88,7 +88,7 @@ pub(super) fn size(vertex_count: u64) -> u64 {
 }
 
 impl ByCommunity {
-    fn new(network: &Network<'_>, partition: &Partition) -> ByCommunity {
+    fn new(partition: &Partition) -> ByCommunity {
         let communities = &partition.communities;
         let mut next = Vec::with_capacity(communities.len());
         let mut start = 0;
@@ -97,23 +97,13 @@ impl ByCommunity {
             start += size;
         }
         let mut units = vec![0; communities.len()];
-        for (&community, unit) in communities.iter().zip(0..) {
+        let place = |(&community, unit): (&u32, u32)| {
             let next: &mut u32 = &mut next[community as usize];
             units[*next as usize] = unit;
             *next += 1;
-        }
-        let mut places = vec![0; communities.len()];
-        let mut left = &mut units[..];
-        let mut first = 0;
-        for &size in &partition.sizes {
-            let (own, rest) = std::mem::take(&mut left).split_at_mut(size as usize);
-            own.sort_unstable_by_key(|&unit| network.draw(unit));
-            for (&unit, place) in (&*own).iter().zip(first..) {
-                places[unit as usize] = place;
-            }
-            first += size;
-            left = rest;
-        }
+            *next - 1
+        };
+        let places = communities.iter().zip(0..).map(place).collect();
         ByCommunity { units, places }
     }
 }

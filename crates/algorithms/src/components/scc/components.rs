@@ -23,7 +23,7 @@ pub struct StrongComponents {
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<StrongComponents> {
     let room = room(graph)?;
     let held = size(graph)?;
-    traverse::run_rereading(graph, RowsWanted::forward(false), held, options, |job| {
+    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
         find(graph, job, room, options)
     })
 }
