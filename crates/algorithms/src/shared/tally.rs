@@ -21,7 +21,8 @@ impl Tally {
     }
 
     /// Returns the most frequent label; of equally frequent ones, the one with the smallest key.
-    /// Returns `None` without labels.
+    /// Returns `None` without labels. It asks for the keys of the most frequent labels only, once
+    /// each, because a key may take longer than a count.
     pub(crate) fn most_frequent<K: Ord>(
         &mut self,
         labels: impl Iterator<Item = u32>,
@@ -37,13 +38,10 @@ impl Tally {
 
     fn by_sorting<K: Ord>(&mut self, key: impl Fn(u32) -> K) -> Option<u32> {
         self.labels.sort_unstable();
-        let runs = self.labels.chunk_by(|a, b| a == b);
-        let longest = runs.reduce(|best, run| {
-            let is_better =
-                run.len() > best.len() || run.len() == best.len() && key(run[0]) < key(best[0]);
-            if is_better { run } else { best }
-        });
-        longest.map(|run| run[0])
+        let runs = || self.labels.chunk_by(|a, b| a == b);
+        let longest = runs().map(<[u32]>::len).max()?;
+        let candidates = runs().filter(|run| run.len() == longest);
+        candidates.map(|run| run[0]).min_by_key(|&label| key(label))
     }
 
     fn by_table<K: Ord>(&mut self, key: impl Fn(u32) -> K) -> Option<u32> {
@@ -55,7 +53,6 @@ impl Tally {
         let mask = self.table.len() - 1;
         // The upper bits of the product depend on all bits of the label.
         let shift = 64 - self.table.len().trailing_zeros();
-        let (mut most, mut count_max) = (0, 0);
         for &label in &self.labels {
             let mut place =
                 (u64::from(label).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize;
@@ -68,14 +65,15 @@ impl Tally {
                 self.used.push(place as u32);
             }
             *count += 1;
-            if *count > count_max || *count == count_max && key(label) < key(most) {
-                (most, count_max) = (label, *count);
-            }
         }
+        let used = || self.used.iter().map(|&place| self.table[place as usize]);
+        let most = used().map(|(_, count)| count).max()?;
+        let candidates = used().filter(|&(_, count)| count == most);
+        let found = candidates.map(|(label, _)| label).min_by_key(|&label| key(label));
         for place in self.used.drain(..) {
             self.table[place as usize].1 = 0;
         }
-        Some(most)
+        found
     }
 }
 

@@ -95,12 +95,14 @@ pub fn run(
             .ok_or_else(|| negative_weight(graph, "communities"))?;
         let (levels, times) = (Vec::new(), IterationTimes::default());
         let arcs_max = contracted::arcs_max(graph);
-        let mut search = Search { job, network, method, seed, count, arcs_max, levels, times };
+        let row_levels = 0;
+        let mut search =
+            Search { job, network, method, seed, count, arcs_max, levels, row_levels, times };
         options.progress.begin("moving", None, Unit::Iterations);
         let labels = search.find(strengths, options)?;
         options.progress.end();
         let (roots, modularity) = search.roots(labels)?;
-        let edges = search.times.count() * graph.edge_count();
+        let edges = search.row_levels * graph.edge_count();
         let statistics = job.statistics(search.times, edges);
         Ok(Communities { roots, levels: search.levels, modularity, statistics })
     })
@@ -150,6 +152,8 @@ struct Search<'s> {
     /// The most arcs of a contracted graph.
     arcs_max: u64,
     levels: Vec<Level>,
+    /// Levels that followed the rows of the graph, not the arcs of a contracted one.
+    row_levels: u64,
     times: IterationTimes,
 }
 
@@ -202,6 +206,7 @@ impl Search<'_> {
             let (groups, between) = self.groups(&partition)?;
             let modularity = self.network.modularity(&partition, between);
             self.times.push(started.elapsed());
+            self.row_levels += u64::from(self.network.contracted.is_none());
             options.progress.advance(1);
             let communities = partition.community_count();
             if self.levels.last().is_none_or(|level| modularity > level.modularity) {
