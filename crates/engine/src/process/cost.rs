@@ -46,10 +46,11 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 /// ranks of one thread took some 2.6 ns an edge and 20 to 30 ns a target, on a loaded machine.
 pub const SCAN_BALANCE: Balance = Balance { edge: SCAN_EDGE, vertex: 10.0 * SCAN_EDGE };
 
-/// Active vertices whose rows are sampled for a prediction: at least these, and one in
-/// `SAMPLED_SHARE`. In a skewed graph, few of them have most edges.
-const SAMPLE_MIN: usize = 256;
+/// A prediction samples the rows of one active vertex in `SAMPLED_SHARE`, but of at least
+/// `SAMPLE_MIN` and at most `SAMPLE_MAX`. In a skewed graph, few vertices have most edges.
 const SAMPLED_SHARE: usize = 64;
+const SAMPLE_MIN: usize = 256;
+const SAMPLE_MAX: usize = 1 << 13;
 
 /// What work and reading cost on a run's machine.
 #[derive(Debug, Clone)]
@@ -123,7 +124,8 @@ pub struct RowWork {
 impl RowWork {
     /// Estimates the work along the rows of the active vertices from a sample.
     pub fn of(frontier: &Frontier, rows: &RowReader) -> RowWork {
-        let size = SAMPLE_MIN.max(frontier.count() as usize / SAMPLED_SHARE);
+        let share = frontier.count() as usize / SAMPLED_SHARE;
+        let size = share.clamp(SAMPLE_MIN, SAMPLE_MAX);
         let sample: Vec<ShortId> = frontier.sample(size);
         let count = frontier.count() as f64;
         let edges: f64 = sample.iter().map(|&vertex| rows.degree(vertex)).sum();

@@ -54,7 +54,7 @@ impl VertexSet {
         self.words[vertex.index() / 64].fetch_and(!(1 << (vertex.0 % 64)), Ordering::Relaxed);
     }
 
-    /// Yields the vertices of the set by ascending id. It takes 64 absent ones at a time.
+    /// Yields the vertices of the set by ascending id. Skips 64 absent ones at a time.
     pub fn iter(&self) -> impl Iterator<Item = ShortId> {
         (0..).zip(&self.words).flat_map(|(index, word)| {
             let mut left = word.load(Ordering::Relaxed);

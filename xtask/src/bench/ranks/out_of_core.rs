@@ -47,8 +47,8 @@ pub fn directed(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     measured(lab, searches)
 }
 
-/// Measures components. Apart from the others, because a group keeps its figures when it ends, and
-/// each of these takes half an hour.
+/// Measures components. It is a group of its own because figures are kept only when a group ends,
+/// and each group takes a quarter of an hour or more.
 pub fn undirected(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     measured(lab, components)
 }

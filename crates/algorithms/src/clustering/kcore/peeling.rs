@@ -7,8 +7,10 @@ use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequent
 use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
 
 use crate::error::Result;
+use crate::shared::redirected::Redirection;
 
-/// Core numbers between two looks at all vertices left. In between, only those near are looked at.
+/// The width of the horizon. All vertices left are scanned only when it moves; in between, only near
+/// ones are.
 const WIDTH: u32 = 8;
 
 /// The core numbers.
@@ -24,17 +26,16 @@ pub struct Cores {
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     let held = size(graph, options.threads)?;
     let (wanted, work) = (RowsWanted::NEIGHBOURS, |job: &RowsJob<'_>| peel(graph, job, options));
-    if has_plain_degrees(graph) {
+    if !counts_neighbours(graph) {
         return traverse::run(graph, wanted, held, options, work);
     }
     traverse::run_rereading(graph, wanted, held, options, work)
 }
 
-/// Whether the degree of each vertex is its number of neighbours. If not, these are counted along
-/// the rows first.
-fn has_plain_degrees(graph: &Graph) -> bool {
-    let manifest = graph.manifest();
-    manifest.undirected && manifest.loops == 0 && manifest.duplicates == 0
+/// Whether neighbours are counted along the rows first, because degrees count more or less than
+/// neighbours.
+fn counts_neighbours(graph: &Graph) -> bool {
+    Redirection::NEIGHBOURS.is_needed(graph)
 }
 
 /// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and
@@ -48,9 +49,9 @@ pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
 fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
     let count = graph.short_vertex_count()?;
     let mut peeling = Peeling::new(count, job);
-    match has_plain_degrees(graph) {
-        true => peeling.read_degrees(graph)?,
-        false => peeling.count_neighbours()?,
+    match counts_neighbours(graph) {
+        true => peeling.count_neighbours()?,
+        false => peeling.read_degrees(graph)?,
     }
     let mut times = IterationTimes::default();
     options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
@@ -66,6 +67,8 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
         let Some(core) = near.iter().map(|&vertex| peeling.degree(vertex)).min() else { break };
         let mut frontier: Vec<ShortId> =
             near.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
+        // In the order of their rows.
+        frontier.sort_unstable();
         while !frontier.is_empty() {
             options.progress.advance(frontier.len() as u64);
             frontier = peeling.follow(&frontier, core)?;
@@ -131,8 +134,8 @@ impl<'p> Peeling<'p> {
         self.degrees[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Moves the horizon to the next vertices, which it takes out of `far`. All near ones are peeled
-    /// off.
+    /// Moves the horizon beyond the far vertices with the fewest neighbours left. Takes those within
+    /// it out of `far` and returns them. All near vertices must be peeled off.
     fn move_horizon(&mut self, far: &mut Vec<ShortId>) -> Vec<ShortId> {
         far.retain(|&vertex| self.degree(vertex) >= self.horizon);
         let least = far.iter().map(|&vertex| self.degree(vertex)).min().unwrap_or(0);

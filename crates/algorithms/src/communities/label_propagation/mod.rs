@@ -6,8 +6,8 @@
 //! Structures in Large-Scale Networks*, Physical Review E 76, 2007). It keeps its own label if no
 //! other one is more frequent. Among other equally frequent labels, the seed chooses. In each
 //! iteration the seed draws about half of the vertices, and only these may change: if all could,
-//! neighbours would take each other's labels for ever. It ends when no vertex would change, when
-//! few might (`tolerance`), or after a maximum of iterations. Draws are by the id positions of
+//! neighbours would take each other's labels for ever. It ends when no vertex is
+//! unsettled, or at most a share `tolerance` of them, or after a maximum of iterations. Draws are by the id positions of
 //! vertices, so a seed gives the same labels for any threads and any vertex order.
 //!
 //! An iteration follows only the edges of unsettled vertices, because all others would keep their
@@ -54,6 +54,11 @@ pub struct LabelPropagationOptions {
 }
 
 impl LabelPropagationOptions {
+    /// Returns how many of `vertices` vertices may still change at the end.
+    fn few(&self, vertices: u64) -> f64 {
+        self.tolerance.get() * vertices as f64
+    }
+
     const ITERATIONS_MAX: NonZeroU64 = NonZeroU64::new(100).unwrap();
     const TOLERANCE: Probability = Probability::new(0.0);
 }
@@ -128,7 +133,7 @@ impl Algorithm for LabelPropagationOptions {
 
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let found = run(graph, *self, options)?;
-        let few = self.tolerance.get() * graph.vertex_count() as f64;
+        let few = self.few(graph.vertex_count());
         let unstable = found.unstable;
         let figures = Stability { converged: unstable as f64 <= few, unstable };
         let called = Called { one: "label", many: "labels" };

@@ -40,8 +40,8 @@ pub fn run(
     })
 }
 
-/// Returns the bytes that a run holds beside the rows: labels before and after, the vertices whose
-/// turn it is, the unsettled ones, and id positions.
+/// Returns the bytes that a run holds beside the rows: labels before and after, the list of drawn
+/// vertices, the set of unsettled ones, and id positions.
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<Held> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Listed<'_>>::size(ends) + Tally::size(ends);
@@ -64,7 +64,7 @@ fn propagate(
     next.resize_with(labels.len(), AtomicU32::default);
     // A vertex that had its turn has a most frequent label, until a neighbour changes.
     let unsettled = VertexSet::full(count);
-    let few = wanted.tolerance.get() * f64::from(count);
+    let few = wanted.few(count.into());
     let mut turn: Vec<ShortId> = Vec::with_capacity(labels.len());
     let (mut times, mut edges) = (IterationTimes::default(), 0);
     options.progress.begin("iterating", None, Unit::Iterations);
@@ -112,7 +112,7 @@ struct Round<'r> {
 /// What relabelling found.
 #[derive(Debug, Default)]
 struct Found {
-    /// Vertices whose next label is another one.
+    /// Vertices that change their label.
     changes: u64,
     /// Edges that were followed.
     edges: u64,

@@ -37,8 +37,8 @@ pub(super) fn run<P: Program + From<Search>>(
     Ok(Distances { distances, delta: tells_width.then_some(delta), statistics })
 }
 
-/// Whether the width of buckets is an answer. Where every edge counts 1, a search may do without
-/// buckets unless they are wanted.
+/// Whether the answer gives the width of the buckets. Without weights, it does only if the options
+/// set it.
 fn tells_width(graph: &Graph, config: &SsspConfig) -> bool {
     graph.is_weighted() || config.delta.is_some()
 }

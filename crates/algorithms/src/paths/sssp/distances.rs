@@ -7,7 +7,8 @@ use tegula_engine::RunStatistics;
 pub struct Distances<D = Vec<f64>> {
     /// For each dense id the smallest sum of weights; infinite where there is no path.
     pub distances: D,
-    /// The width of the buckets, if the search has buckets.
+    /// The width of the buckets. `None` for Dijkstra's method, on ranks, and without weights
+    /// unless the options give it.
     pub delta: Option<f64>,
     /// Statistics of the run.
     pub statistics: RunStatistics,

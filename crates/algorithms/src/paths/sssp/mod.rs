@@ -47,7 +47,7 @@ use crate::algorithm::{
     Work, estimate_lanes,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
-use crate::paths::bfs::{Bfs, BfsOptions};
+use crate::paths::bfs::Bfs;
 use crate::paths::path_table::{Paths, PathsWanted};
 use crate::paths::search_options::SearchOptions;
 use crate::shared::sources::{SearchFiles, Sources};
@@ -174,7 +174,7 @@ impl SsspOptions {
         files: &SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        // A cutoff that is no integer, or greater than any number of hops, is cut off.
+        // The cast rounds the cutoff down, and makes one above `u32::MAX` that number.
         let cutoff = self.cutoff.map_or(u32::MAX, |cutoff| cutoff.get() as u32);
         let program = Bfs::<()>::new(self.search.sources(files, graph)?)
             .with_cutoff(cutoff)
@@ -314,7 +314,6 @@ impl Algorithm for SsspOptions {
 
     fn work(&self, graph: &Graph, _files: &SearchFiles) -> Result<Work> {
         let kind = match self.method {
-            Method::DeltaStepping if self.counts_hops(graph) => BfsOptions::NAME,
             Method::DeltaStepping => Self::NAME,
             Method::Dijkstra => "sssp, dijkstra",
         };

@@ -57,8 +57,8 @@ const SHARED_MIN: f64 = 400e-6;
 /// What was sent along rows.
 struct Sent {
     edges: u64,
-    /// Whether it ended before the last edge.
-    is_given_up: bool,
+    /// How long all edges would have taken, if it gave up before the last one.
+    given_up: Option<Duration>,
 }
 
 /// The process along the rows of the active vertices.
@@ -161,6 +161,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         context: &JobContext<'_>,
     ) -> Result<Progressed> {
         self.pages_read = self.count_pages_read();
+        self.aside = Duration::ZERO;
         step.know_by_list();
         self.fill_when_due(prediction, context);
         self.unpack_when_due(step, context)?;
@@ -184,12 +185,14 @@ impl<P: Program> Process<P> for Seek<'_, P> {
             }
             let others = self.send(step, rows, &list, reach, prediction.is_small, context)?;
             sent += others.edges;
-            if others.is_given_up {
+            if let Some(would_have_taken) = others.given_up {
                 list.extend(long.sources);
-                self.take_back(step, list);
-                if let Some(patience) = self.patience {
-                    self.correction.learn(prediction.seconds, patience.projected(others.edges));
+                if !self.is_unpacked() {
+                    list.sort();
                 }
+                self.take_back(step, list);
+                self.aside = Duration::ZERO;
+                Process::<P>::learn(self, prediction, would_have_taken);
                 return Ok(Progressed::GivenUp { edges: sent });
             }
         }
@@ -301,7 +304,7 @@ impl<P: Program> Seek<'_, P> {
     ) -> Result<Sent> {
         if is_small || context.threads() == 1 {
             let edges = self.send_alone(step, rows, list, reach, context)?;
-            return Ok(Sent { edges, is_given_up: false });
+            return Ok(Sent { edges, given_up: None });
         }
         self.send_together(step, rows, list, reach, context)
     }
@@ -339,7 +342,7 @@ impl<P: Program> Seek<'_, P> {
         let threads = context.threads();
         self.prepare(threads);
         let queue = Queue::new(list);
-        let is_given_up = loop {
+        let given_up = loop {
             let (vertices, _) = step.vertices_and_exchange();
             let sending =
                 Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
@@ -348,21 +351,24 @@ impl<P: Program> Seek<'_, P> {
             self.deliver(step, context)?;
             let is_done = self.outboxes.iter_mut().all(|outbox| get_mut(outbox).claimed.is_empty());
             if is_done && queue.is_empty() {
-                break false;
+                break None;
             }
             let edges = self.outboxes.iter_mut().map(|outbox| get_mut(outbox).edges).sum();
-            if self.patience.is_some_and(|patience| patience.is_over(edges)) {
-                break true;
+            if let Some(patience) = self.patience
+                && let Some(would_have_taken) = patience.is_over(edges, queue.taken_share())
+            {
+                break Some(would_have_taken);
             }
         };
         let outboxes = self.outboxes.iter_mut();
         let edges = outboxes.map(|outbox| std::mem::take(&mut get_mut(outbox).edges)).sum();
-        Ok(Sent { edges, is_given_up })
+        Ok(Sent { edges, given_up })
     }
 
-    /// Returns when to give up, if that is possible and another process can go on. Vertices that a
-    /// bucket or a horizon has put off would have to be brought back, so these programs never give
-    /// up.
+    /// Returns when to give up, or `None` if seeking must go on. Programs with buckets never give
+    /// up, because vertices that were put off would have to be brought back. Nor do searches along
+    /// two layouts, since the first one may have been sent already. One worker alone goes on too,
+    /// and long rows are always sent to their end.
     fn patience_for(&self, prediction: &Prediction) -> Option<Patience> {
         let may_give_up = !P::HAS_BUCKETS && self.rows.len() == 1;
         let otherwise = prediction.otherwise.filter(|_| may_give_up)?;

@@ -4,35 +4,34 @@
 
 use std::time::{Duration, Instant};
 
-/// Sending may take this share of the seconds of another process before it is looked whether the
-/// rest takes longer than that process.
-const LOOKED_AT: f64 = 0.1;
+/// Sending is checked against the other process once it has taken this share of that process's
+/// predicted seconds.
+const CHECKED_AFTER: f64 = 0.1;
 
 /// When to give up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
     pub began: Instant,
-    /// Edges to send along.
+    /// Edges to send along, by an estimate.
     pub edges: f64,
-    /// Edges of long rows, along which was sent first.
+    /// Edges of the long rows, which are sent first.
     pub sent: u64,
     /// Seconds of the quickest other process.
     pub otherwise: f64,
 }
 
 impl Patience {
-    /// Returns how long all edges take if they take as long as the long rows and `more` edges.
-    pub fn projected(&self, more: u64) -> Duration {
-        let sent = (self.sent + more).max(1) as f64;
-        self.began.elapsed().mul_f64(self.edges.max(sent) / sent)
-    }
-
-    /// Whether the other process would probably end sooner than the edges after the long rows and
-    /// `more` edges.
-    pub fn is_over(&self, more: u64) -> bool {
+    /// Decides after the long rows and `more` edges, which are those of `share` of the other
+    /// vertices. Returns how long all edges would take, if those that are left would probably take
+    /// longer than the other process. By the edges or by the vertices, whichever leaves less.
+    pub fn is_over(&self, more: u64, share: f64) -> Option<Duration> {
         let took = self.began.elapsed();
-        let left = self.projected(more).saturating_sub(took);
-        took.as_secs_f64() > LOOKED_AT * self.otherwise && left.as_secs_f64() > self.otherwise
+        let sent = (self.sent + more).max(1) as f64;
+        let by_edges = (self.edges / sent - 1.0).max(0.0);
+        let by_vertices = (1.0 / share.max(f64::MIN_POSITIVE) - 1.0).max(0.0);
+        let left = took.as_secs_f64() * by_edges.min(by_vertices);
+        let is_due = took.as_secs_f64() > CHECKED_AFTER * self.otherwise;
+        (is_due && left > self.otherwise).then(|| took + Duration::from_secs_f64(left))
     }
 }
 
@@ -113,7 +112,7 @@ mod tests {
         let settings = (instructions, false);
         let begun = Superstep::new(graph, Smallest.into(), None, degrees, settings, &context);
         let mut step = begun.unwrap();
-        let (mut iterations, mut given_up) = (0, 0);
+        let (mut iterations, mut given_up) = (0u64, 0u64);
         while step.begin_iteration().is_some() {
             iterations += 1;
             let active = step.active_count();
@@ -129,6 +128,10 @@ mod tests {
                     _ => continue,
                 }
                 assert_eq!(step.active_count(), active);
+                if iterations.is_multiple_of(2) {
+                    // As a scan does.
+                    step.generate(&context).unwrap();
+                }
             }
             let patient = Prediction { otherwise: Some(1e9), ..prediction };
             let progressed = seek.run(&mut step, &patient, &context).unwrap();

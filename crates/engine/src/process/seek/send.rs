@@ -42,6 +42,12 @@ impl<'s> Queue<'s> {
         self.next.load(Ordering::Relaxed) >= self.list.len()
     }
 
+    /// Returns the share of the vertices that are taken.
+    pub fn taken_share(&self) -> f64 {
+        let taken = self.next.load(Ordering::Relaxed).min(self.list.len());
+        taken as f64 / self.list.len().max(1) as f64
+    }
+
     /// Takes the next vertices, as a range of the list.
     fn take(&self) -> Range<usize> {
         let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed).min(self.list.len());
