@@ -180,9 +180,10 @@ fn every_final_label_is_a_most_frequent_one_around_its_vertex() {
 #[test]
 fn labels_stop_early_when_few_vertices_might_change() {
     let scratch = Scratch::new();
-    // Pairs of vertices along a ring: labels travel far.
+    // Along a ring, labels travel far.
     let edges = EdgeList::new((0..4000).map(|vertex| (vertex, (vertex + 1) % 4000)).collect());
-    let graph = open(&import_with(ImportConfig::default(), scratch.path(), "ring", &edges));
+    let config = ImportConfig { rows: Some(RowEncoding::default()), ..ImportConfig::default() };
+    let graph = open(&import_with(config, scratch.path(), "ring", &edges));
     let found = |tolerance: f64, iterations: u64| {
         let wanted = json!({ "tolerance": tolerance, "max_iterations": iterations });
         let summary = summary(&graph, "label-propagation", wanted, &threads(2));
