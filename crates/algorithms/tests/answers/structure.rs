@@ -182,7 +182,8 @@ fn labels_stop_early_when_few_vertices_might_change() {
     let scratch = Scratch::new();
     // Along a ring, labels travel far.
     let edges = EdgeList::new((0..4000).map(|vertex| (vertex, (vertex + 1) % 4000)).collect());
-    let config = ImportConfig { rows: Some(RowEncoding::default()), ..ImportConfig::default() };
+    let rows = Some(RowEncoding::default());
+    let config = ImportConfig { rows, undirected: true, ..ImportConfig::default() };
     let graph = open(&import_with(config, scratch.path(), "ring", &edges));
     let found = |tolerance: f64, iterations: u64| {
         let wanted = json!({ "tolerance": tolerance, "max_iterations": iterations });
