@@ -46,8 +46,8 @@ pub const SCAN_VERTEX: f64 = 1e-9;
 /// ranks of one thread took some 2.6 ns an edge and 20 to 30 ns a target, on a loaded machine.
 pub const SCAN_BALANCE: Balance = Balance { edge: SCAN_EDGE, vertex: 10.0 * SCAN_EDGE };
 
-/// A prediction looks at the rows of one active vertex in `SAMPLED_SHARE`, but of at least
-/// `SAMPLE_MIN` and at most `SAMPLE_MAX`. In a skewed graph, few vertices have most edges.
+/// A sample has one active vertex in `SAMPLED_SHARE`, but at least `SAMPLE_MIN` and at most
+/// `SAMPLE_MAX` of them. In a skewed graph, few vertices have most edges.
 const SAMPLED_SHARE: usize = 64;
 const SAMPLE_MIN: usize = 256;
 const SAMPLE_MAX: usize = 1 << 13;
