@@ -839,6 +839,7 @@ class Algorithms:
         self,
         *,
         max_iterations: int = 100,
+        tolerance: float = 0.0,
         seed: int = 0,
         progress: Progress | None = None,
         **misspelt: Never,
@@ -849,6 +850,7 @@ class Algorithms:
         Args:
             max_iterations: The most iterations. If vertices would still change then, there is a
                 warning.
+            tolerance: Stop when at most this share of the vertices might still take another label.
             seed: Chooses between equally frequent labels, and the vertices that may change in an
                 iteration.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
@@ -859,11 +861,12 @@ class Algorithms:
             vertex: the vertex.
             label: the label, which is the id of some vertex.
 
-        Memory: 8 bytes a vertex, 4 more where vertices have an order, and rows of both directions.
+        Memory: 13 bytes a vertex, 4 more where vertices have an order, and rows of both directions.
         Source: Raghavan, Albert, Kumara, Physical Review E 76, 2007
         """
         options: dict[str, Any] = {
             "max_iterations": max_iterations,
+            "tolerance": tolerance,
             "seed": seed,
             **misspelt,
         }
@@ -958,7 +961,7 @@ class Algorithms:
             vertex: the vertex.
             core: the core number.
 
-        Memory: 16 bytes a vertex, and rows of both directions; less in passes.
+        Memory: 20 bytes a vertex, and rows of both directions; less in passes.
         Source: Seidman, Social Networks 5, 1983; Batagelj, Zaversnik 2003; Dasari, Ranjan, Zubair,
         ParK, IEEE Big Data 2014
         """
