@@ -6,9 +6,9 @@
 //! Structures in Large-Scale Networks*, Physical Review E 76, 2007). It keeps its own label if no
 //! other one is more frequent. Among other equally frequent labels, the seed chooses. In each
 //! iteration the seed draws about half of the vertices, and only these may change: if all could,
-//! neighbours would take each other's labels for ever. It ends when no vertex is
-//! unsettled, or at most a share `tolerance` of them, or after a maximum of iterations. Draws are by the id positions of
-//! vertices, so a seed gives the same labels for any threads and any vertex order.
+//! neighbours would take each other's labels for ever. It ends when no vertex is unsettled,
+//! or at most a share `tolerance` of all, or after a maximum of iterations. Draws are by the id
+//! positions of vertices, so a seed gives the same labels for any threads and any vertex order.
 //!
 //! An iteration follows only the edges of unsettled vertices, because all others would keep their
 //! labels. A vertex is unsettled until it is drawn, and again when a neighbour changes.
@@ -54,13 +54,13 @@ pub struct LabelPropagationOptions {
 }
 
 impl LabelPropagationOptions {
+    const ITERATIONS_MAX: NonZeroU64 = NonZeroU64::new(100).unwrap();
+    const TOLERANCE: Probability = Probability::new(0.0);
+
     /// Returns how many of `vertices` vertices may still change at the end.
     fn few(&self, vertices: u64) -> f64 {
         self.tolerance.get() * vertices as f64
     }
-
-    const ITERATIONS_MAX: NonZeroU64 = NonZeroU64::new(100).unwrap();
-    const TOLERANCE: Probability = Probability::new(0.0);
 }
 
 impl Default for LabelPropagationOptions {

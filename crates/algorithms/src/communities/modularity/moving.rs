@@ -28,10 +28,7 @@ pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Re
     let count = partition.unit_count();
     let spare = SpareLinks::new(count);
     // Units whose surroundings have changed since they were looked at.
-    let waiting = VertexSet::new(count);
-    (0..count).map(ShortId).for_each(|unit| {
-        waiting.insert(unit);
-    });
+    let waiting = VertexSet::full(count);
     let mut empty: Vec<u32> =
         (0..count).filter(|&unit| partition.sizes[unit as usize] == 0).collect();
     for sweep in 0..SWEEPS_MAX {

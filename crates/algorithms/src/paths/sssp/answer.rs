@@ -35,8 +35,7 @@ fn distance<D: Into<f64>>(step: &impl Step<Distance = D>) -> Option<f64> {
 pub(super) struct FoundDistances<S> {
     steps: Values<S>,
     parents: Option<Parents>,
-    /// The width of the buckets. `None` for Dijkstra's method, on ranks, and without weights
-    /// unless the options give it.
+    /// See [`Distances::delta`].
     delta: Option<f64>,
 }
 
@@ -62,8 +61,7 @@ pub struct Summary {
     reached: u64,
     /// The greatest distance.
     distance_max: f64,
-    /// The width of the buckets. `None` for Dijkstra's method, on ranks, and without weights
-    /// unless the options give it.
+    /// See [`Distances::delta`].
     delta: Option<f64>,
     /// The vertices farthest away.
     farthest: Vec<Farthest>,

@@ -23,7 +23,8 @@ pub(super) struct Patience {
 impl Patience {
     /// Decides after the long rows and `more` edges, which are those of `share` of the other
     /// vertices. Returns how long all edges would take, if those that are left would probably take
-    /// longer than the other process. By the edges or by the vertices, whichever leaves less.
+    /// longer than the other process. It predicts what is left by edges and by vertices, and takes
+    /// the smaller prediction.
     pub fn is_over(&self, more: u64, share: f64) -> Option<Duration> {
         let took = self.began.elapsed();
         let sent = (self.sent + more).max(1) as f64;
@@ -47,9 +48,10 @@ mod tests {
     use tegula_testkit::{EdgeList, Scratch};
 
     use super::super::Seek;
+    use super::super::tests::Alone;
     use crate::graph_for_tests::graph_with_rows;
     use crate::instructions::Instructions;
-    use crate::job::context::{JobContext, OtherJobs};
+    use crate::job::context::JobContext;
     use crate::process::cost::CostModel;
     use crate::process::{Prediction, Process, Progressed};
     use crate::program::{Min, Relaxation};
@@ -71,16 +73,6 @@ mod tests {
         fn along(&self, id: u32, (): ()) -> u32 {
             id
         }
-    }
-
-    struct Alone;
-
-    impl OtherJobs for Alone {
-        fn is_there(&self) -> bool {
-            false
-        }
-
-        fn stand_in(&self) {}
     }
 
     /// Some vertices have long rows, and all messages need several boxes for each worker.
@@ -129,7 +121,7 @@ mod tests {
                 }
                 assert_eq!(step.active_count(), active);
                 if iterations.is_multiple_of(2) {
-                    // As a scan does.
+                    // A scan begins like this.
                     step.generate(&context).unwrap();
                 }
             }

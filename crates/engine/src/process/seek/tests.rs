@@ -50,7 +50,8 @@ impl Relaxation for Shortest {
 /// Every vertex has its row in several pieces.
 const ROW_CUT: ChunkCut = ChunkCut { edges_max: 10, window_log2: 4 };
 
-struct Alone;
+/// No other jobs.
+pub(super) struct Alone;
 
 impl OtherJobs for Alone {
     fn is_there(&self) -> bool {
