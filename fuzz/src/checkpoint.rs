@@ -103,8 +103,9 @@ pub fn resume(data: &[u8]) {
     let reader = Reader::open(Backend::Memory(files), Pool::new(1 << 20)).expect("a reader");
     let checkpoints =
         Checkpoints { folder: None, every: NonZeroU64::MIN, resume: Some(path), run: "fuzz" };
+    let is_held = |block| block == 1;
     let resumed =
-        checkpoints.resume::<Nothing>(graph, BLOCKS, (&reader, writer), |block| block == 1);
+        checkpoints.resume::<Nothing>(graph, BLOCKS, (&reader, writer), is_held, None);
     let Some(Some((store, _))) = answer(resumed) else { return };
     let mut bytes = [0; 64];
     for block in 0..BLOCKS.count {
