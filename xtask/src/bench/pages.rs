@@ -235,8 +235,9 @@ a community). The time of tegula includes writing them to a file. Qualities are 
 in the table. *Until stable* iterates until nothing changes.
 
 *The choice of executors* is a breadth-first search with the default, `--executor auto`, beside the better of `scan` and
-`seek` at each of 20 random sources; a time is the median of 3 runs and includes opening the graph. The ratio of all
-sources is their median with the least and the greatest; the worst source has a row of its own.
+`seek` at each of 20 random sources; a time is the median of up to 3 runs and includes opening the graph. *In memory* is
+with the graph in the page cache, *from disk* with an empty one and within 512 MiB. The ratio of all sources is their
+median with the least and the greatest; the worst source has a row of its own.
 ";
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const WORSE_MAX: (f64, f64) = (1.2, 1.1);
 /// Executors of graphs with few levels, and with many.
 const BOTH: &[&str] = &["scan", "seek"];
 const SEEK: &[&str] = &["seek"];
-const WITHOUT_SCAN: &str = "Roads, grid and path are measured without scan, which takes as many passes as there are levels.";
+const WITHOUT_SCAN: &str = "Scan is not measured: it takes as many passes as there are levels.";
 
 /// Runs from one source: the choice, and the better executor.
 #[derive(Debug, Clone)]
@@ -33,41 +33,70 @@ struct Searched {
     executor: &'static str,
 }
 
-/// Measures graphs in the page cache.
-pub fn in_memory(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    all(lab, None)
+/// Measures a uniform graph.
+pub fn uniform(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    generated(lab, Recipe::new(Model::Uniform(lab.settings.scale)), BOTH)
 }
 
-/// Measures graphs on a cold disk, within little memory.
-pub fn from_disk(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
-    all(lab, Some(DISK_MEMORY))
+/// Measures an R-MAT graph with its directions.
+pub fn rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    generated(lab, Recipe::new(Model::Rmat(lab.settings.scale)), BOTH)
 }
 
-fn all(lab: &mut Lab<'_>, memory: Option<u64>) -> Result<Vec<Figure>> {
-    let scale = lab.settings.scale;
-    let (side, length) = (1 << (scale / 2), 1 << (scale - 4));
-    let recipes = [
-        (Recipe::new(Model::Uniform(scale)), BOTH),
-        (Recipe::new(Model::Rmat(scale)), BOTH),
-        (Recipe::new(Model::Rmat(scale)).undirected(), BOTH),
-        (Recipe::new(Model::Grid(side)).undirected(), SEEK),
-        (Recipe::new(Model::Path(length)).undirected(), SEEK),
-    ];
+/// Measures an R-MAT graph without directions.
+pub fn rmat_undirected(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    generated(lab, Recipe::new(Model::Rmat(lab.settings.scale)).undirected(), BOTH)
+}
+
+/// Measures a square grid with as many vertices as the other graphs.
+pub fn grid(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    generated(lab, Recipe::new(Model::Grid(1 << (lab.settings.scale / 2))).undirected(), SEEK)
+}
+
+/// Measures a path. It has a sixteenth of the vertices, because it has a level for each.
+pub fn path(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    generated(lab, Recipe::new(Model::Path(1 << (lab.settings.scale - 4))).undirected(), SEEK)
+}
+
+/// Measures a web graph.
+pub fn web(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    of_data(lab, "cnr-2000", &[], BOTH)
+}
+
+/// Measures a road network.
+pub fn roads(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    of_data(lab, "USA-road-FLA", &["--undirected"], SEEK)
+}
+
+fn generated(lab: &mut Lab<'_>, recipe: Recipe, pure: &[&'static str]) -> Result<Vec<Figure>> {
+    let graph = lab.make(recipe)?;
+    let figures = warm_and_cold(lab, &graph, pure)?;
+    lab.discard(|made| made.title == graph.title)?;
+    Ok(figures)
+}
+
+fn of_data(
+    lab: &mut Lab<'_>,
+    name: &str,
+    options: &[&str],
+    pure: &[&'static str],
+) -> Result<Vec<Figure>> {
+    let Some(edges) = edge_list(lab, name) else { return Ok(Vec::new()) };
+    let graph = lab.with_rows(name, &edges, options)?;
+    let figures = warm_and_cold(lab, &graph, pure)?;
+    remove(&graph.graph)?;
+    Ok(figures)
+}
+
+/// Measures a graph in the page cache, and then on a cold disk within little memory.
+fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Result<Vec<Figure>> {
+    if pure == SEEK {
+        lab.remarks.push(WITHOUT_SCAN.to_owned());
+    }
     let mut figures = Vec::new();
-    for (recipe, pure) in recipes {
-        let graph = lab.make(recipe)?;
-        figures.extend(compared(lab, &graph, pure, memory)?);
-        lab.discard(|made| made.title == graph.title)?;
+    for memory in [None, Some(DISK_MEMORY)] {
+        figures.extend(compared(lab, graph, pure, memory)?);
     }
-    for (name, options, pure) in
-        [("cnr-2000", &[][..], BOTH), ("USA-road-FLA", &["--undirected"][..], SEEK)]
-    {
-        let Some(edges) = edge_list(lab, name) else { continue };
-        let graph = lab.with_rows(name, &edges, options)?;
-        figures.extend(compared(lab, &graph, pure, memory)?);
-        remove(&graph.graph)?;
-    }
-    lab.remarks.push(WITHOUT_SCAN.to_owned());
     Ok(figures)
 }
 
@@ -90,17 +119,18 @@ fn compared(
         searched.iter().map(|searched| median(times(searched))).collect()
     };
     let (auto, better) = (medians(|it| &it.auto), medians(|it| &it.better));
-    let title = format!("{}, {} sources", graph.title, searched.len());
-    let all = Figure::new(title, Unit::Seconds, auto).compared_with(
+    let place = if memory.is_some() { "from disk" } else { "in memory" };
+    let title = |what: &str| format!("{place}, {what}");
+    let all = title(&format!("{} sources", searched.len()));
+    let all = Figure::new(all, Unit::Seconds, auto).compared_with(
         pure.join(" or "),
         better,
         Ratio::TimesAsLong,
     );
     let reached = units::count(worst.reached);
-    let worst =
-        Figure::new(format!("{}, the worst source", graph.title), Unit::Seconds, worst.auto)
-            .compared_with(worst.executor, worst.better, Ratio::TimesAsLong)
-            .note(format!("from {}, {reached} vertices reached", worst.source));
+    let worst = Figure::new(title("the worst source"), Unit::Seconds, worst.auto)
+        .compared_with(worst.executor, worst.better, Ratio::TimesAsLong)
+        .note(format!("from {}, {reached} vertices reached", worst.source));
     let (most, better) = WORSE_MAX;
     Ok([all, lab.with_targets(worst, |figure| figure.at_most(Of::Ratio, most, Some(better)))])
 }

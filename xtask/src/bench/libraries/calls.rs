@@ -1,4 +1,4 @@
-//! Whole runs of tegula beside calls of libraries that hold the graph.
+//! Runs of tegula beside calls of libraries that hold the graph.
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +14,8 @@ use crate::tegula::command::{number, vertex};
 use crate::tegula::scratch::remove;
 use crate::tegula::{Result, units};
 
+/// How many scales below those of other groups the R-MAT graph has: 2^22 vertices by default.
+const RMAT_STEPS: u32 = 2;
 /// Iterations of PageRank.
 const ITERATIONS: &str = "20";
 /// The vertices from which paths are counted, and their seed.
@@ -35,6 +37,15 @@ enum Reach {
     Times(f64, Option<f64>),
 }
 
+/// The time of ours that stands beside a call.
+#[derive(Clone, Copy)]
+enum Time {
+    /// From the start of the process to its end.
+    Process,
+    /// The run on a graph that is open.
+    Run,
+}
+
 /// How answers are compared.
 #[derive(Clone, Copy)]
 enum Check {
@@ -54,13 +65,39 @@ struct Line<'a> {
     arguments: String,
     reach: Reach,
     check: Check,
+    time: Time,
 }
 
 /// Measures every algorithm on a graph of the data folder.
 pub fn all(lab: &mut Lab<'_>, name: &str) -> Result<Vec<Figure>> {
     let Some(subject) = Subject::of_data(lab, name)? else { return Ok(Vec::new()) };
+    of_subject(lab, subject, &["igraph", "networkit"], |line| Some(line))
+}
+
+/// Measures the searches on an R-MAT graph of 2^22 vertices, from the moment at which it is open.
+pub fn of_rmat(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let subject = Subject::rmat(lab, lab.settings.scale - RMAT_STEPS)?;
+    lab.remarks
+        .push("The time of tegula is that of the run, without start and opening.".to_owned());
+    lab.remarks.push("igraph is left out: it would need 16 GB.".to_owned());
+    of_subject(lab, subject, &["networkit"], search_of_open_graph)
+}
+
+/// Measures the run of a search alone.
+fn search_of_open_graph(line: Line<'_>) -> Option<Line<'_>> {
+    let (reach, time) = (Reach::Times(1.0, Some(0.5)), Time::Run);
+    matches!(line.reach, Reach::Search).then_some(Line { reach, time, ..line })
+}
+
+/// Measures the lines that `adapt` returns.
+fn of_subject(
+    lab: &mut Lab<'_>,
+    subject: Subject,
+    names: &[&'static str],
+    adapt: fn(Line<'_>) -> Option<Line<'_>>,
+) -> Result<Vec<Figure>> {
     let mut libraries = Vec::new();
-    for name in ["igraph", "networkit"] {
+    for &name in names {
         libraries.push(Library::start(lab, name, &subject)?);
     }
     let hub = vertex(&lab.pagerank(&subject.graph.graph, 2, None)?, "/summary/top/0/vertex")?;
@@ -69,7 +106,7 @@ pub fn all(lab: &mut Lab<'_>, name: &str) -> Result<Vec<Figure>> {
     let drawn = (0..SOURCES).map(|_| format!("{}\n", random.below(subject.graph.vertices)));
     fs::write(&sources, drawn.collect::<String>())?;
     let mut figures = Vec::new();
-    for line in lines(&subject, &hub, &sources)? {
+    for line in lines(&subject, &hub, &sources)?.into_iter().filter_map(adapt) {
         // An algorithm that fails does not stop the others.
         match line.measure(lab, &subject, &mut libraries) {
             Ok(figure) => figures.push(figure),
@@ -104,6 +141,7 @@ fn lines<'a>(subject: &Subject, hub: &'a str, sources: &'a Path) -> Result<Vec<L
         arguments: arguments.to_owned(),
         reach,
         check,
+        time: Time::Process,
     };
     let components = Numbers(&[("/summary/components", "/components")]);
     let bfs = Numbers(&[("/summary/reached", "/reached"), ("/summary/depth", "/depth")]);
@@ -153,7 +191,10 @@ impl Line<'_> {
             measured.map(|library| (library, Vec::new())).collect();
         for _ in 0..lab.settings.rounds {
             let (seconds, run) = whole_run(lab, self.algorithm, graph, &self.options)?;
-            ours.push(seconds);
+            ours.push(match self.time {
+                Time::Process => seconds,
+                Time::Run => number(&run, "/seconds/run")?,
+            });
             theirs.retain_mut(|(library, times)| {
                 if times.last().is_some_and(|&last| last > LONG_SECONDS) {
                     return true;
@@ -250,7 +291,8 @@ mod tests {
 
     fn line(reach: Reach) -> Line<'static> {
         let (options, arguments) = (Vec::new(), String::new());
-        Line { algorithm: "wcc", options, arguments, reach, check: Check::Communities }
+        let (check, time) = (Check::Communities, Time::Process);
+        Line { algorithm: "wcc", options, arguments, reach, check, time }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Graphs of 10^6 edges beside igraph and NetworKit: the time of each algorithm, and how good
+//! Graphs of 10^6 edges, and one of 10^8, beside igraph and NetworKit: the time of each algorithm, and how good
 //! communities are. Then what needs no library: equal weights, and the choice of executors.
 
 mod auto;
@@ -25,6 +25,7 @@ pub const LIBRARIES: &[Group] = &[
     group("peers-roads", "USA-road-FLA, beside libraries", |lab| calls::all(lab, "USA-road-FLA")),
     group("peers-enron", "email-Enron, beside libraries", |lab| calls::all(lab, "email-Enron")),
     group("peers-wave", "wave, beside libraries", |lab| calls::all(lab, "wave")),
+    group("peers-rmat", "R-MAT 22, beside libraries", calls::of_rmat),
     group("peers-quality-com-dblp", "Communities of com-dblp", |lab| {
         communities::of_data(lab, "com-dblp.ungraph")
     }),
@@ -52,8 +53,17 @@ pub const LIBRARIES: &[Group] = &[
         "Shortest paths with equal weights, beside searches",
         equal_weights::all,
     ),
-    group("auto", "The choice of executors, in memory", auto::in_memory),
-    group("auto-disk", "The choice of executors, from disk", auto::from_disk),
+    group("auto-uniform", "The choice of executors, uniform graph", auto::uniform),
+    group("auto-rmat", "The choice of executors, R-MAT", auto::rmat),
+    group(
+        "auto-rmat-undirected",
+        "The choice of executors, R-MAT, undirected",
+        auto::rmat_undirected,
+    ),
+    group("auto-grid", "The choice of executors, grid", auto::grid),
+    group("auto-path", "The choice of executors, path", auto::path),
+    group("auto-cnr-2000", "The choice of executors, cnr-2000", auto::web),
+    group("auto-roads", "The choice of executors, USA-road-FLA", auto::roads),
 ];
 
 const fn group(

@@ -1,6 +1,6 @@
 //! Graphs that tegula and the libraries hold in the same numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -44,18 +44,37 @@ impl Subject {
         let Some(edges) = edge_list(lab, name) else { return Ok(None) };
         let python = environment(lab, "requirements")?;
         let is_undirected = UNDIRECTED.contains(&name);
-        let [given, wide, pairs] =
-            ["given.tegula", "given.bin64", "given.bin32"].map(|file| lab.scratch.join(file));
+        let [given, wide] = ["given.tegula", "given.bin64"].map(|file| lab.scratch.join(file));
         let mut import = vec!["import", text(&edges)?, "-o", text(&given)?, "--force"];
         import.extend(["--order", "given", "--layouts", "tiles"]);
         import.extend(is_undirected.then_some("--undirected"));
         lab.tegula.json(&import)?;
         lab.tegula.json(&["export", text(&given)?, "-o", text(&wide)?, "--force"])?;
-        let script = lab.root.join("bench/graphs.py");
-        finish(Command::new(&python).arg(script).arg("compact").args([&wide, &pairs]))?;
         remove(&given)?;
-        remove(&wide)?;
-        Subject::new(lab, python, name, pairs, is_undirected).map(Some)
+        Subject::compacted(lab, python, name, &wide, is_undirected).map(Some)
+    }
+
+    /// Draws an R-MAT graph of a scale, with its directions.
+    pub fn rmat(lab: &mut Lab<'_>, scale: u32) -> Result<Subject> {
+        let python = environment(lab, "requirements")?;
+        let wide = lab.scratch.join("given.bin64");
+        lab.generate(scale, &wide)?;
+        Subject::compacted(lab, python, &format!("R-MAT {scale}"), &wide, false)
+    }
+
+    /// Gives the vertices of pairs of 64-bit ids new numbers, and removes the pairs.
+    fn compacted(
+        lab: &Lab<'_>,
+        python: PathBuf,
+        title: &str,
+        wide: &Path,
+        is_undirected: bool,
+    ) -> Result<Subject> {
+        let pairs = lab.scratch.join("given.bin32");
+        let script = lab.root.join("bench/graphs.py");
+        finish(Command::new(&python).arg(script).arg("compact").args([wide, &pairs]))?;
+        remove(wide)?;
+        Subject::new(lab, python, title, pairs, is_undirected)
     }
 
     /// Draws an LFR graph, whose vertices have `mixing` percent of their edges to other communities.
