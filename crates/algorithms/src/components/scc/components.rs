@@ -20,10 +20,13 @@ pub struct StrongComponents {
 }
 
 /// Finds the components.
+///
+/// One thread searches, in an order that is no order of rows. So rows are decoded by all threads
+/// before, if the budget has room.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<StrongComponents> {
     let room = room(graph)?;
     let held = size(graph)?;
-    traverse::run(graph, RowsWanted::forward(false), held, options, |job| {
+    traverse::run_rereading(graph, RowsWanted::forward(false), held, options, |job| {
         find(graph, job, room, options)
     })
 }
@@ -53,6 +56,7 @@ fn find(
     options.progress.begin("finding components", Some(graph.edge_count()), Unit::Edges);
     {
         let visited = VertexSet::new(count);
+        search.close_ends(graph, &visited)?;
         let order = Nested {
             inner: DepthFirst::new(&visited, count, room),
             outer: Filter::new(Sequential::new(0..count), |vertex| !visited.contains(vertex)),
@@ -107,6 +111,23 @@ impl Search {
             open: 0,
             component: u32::MAX,
         }
+    }
+
+    /// Closes the vertices without edges from them or without edges to them, which are components of
+    /// their own.
+    fn close_ends(&mut self, graph: &Graph, visited: &VertexSet) -> Result<()> {
+        graph.for_each_degrees(|first, out, into| {
+            for (index, (&out, &into)) in out.iter().zip(into).enumerate() {
+                if out == 0 || into == 0 {
+                    let vertex = ShortId(first as u32 + index as u32);
+                    visited.insert(vertex);
+                    self.numbers[vertex.index()] = self.component;
+                    self.component -= 1;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn enter(&mut self, vertex: ShortId) {
