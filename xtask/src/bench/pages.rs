@@ -232,7 +232,8 @@ library, or 10 ms more, whichever is more.
 *Communities* are found with another seed in each round. igraph computes the modularity of all of them, and the NMI
 with the true communities of LFR graphs (100,000 vertices; degrees of 20 on average and up to 50; 20 to 100 vertices in
 a community). The time of tegula includes writing them to a file. Qualities are compared by the four digits that stand
-in the table. *Until stable* iterates until nothing changes.
+in the table. *leiden* makes 3 iterations, its default; igraph's default is 2. *Until stable* iterates until nothing
+changes.
 
 *The choice of executors* is a breadth-first search with the default, `--executor auto`, beside the better of `scan` and
 `seek` at each of 20 random sources; a time is the median of up to 3 runs and includes opening the graph. *In memory* is

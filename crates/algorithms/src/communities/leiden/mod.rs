@@ -37,8 +37,9 @@ pub struct LeidenOptions {
 }
 
 impl LeidenOptions {
-    /// The default number of iterations.
-    pub const ITERATIONS: u64 = 2;
+    /// The default number of iterations. With three, the modularity is at least that of two in
+    /// igraph on all graphs of `bench/PEERS.md`, in less time.
+    pub const ITERATIONS: u64 = 3;
 
     fn iterations_default() -> u64 {
         Self::ITERATIONS
