@@ -321,6 +321,7 @@ fn ids_that_often_mark_a_missing_value_are_counted() {
 }
 
 #[test]
+#[ignore = "long"]
 fn loops_and_duplicates_are_dropped_when_asked_for() {
     for name in
         [(|n| n.to_string()) as fn(u64) -> String, |n| (n << 40).to_string(), |n| format!("n{n}")]
@@ -361,6 +362,7 @@ fn two_edges_given_half_a_million_times_with_weights() {
 }
 
 #[test]
+#[ignore = "long"]
 fn cells_of_every_size() {
     let near: String = (0..90_000)
         .map(|number| format!("{} {} 1\n", number % 3000, (number * 7 + number % 13) % 3000))

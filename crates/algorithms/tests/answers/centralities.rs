@@ -236,6 +236,7 @@ fn betweenness_has_the_bits_of_searches_that_are_top_down_only() {
 }
 
 #[test]
+#[ignore = "long"]
 fn weighted_betweenness_matches_paths_between_all_pairs() {
     for (seed, (name, edges)) in small_graphs(3).into_iter().enumerate() {
         let mut random = XorShift::new(seed as u64);

@@ -86,6 +86,7 @@ fn text_is_imported_within_the_budget() {
 }
 
 #[test]
+#[ignore = "long"]
 fn names_are_imported_within_the_budget() {
     let shop = Shop::new();
     write_edges(&shop, "g.tsv", 18, |out, (source, target)| {
