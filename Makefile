@@ -84,7 +84,7 @@ python: python-build ## Build the Python package in an environment of its own, a
 	$(IN_ENVIRONMENT)ruff format --check python
 	$(IN_ENVIRONMENT)mypy
 	$(IN_ENVIRONMENT)basedpyright --pythonpath $(PYTHON_ENVIRONMENT)/bin/python
-	$(IN_ENVIRONMENT)pytest
+	@$(IN_MEMORY) $(IN_ENVIRONMENT)pytest
 
 python-networkx: $(PYTHON_ENVIRONMENT) ## Run NetworkX's own tests with tegula as their backend (long)
 	$(IN_ENVIRONMENT)python python/networkx_tests.py

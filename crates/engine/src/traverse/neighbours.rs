@@ -1,7 +1,7 @@
 //! Neighbours in either direction of the edges: the simple undirected graph beneath any graph.
 
 use tegula_store::graph::Graph;
-use tegula_store::rows::Direction;
+use tegula_store::rows::{Direction, UnpackedRows};
 use tegula_store::{Result, ShortId};
 
 use super::{RowsJob, RunAhead, Traversal};
@@ -15,11 +15,14 @@ pub struct Neighbourhoods<'r, O> {
     reverse: Option<Side<'r, O>>,
 }
 
-/// The rows of a direction, and a copy of the latest.
+/// The rows of a direction, and the latest of them.
 struct Side<'r, O> {
     traversal: Traversal<'r, O>,
     is_ascending: bool,
-    row: Vec<ShortId>,
+    /// The rows as plain lists, if there are such and they ascend. Then no row is copied.
+    plain: Option<&'r UnpackedRows>,
+    plain_row: &'r [ShortId],
+    copied_row: Vec<ShortId>,
 }
 
 /// The neighbours of a vertex.
@@ -90,26 +93,37 @@ impl<O: RunAhead> Neighbourhoods<'_, O> {
         if let Some(reverse) = &mut self.reverse {
             reverse.advance()?;
         }
-        let reverse = self.reverse.as_ref().map(|side| &side.row[..]);
-        Ok(Some(Neighbours { vertex, forward: &self.forward.row, reverse }))
+        let reverse = self.reverse.as_ref().map(Side::row);
+        Ok(Some(Neighbours { vertex, forward: self.forward.row(), reverse }))
     }
 }
 
 impl<'r, O: RunAhead> Side<'r, O> {
     fn new(traversal: Traversal<'r, O>) -> Side<'r, O> {
         let is_ascending = traversal.rows().is_ascending();
-        Side { traversal, is_ascending, row: Vec::new() }
+        let plain = traversal.rows().unpacked().filter(|_| is_ascending);
+        Side { traversal, is_ascending, plain, plain_row: &[], copied_row: Vec::new() }
     }
 
+    #[inline]
     fn advance(&mut self) -> Result<Option<ShortId>> {
-        self.row.clear();
+        if let Some(plain) = self.plain {
+            let next = self.traversal.next_vertex()?;
+            self.plain_row = next.map_or(&[], |vertex| plain.row(vertex).0);
+            return Ok(next);
+        }
+        self.copied_row.clear();
         let Some((row, _)) = self.traversal.next_row()? else { return Ok(None) };
-        row.for_each(|target| self.row.push(target))?;
+        row.for_each(|target| self.copied_row.push(target))?;
         let source = row.source();
         if !self.is_ascending {
-            self.row.sort_unstable();
+            self.copied_row.sort_unstable();
         }
         Ok(Some(source))
+    }
+
+    fn row(&self) -> &[ShortId] {
+        if self.plain.is_some() { self.plain_row } else { &self.copied_row }
     }
 }
 

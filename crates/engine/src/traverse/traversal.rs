@@ -115,6 +115,16 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         Ok(Some((row, &mut self.order)))
     }
 
+    /// Does the same for a caller that finds the row by itself.
+    #[inline]
+    pub(super) fn next_vertex(&mut self) -> Result<Option<ShortId>> {
+        if self.given == self.held && !self.fill()? {
+            return Ok(None);
+        }
+        self.given += 1;
+        Ok(Some(self.taken[self.given - 1]))
+    }
+
     /// Returns the reader of the rows.
     pub(super) fn rows(&self) -> &'r RowReader {
         self.rows

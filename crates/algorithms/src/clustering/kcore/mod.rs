@@ -12,8 +12,8 @@
 //! frontier, whose rows several workers follow at a time (Dasari, Ranjan, Zubair, *ParK*, IEEE Big
 //! Data 2014). All vertices left are scanned once for every 8 core numbers or more; in between, only
 //! those with few neighbours left. Each row is read once, and once more to count neighbours unless
-//! the graph is undirected and has no loops or parallel edges. Memory: 20 bytes a vertex, and the
-//! index of the rows; rows that are read twice are held as plain lists where there is room.
+//! the graph is undirected and has no loops or parallel edges. Where there is room, all rows are
+//! decoded into plain lists first. Memory: 20 bytes a vertex, and the index of the rows.
 //!
 //! With **passes** ([`Passes`](crate::passes::Passes)), each pass over the tiles peels off all
 //! vertices that have at most k neighbours left. Unless the tiles have each edge once in each

@@ -25,11 +25,9 @@ pub struct Cores {
 /// Finds the core numbers.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     let held = size(graph, options.threads)?;
-    let (wanted, work) = (RowsWanted::NEIGHBOURS, |job: &RowsJob<'_>| peel(graph, job, options));
-    if !counts_neighbours(graph) {
-        return traverse::run(graph, wanted, held, options, work);
-    }
-    traverse::run_rereading(graph, wanted, held, options, work)
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        peel(graph, job, options)
+    })
 }
 
 /// Whether neighbours are counted along the rows first, because degrees count more or less than

@@ -51,7 +51,7 @@ const ENTRIES_PER_LOOK: u64 = 1 << 22;
 pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
     let lists_size = lists_size(graph, options)?;
     let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
-    traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
         count_all(graph, what, lists_size, job, options)
     })
 }

@@ -16,7 +16,7 @@
 //! (Hu, Tao, Chung, *Massive Graph Triangulation*, SIGMOD 2013). This moves at most the square of
 //! the edges divided by the memory, as the best possible method does. Memory: 28 bytes a vertex and
 //! 4 for each thread, the index of the rows, and 4 bytes an undirected edge if there is room (at
-//! least a sixteenth).
+//! least a sixteenth). Where there is more room, all rows are decoded into plain lists first.
 //!
 //! With `approximate` they are [estimated](mod@approximate) by min-hashes.
 
