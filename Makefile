@@ -23,15 +23,18 @@ mpi: ## Build tegula-mpi, whose ranks exchange messages by MPI (needs an MPI lib
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
-# The quick tests write small files and wait until each is safely on disk, which takes half of their
-# time. So the files are in memory where it has 4 GiB of room; those of the long tests are on disk.
-# Tests of the documentation are programs in the same folder.
+# Quick tests write small files, and wait for the disk half of their time. So these files are in
+# memory if 4 GiB are free there. Long tests use the disk. Tests of the documentation are programs in
+# the same folder, so it must not be mounted `noexec`.
 FOLDER_IN_MEMORY = /dev/shm
 HAS_ROOM = ! grep -q ' $(FOLDER_IN_MEMORY) .*noexec' /proc/mounts && \
-    [ "$$(df -k --output=avail $(FOLDER_IN_MEMORY) | tail -n 1)" -gt 4194304 ]
-IN_MEMORY = if { $(HAS_ROOM); } 2>/dev/null; then \
-    TMPDIR=$$(mktemp -d -p $(FOLDER_IN_MEMORY) tegula-tests-XXXXXX) && export TMPDIR && \
-    trap 'rm -rf "$$TMPDIR"' EXIT; fi;
+    [ "$$(df -k --output=avail $(FOLDER_IN_MEMORY) | tail -n 1)" -gt 4194304 ] && \
+    [ "$$(awk '/^MemAvailable:/ { print $$2 }' /proc/meminfo)" -gt 8388608 ]
+# A shell that a signal ends runs its EXIT trap only if the signal has a trap too.
+IN_MEMORY = if { $(HAS_ROOM); } 2>/dev/null && \
+    folder=$$(mktemp -d -p $(FOLDER_IN_MEMORY) tegula-tests-XXXXXX); then \
+    trap 'rm -rf "$$folder"' EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
+    export TMPDIR="$$folder"; fi;
 
 test: test-rust test-python ## Run the tests that are quick; most of the time is building
 
@@ -84,7 +87,7 @@ python: python-build ## Build the Python package in an environment of its own, a
 	$(IN_ENVIRONMENT)ruff format --check python
 	$(IN_ENVIRONMENT)mypy
 	$(IN_ENVIRONMENT)basedpyright --pythonpath $(PYTHON_ENVIRONMENT)/bin/python
-	@$(IN_MEMORY) $(IN_ENVIRONMENT)pytest
+	$(IN_ENVIRONMENT)pytest
 
 python-networkx: $(PYTHON_ENVIRONMENT) ## Run NetworkX's own tests with tegula as their backend (long)
 	$(IN_ENVIRONMENT)python python/networkx_tests.py

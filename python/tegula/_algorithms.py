@@ -802,7 +802,7 @@ class Algorithms:
         *,
         resolution: float = 1.0,
         seed: int = 0,
-        iterations: int = 2,
+        iterations: int = 3,
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:

@@ -227,7 +227,8 @@ the smaller median; a line below the table has the other one. Versions are those
 igraph's PageRank iterates to convergence. A call counts only if it finds the same: vertices reached and the greatest
 distance, components, the greatest core number, triangles, bridges, the diameter, the greatest centrality (NetworKit
 draws its own sources), and a first rank that is among our ten. A search may take 1.5 times as long as the better
-library, or 10 ms more, whichever is more.
+library, or 10 ms more, whichever is more. On the R-MAT graph the time of tegula is that of the run alone, and may be
+that of NetworKit; `RESULTS.md` has the other algorithms on such a graph.
 
 *Communities* are found with another seed in each round. igraph computes the modularity of all of them, and the NMI
 with the true communities of LFR graphs (100,000 vertices; degrees of 20 on average and up to 50; 20 to 100 vertices in

@@ -15,7 +15,9 @@ use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Cancel, RunOptions, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
+use tegula_import::input::Vertices;
 use tegula_machine::disk::Backend;
+use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::facts::Facts;
 use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact};
@@ -60,6 +62,29 @@ fn strong_components_match_two_searches_from_each_vertex() {
         let found = counts(graph, "scc", json!({}), &threads(2));
         exact(&scc(arcs), &found).expect(name);
     });
+}
+
+/// Sources, sinks, loops and vertices without an edge, which are trimmed or fill whole chunks.
+#[test]
+fn strong_components_of_trimmed_vertices_are_as_by_two_searches() {
+    const LAST: u64 = 199_999;
+    // A source, a cycle of two with a way out, a sink, loops, and another cycle at the far end.
+    let edges = vec![(1, 2), (2, 3), (3, 2), (3, 4), (5, 5), (6, 6), (6, 4), (7, 6)];
+    let far = vec![(LAST, 8), (8, LAST), (8, LAST), (LAST, LAST), (9, LAST), (LAST, 10)];
+    let arcs = EdgeList::new([edges, far].concat());
+    let mut expected = scc(&arcs);
+    let known: BTreeSet<u64> = expected.iter().map(|row| row.0).collect();
+    expected.extend((0..=LAST).filter(|id| !known.contains(id)).map(|id| (id, id)));
+    expected.sort_unstable();
+    let config = ImportConfig {
+        rows: Some(RowEncoding::Gap),
+        order: Some(VertexOrder::Given),
+        vertices: Some(Vertices::Count(LAST + 1)),
+        ..Default::default()
+    };
+    let scratch = Scratch::new();
+    let graph = open(&import_with(config, scratch.path(), "ends", &arcs));
+    exact(&expected, &counts(&graph, "scc", json!({}), &threads(2))).unwrap();
 }
 
 #[test]

@@ -71,6 +71,7 @@ fn assert_imports(shop: &Shop, words: &str, edge_count: u64) {
 }
 
 #[test]
+#[ignore = "long"]
 fn raw_pairs_are_imported_within_the_budget() {
     let shop = Shop::new();
     shop.tegula("generate rmat --scale 20 -o g.bin32").done();

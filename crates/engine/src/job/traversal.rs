@@ -40,10 +40,10 @@ pub fn run<T: Send, E: From<Error> + Send>(
     run_in(Form::Packed, graph, wanted, held.into(), options, work)
 }
 
-/// Does what [`run`] does for `work` that reads rows more than once, or in no order of the rows. If
-/// the budget has room, all threads decode all rows into plain lists first. In order, this takes a
-/// fraction of the time of looking up one row after another. In `betweenness`, decoding took three
-/// fifths of the time before.
+/// Does what [`run`] does for `work` that reads rows more than once, or not in the order in which
+/// they are stored. If the budget has room, all threads first decode all rows into plain lists.
+/// Decoding in stored order takes a fraction of the time of single look-ups. In `betweenness`,
+/// decoding took three fifths of the time before.
 ///
 /// # Errors
 /// Those of [`run`].

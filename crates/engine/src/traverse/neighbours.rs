@@ -7,7 +7,7 @@ use tegula_store::{Result, ShortId};
 use super::{RowsJob, RunAhead, Traversal};
 
 /// Yields the neighbours of the vertices of an order, vertex by vertex. Holds 4 bytes for each
-/// edge of a vertex, in either direction.
+/// edge of a vertex, in either direction, unless the rows are unpacked.
 pub struct Neighbourhoods<'r, O> {
     /// Edges from a vertex, or the edges of the only direction followed.
     forward: Side<'r, O>,
@@ -19,10 +19,15 @@ pub struct Neighbourhoods<'r, O> {
 struct Side<'r, O> {
     traversal: Traversal<'r, O>,
     is_ascending: bool,
-    /// The rows as plain lists, if there are such and they ascend. Then no row is copied.
-    plain: Option<&'r UnpackedRows>,
-    plain_row: &'r [ShortId],
-    copied_row: Vec<ShortId>,
+    latest: Latest<'r>,
+}
+
+/// The latest row of a side.
+enum Latest<'r> {
+    /// It lies in unpacked rows that ascend.
+    InPlace(&'r UnpackedRows, &'r [ShortId]),
+    /// A copy, sorted if the rows do not ascend.
+    Copied(Vec<ShortId>),
 }
 
 /// The neighbours of a vertex.
@@ -101,29 +106,39 @@ impl<O: RunAhead> Neighbourhoods<'_, O> {
 impl<'r, O: RunAhead> Side<'r, O> {
     fn new(traversal: Traversal<'r, O>) -> Side<'r, O> {
         let is_ascending = traversal.rows().is_ascending();
-        let plain = traversal.rows().unpacked().filter(|_| is_ascending);
-        Side { traversal, is_ascending, plain, plain_row: &[], copied_row: Vec::new() }
+        let latest = match traversal.rows().unpacked() {
+            Some(unpacked) if is_ascending => Latest::InPlace(unpacked, &[]),
+            _ => Latest::Copied(Vec::new()),
+        };
+        Side { traversal, is_ascending, latest }
     }
 
     #[inline]
     fn advance(&mut self) -> Result<Option<ShortId>> {
-        if let Some(plain) = self.plain {
-            let next = self.traversal.next_vertex()?;
-            self.plain_row = next.map_or(&[], |vertex| plain.row(vertex).0);
-            return Ok(next);
+        match &mut self.latest {
+            Latest::InPlace(unpacked, row) => {
+                let next = self.traversal.next_vertex()?;
+                *row = next.map_or(&[], |vertex| unpacked.row(vertex).0);
+                Ok(next)
+            }
+            Latest::Copied(copy) => {
+                copy.clear();
+                let Some((row, _)) = self.traversal.next_row()? else { return Ok(None) };
+                row.for_each(|target| copy.push(target))?;
+                let source = row.source();
+                if !self.is_ascending {
+                    copy.sort_unstable();
+                }
+                Ok(Some(source))
+            }
         }
-        self.copied_row.clear();
-        let Some((row, _)) = self.traversal.next_row()? else { return Ok(None) };
-        row.for_each(|target| self.copied_row.push(target))?;
-        let source = row.source();
-        if !self.is_ascending {
-            self.copied_row.sort_unstable();
-        }
-        Ok(Some(source))
     }
 
     fn row(&self) -> &[ShortId] {
-        if self.plain.is_some() { self.plain_row } else { &self.copied_row }
+        match &self.latest {
+            Latest::InPlace(_, row) => row,
+            Latest::Copied(copy) => copy,
+        }
     }
 }
 

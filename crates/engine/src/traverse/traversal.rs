@@ -115,7 +115,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         Ok(Some((row, &mut self.order)))
     }
 
-    /// Does the same for a caller that finds the row by itself.
+    /// Returns the next vertex without its row, for callers that hold all rows unpacked.
     #[inline]
     pub(super) fn next_vertex(&mut self) -> Result<Option<ShortId>> {
         if self.given == self.held && !self.fill()? {

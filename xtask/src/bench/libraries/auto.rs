@@ -48,7 +48,7 @@ pub fn rmat_undirected(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     generated(lab, Recipe::new(Model::Rmat(lab.settings.scale)).undirected(), BOTH)
 }
 
-/// Measures a square grid with as many vertices as the other graphs.
+/// Measures a square grid with about as many vertices as the other graphs.
 pub fn grid(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     generated(lab, Recipe::new(Model::Grid(1 << (lab.settings.scale / 2))).undirected(), SEEK)
 }
@@ -93,9 +93,13 @@ fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Resu
     if pure == SEEK {
         lab.remarks.push(WITHOUT_SCAN.to_owned());
     }
+    let components = lab.run("wcc", &graph.graph, None, &[])?;
+    let largest = vertex(&components, "/summary/top/0/component")?;
+    let mut sources = sources(lab, &graph.graph, &largest)?;
+    sources.truncate(SOURCES);
     let mut figures = Vec::new();
     for memory in [None, Some(DISK_MEMORY)] {
-        figures.extend(compared(lab, graph, pure, memory)?);
+        figures.extend(compared(lab, graph, &sources, pure, memory)?);
     }
     Ok(figures)
 }
@@ -104,13 +108,12 @@ fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Resu
 fn compared(
     lab: &Lab<'_>,
     graph: &Made,
+    sources: &[String],
     pure: &[&'static str],
     memory: Option<u64>,
 ) -> Result<[Figure; 2]> {
-    let components = lab.run("wcc", &graph.graph, None, &[])?;
-    let largest = vertex(&components, "/summary/top/0/component")?;
     let mut searched = Vec::new();
-    for source in sources(lab, &graph.graph, &largest)?.into_iter().take(SOURCES) {
+    for source in sources {
         searched.push(from_source(lab, graph, source, pure, memory)?);
     }
     let worst = searched.iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio()));
@@ -139,12 +142,12 @@ fn compared(
 fn from_source(
     lab: &Lab<'_>,
     graph: &Made,
-    source: String,
+    source: &str,
     pure: &[&'static str],
     memory: Option<u64>,
 ) -> Result<Searched> {
     let search = |executor: &str| -> Result<Value> {
-        lab.run("bfs", &graph.graph, memory, &["--source", &source, "--executor", executor])
+        lab.run("bfs", &graph.graph, memory, &["--source", source, "--executor", executor])
     };
     let mut auto = Vec::new();
     let mut others = vec![Vec::new(); pure.len()];
@@ -164,7 +167,7 @@ fn from_source(
     let all = pure.iter().copied().zip(others);
     let better = all.min_by(|one, other| median(&one.1).total_cmp(&median(&other.1)));
     let (executor, better) = better.ok_or("there is no executor")?;
-    Ok(Searched { source, reached, auto, better, executor })
+    Ok(Searched { source: source.to_owned(), reached, auto, better, executor })
 }
 
 /// Returns the seconds of a run with the opening of the graph.

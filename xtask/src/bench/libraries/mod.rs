@@ -1,4 +1,4 @@
-//! Graphs of 10^6 edges, and one of 10^8, beside igraph and NetworKit: the time of each algorithm, and how good
+//! Graphs of 10^6 edges, and an R-MAT graph of 7 * 10^7, beside igraph and NetworKit: the time of each algorithm, and how good
 //! communities are. Then what needs no library: equal weights, and the choice of executors.
 
 mod auto;
@@ -25,7 +25,7 @@ pub const LIBRARIES: &[Group] = &[
     group("peers-roads", "USA-road-FLA, beside libraries", |lab| calls::all(lab, "USA-road-FLA")),
     group("peers-enron", "email-Enron, beside libraries", |lab| calls::all(lab, "email-Enron")),
     group("peers-wave", "wave, beside libraries", |lab| calls::all(lab, "wave")),
-    group("peers-rmat", "R-MAT 22, beside libraries", calls::of_rmat),
+    group("peers-rmat", "An R-MAT graph, beside NetworKit", calls::of_rmat),
     group("peers-quality-com-dblp", "Communities of com-dblp", |lab| {
         communities::of_data(lab, "com-dblp.ungraph")
     }),

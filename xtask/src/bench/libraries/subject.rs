@@ -62,7 +62,7 @@ impl Subject {
         Subject::compacted(lab, python, &format!("R-MAT {scale}"), &wide, false)
     }
 
-    /// Gives the vertices of pairs of 64-bit ids new numbers, and removes the pairs.
+    /// Makes a subject of a file of 64-bit pairs: numbers its vertices from 0 on, and removes the file.
     fn compacted(
         lab: &Lab<'_>,
         python: PathBuf,

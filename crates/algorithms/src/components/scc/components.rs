@@ -21,8 +21,8 @@ pub struct StrongComponents {
 
 /// Finds the components.
 ///
-/// One thread searches, in an order that is no order of rows. So rows are decoded by all threads
-/// before, if the budget has room.
+/// One thread searches, and not in the order of the rows. So all threads decode the rows first, if
+/// the budget has room.
 pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<StrongComponents> {
     let room = room(graph)?;
     let held = size(graph)?;
@@ -56,7 +56,7 @@ fn find(
     options.progress.begin("finding components", Some(graph.edge_count()), Unit::Edges);
     {
         let visited = VertexSet::new(count);
-        search.close_ends(graph, &visited)?;
+        options.progress.advance(search.trim(graph, &visited)?);
         let order = Nested {
             inner: DepthFirst::new(&visited, count, room),
             outer: Filter::new(Sequential::new(0..count), |vertex| !visited.contains(vertex)),
@@ -113,21 +113,23 @@ impl Search {
         }
     }
 
-    /// Closes the vertices without edges from them or without edges to them, which are components of
-    /// their own.
-    fn close_ends(&mut self, graph: &Graph, visited: &VertexSet) -> Result<()> {
+    /// Trims the graph: closes each vertex without out-edges or without in-edges, which is a
+    /// component of its own. Returns the number of their out-edges, which the search need not follow.
+    /// Chunks without any edge are left to the search.
+    fn trim(&mut self, graph: &Graph, visited: &VertexSet) -> Result<u64> {
+        let mut edges = 0;
         graph.for_each_degrees(|first, out, into| {
-            for (index, (&out, &into)) in out.iter().zip(into).enumerate() {
+            for (index, (&out, &into)) in (first as u32..).zip(out.iter().zip(into)) {
                 if out == 0 || into == 0 {
-                    let vertex = ShortId(first as u32 + index as u32);
-                    visited.insert(vertex);
-                    self.numbers[vertex.index()] = self.component;
+                    edges += u64::from(out);
+                    visited.insert(ShortId(index));
+                    self.numbers[index as usize] = self.component;
                     self.component -= 1;
                 }
             }
             Ok(())
         })?;
-        Ok(())
+        Ok(edges)
     }
 
     fn enter(&mut self, vertex: ShortId) {

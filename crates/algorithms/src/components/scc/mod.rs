@@ -5,10 +5,10 @@
 //! no component yet. A vertex that reaches none entered before it is the root of a component. The
 //! component consists of the root and all entered after it. One number a vertex is enough (Pearce,
 //! *A Space-Efficient Algorithm for Finding Strongly Connected Components*, Information Processing
-//! Letters 116, 2016). Vertices that no edge leaves, or none enters, are components of their own by
-//! their degrees, so their rows are not read. The search uses one thread; all threads decode the
-//! rows before, where there is room for plain lists. In an undirected graph the components are those
-//! of `wcc`. Memory: 17 bytes a vertex, 16 for each edge of the longest row, at least 256 KiB, and
+//! Letters 116, 2016). A vertex without out-edges or without in-edges is a component of its own;
+//! degrees tell which, so its row is not read. One thread searches. If there is room, all threads
+//! decode the rows into plain lists first. In an undirected graph the components are those of `wcc`.
+//! Memory: 17 bytes a vertex, 16 for each edge of the longest row, at least 256 KiB, and
 //! the index of the rows.
 
 mod components;
