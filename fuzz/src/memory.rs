@@ -13,9 +13,9 @@ static LIMITED: Limited = Limited;
 /// The system's allocator with a limit for each allocation.
 struct Limited;
 
-/// The largest allocation by the Parquet library, in bytes: the size that a page may claim to have.
-/// The library reserves it, and touches only what the page holds.
-const FOREIGN_ALLOCATION_MAX: usize = 1 << 31;
+/// The largest allocation by the Parquet library, in bytes: a page may claim to have 2^31 values,
+/// each with up to 16 bytes. The library reserves them, and touches only what the page holds.
+const FOREIGN_ALLOCATION_MAX: usize = 1 << 35;
 
 /// Ends the process if an allocation of `size` bytes is too large.
 fn check(layout: Layout, size: usize) {

@@ -95,7 +95,8 @@ pub fn cells(figure: &Figure) -> [String; 7] {
 }
 
 fn times(ratio: f64) -> String {
-    format!("{}×", units::three_digits(ratio))
+    // A library that finds one community has a modularity of nearly 0.
+    if ratio < 1e6 { format!("{}×", units::three_digits(ratio)) } else { "over 10^6×".to_owned() }
 }
 
 fn target_text(figure: &Figure, target: &Target) -> String {
