@@ -23,8 +23,8 @@ mpi: ## Build tegula-mpi, whose ranks exchange messages by MPI (needs an MPI lib
 # A failure hides no other one.
 TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
-# Quick tests write small files, and wait for the disk half of their time. So these files are in
-# memory if 4 GiB are free there. Long tests use the disk. Tests of the documentation are programs in
+# Many quick tests write small files, and wait for the disk half of their time. So these files are
+# in memory if 4 GiB are free there. Long tests use the disk. Tests of the documentation are programs in
 # the same folder, so it must not be mounted `noexec`.
 FOLDER_IN_MEMORY = /dev/shm
 HAS_ROOM = ! grep -q ' $(FOLDER_IN_MEMORY) .*noexec' /proc/mounts && \

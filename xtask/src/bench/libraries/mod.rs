@@ -1,5 +1,6 @@
-//! Graphs of 10^6 edges, and an R-MAT graph of 7 * 10^7, beside igraph and NetworKit: the time of each algorithm, and how good
-//! communities are. Then what needs no library: equal weights, and the choice of executors.
+//! Graphs of 10^6 edges, and an R-MAT graph of 7 * 10^7, beside igraph and NetworKit: the time of
+//! each algorithm, and how good communities are. Then what needs no library: equal weights, and the
+//! choice of executors.
 
 mod auto;
 mod calls;

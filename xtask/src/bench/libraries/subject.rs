@@ -62,7 +62,8 @@ impl Subject {
         Subject::compacted(lab, python, &format!("R-MAT {scale}"), &wide, false)
     }
 
-    /// Makes a subject of a file of 64-bit pairs: numbers its vertices from 0 on, and removes the file.
+    /// Makes a subject of a file of 64-bit pairs: numbers its vertices from 0 on, and removes the
+    /// file.
     fn compacted(
         lab: &Lab<'_>,
         python: PathBuf,
