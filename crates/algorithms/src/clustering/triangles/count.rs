@@ -51,9 +51,14 @@ const ENTRIES_PER_LOOK: u64 = 1 << 22;
 pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
     let lists_size = lists_size(graph, options)?;
     let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
-    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
-        count_all(graph, what, lists_size, job, options)
-    })
+    let count = |job: &RowsJob<'_>| count_all(graph, what, lists_size, job, options);
+    match what {
+        Closing::Triangles => {
+            traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, count)
+        }
+        // Its rates are those of packed rows.
+        Closing::Edges => traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, count),
+    }
 }
 
 /// Returns the work of counting, as `kind`. Each edge of a vertex looks through neighbours of
