@@ -171,7 +171,7 @@ fn rows_hold_the_edges_in_every_encoding_and_are_read_through_any_cache() {
 #[test]
 #[ignore = "long"]
 fn rows_of_many_vertices_hold_the_edges_in_every_encoding() {
-    // As many pieces as there are vertices would take long.
+    // With a piece for each vertex, the test would take long.
     let cut = ChunkCut { edges_max: 1000, window_log2: 10 };
     check_in_every_encoding(&dense_edges(4, 60_000, 70_000), 70_000, cut);
 }

@@ -21,7 +21,7 @@ const WORSE_MAX: (f64, f64) = (1.2, 1.1);
 /// Executors of graphs with few levels, and with many.
 const BOTH: &[&str] = &["scan", "seek"];
 const SEEK: &[&str] = &["seek"];
-const WITHOUT_SCAN: &str = "Scan is not measured: it takes as many passes as there are levels.";
+const WITHOUT_SCAN: &str = "Scan is not measured: it makes a pass for each level.";
 
 /// Runs from one source: the choice, and the better executor.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub fn rmat_undirected(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     generated(lab, Recipe::new(Model::Rmat(lab.settings.scale)).undirected(), BOTH)
 }
 
-/// Measures a square grid with about as many vertices as the other graphs.
+/// Measures a square grid. Like the other graphs, it has about 2^scale vertices.
 pub fn grid(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     generated(lab, Recipe::new(Model::Grid(1 << (lab.settings.scale / 2))).undirected(), SEEK)
 }
@@ -93,6 +93,8 @@ fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Resu
     if pure == SEEK {
         lab.remarks.push(WITHOUT_SCAN.to_owned());
     }
+    let runs = lab.settings.rounds.min(ROUNDS_MAX);
+    lab.remarks.push(format!("A round is a source. Runs of each executor from it: {runs}."));
     let components = lab.run("wcc", &graph.graph, None, &[])?;
     let largest = vertex(&components, "/summary/top/0/component")?;
     let mut sources = sources(lab, &graph.graph, &largest)?;

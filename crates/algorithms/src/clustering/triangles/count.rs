@@ -56,7 +56,7 @@ pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Tri
         Closing::Triangles => {
             traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, count)
         }
-        // Its rates are those of packed rows.
+        // The rates of `lcc` were fitted with packed rows.
         Closing::Edges => traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, count),
     }
 }
