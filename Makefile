@@ -25,14 +25,15 @@ TEST = $(CARGO) test --locked --workspace --no-fail-fast
 
 # Many quick tests write small files, and wait for the disk half of their time. So these files are
 # in memory if 4 GiB are free there. Long tests use the disk. Tests of the documentation are programs in
-# the same folder, so it must not be mounted `noexec`.
+# the same folder, so it must not be mounted `noexec`. Some tests run tegula as a user other than
+# root, so all users may enter the folder.
 FOLDER_IN_MEMORY = /dev/shm
 HAS_ROOM = ! grep -q ' $(FOLDER_IN_MEMORY) .*noexec' /proc/mounts && \
     [ "$$(df -k --output=avail $(FOLDER_IN_MEMORY) | tail -n 1)" -gt 4194304 ] && \
     [ "$$(awk '/^MemAvailable:/ { print $$2 }' /proc/meminfo)" -gt 8388608 ]
 # A shell that a signal ends runs its EXIT trap only if the signal has a trap too.
 IN_MEMORY = if { $(HAS_ROOM); } 2>/dev/null && \
-    folder=$$(mktemp -d -p $(FOLDER_IN_MEMORY) tegula-tests-XXXXXX); then \
+    folder=$$(mktemp -d -p $(FOLDER_IN_MEMORY) tegula-tests-XXXXXX) && chmod 755 "$$folder"; then \
     trap 'rm -rf "$$folder"' EXIT; trap 'exit 129' HUP; trap 'exit 130' INT; trap 'exit 143' TERM; \
     export TMPDIR="$$folder"; fi;
 
