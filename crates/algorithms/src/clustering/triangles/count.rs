@@ -51,14 +51,9 @@ const ENTRIES_PER_LOOK: u64 = 1 << 22;
 pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Triangles> {
     let lists_size = lists_size(graph, options)?;
     let held = size(graph, options.threads)? - lists_size_min(graph) + lists_size;
-    let count = |job: &RowsJob<'_>| count_all(graph, what, lists_size, job, options);
-    match what {
-        Closing::Triangles => {
-            traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, count)
-        }
-        // The rates of `lcc` were fitted with packed rows.
-        Closing::Edges => traverse::run(graph, RowsWanted::NEIGHBOURS, held, options, count),
-    }
+    traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, held, options, |job| {
+        count_all(graph, what, lists_size, job, options)
+    })
 }
 
 /// Returns the work of counting, as `kind`. Each edge of a vertex looks through neighbours of
