@@ -143,6 +143,9 @@ fn facts(graph: &Graph, degrees: &DegreeSummary) -> Facts {
     }
     let edges = EdgeCount::of(manifest);
     facts.add("edges", edges.with_kind(manifest.weighted));
+    if let Some(weight) = manifest.equal_weight {
+        facts.add("weights", format!("all {weight}"));
+    }
     facts.add("ids", report::ids(manifest.ids));
     facts.add("loops", report::count(manifest.loops));
     facts.add(edges.duplicates(), report::count(manifest.duplicates));

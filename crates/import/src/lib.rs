@@ -392,12 +392,13 @@ impl Arranging<'_> {
             return Err(changed());
         }
         files.into_iter().for_each(|(name, summary)| writer.add_block_file(name, summary));
-        let manifest = writer.finish(Manifest {
+        let manifest = Manifest {
             format_version: FORMAT_VERSION,
             vertices,
             edges: summary.edges,
             undirected: run.rule.undirected,
             weighted,
+            equal_weight: None,
             loops: self.counts.loops,
             duplicates,
             ids,
@@ -410,7 +411,9 @@ impl Arranging<'_> {
             reverse: None,
             partition: None,
             files: Vec::new(),
-        })?;
+        };
+        let manifest = manifest.with_equal_weight(writer.equal_weight());
+        let manifest = writer.finish(manifest)?;
         seconds.building = self.clock.lap();
         Ok(manifest)
     }

@@ -13,7 +13,8 @@
 //! All have `--layouts tiles,rows,reverse`. `cells` is `dense.txt` in cells of 64 by 128 vertices,
 //! and `tests/data/format-9` is `dense.txt` with rows in pieces of some 40 edges: only the library
 //! can make these two. `tests/data/format-10` has `cells` and `weighted` as shards, which `tegula
-//! partition --ranks 2 --balance edges` made. Such a folder is never changed; a new version of the
+//! partition --ranks 2 --balance edges` made. `tests/data/format-11` has `equal`, which is `few.txt`
+//! with equal weights, made as `weighted`, and its `shards`. Such a folder is never changed; a new version of the
 //! format gets a folder of its own.
 
 use std::fs;
@@ -225,6 +226,47 @@ fn shards_are_cut_and_put_together_as_they_always_were() {
     }
 }
 
+#[test]
+fn a_graph_says_that_its_weights_are_equal_and_counts_hops() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-11");
+    let shop = Shop::new();
+    shop.write("g.txt", fs::read(data.join("equal.txt")).unwrap());
+    copy(&shop, &data.join("equal"), "g.tegula");
+    for rank in ["rank-0", "rank-1"] {
+        copy(&shop, &data.join("shards").join(rank), &format!("cut/{rank}.tegula"));
+    }
+    for name in ["g.tegula", "cut/rank-0.tegula"] {
+        let facts = shop.tegula(&format!("info {name} --json")).done().json();
+        assert_eq!(facts["format_version"], 11, "{name}");
+    }
+    assert!(shop.tegula("info g.tegula").done().out.contains("all 0.3\n"));
+    let expected = sssp(&edges_of(&shop), 10);
+    for way in ["g.tegula", "g.tegula --method dijkstra", "g.tegula --delta 1", "cut --ranks 2"] {
+        let table = shop.tegula(&format!("run sssp {way} --source 10")).done().out;
+        assert_eq!(distances(&table), expected, "{way}");
+    }
+    // 0.6 is less than two weights of 0.3, which are the nearest `f32`.
+    for (cutoff, reached) in [("0", 1), ("0.3", 1), ("0.300001", 2), ("0.6", 2), ("0.600001", 4)] {
+        let words = format!("run sssp g.tegula --source 10 --cutoff {cutoff} --json");
+        for method in ["", "--method dijkstra"] {
+            let found = shop.tegula(&format!("{words} {method}")).done().json();
+            assert_eq!(found["summary"]["reached"], reached, "{cutoff} {method}");
+        }
+    }
+    let before = shop.files("g.tegula");
+    shop.tegula("gather cut -o back.tegula").done();
+    assert!(shop.files("back.tegula") == before);
+    shop.tegula("partition g.tegula --ranks 2 --balance edges -o again").done();
+    for rank in ["rank-0", "rank-1"] {
+        let [cut, again] =
+            ["cut", "again"].map(|folder| shop.files(&format!("{folder}/{rank}.tegula")));
+        assert!(cut == again, "{rank}: a change of the bytes is a new version");
+    }
+    let options = "--layouts tiles,rows,reverse --weighted --order degree --row-encoding gap";
+    shop.tegula(&format!("import g.txt -o g.tegula --force {options}")).done();
+    assert!(shop.files("g.tegula") == before, "a change of the bytes is a new version");
+}
+
 /// Returns the edges of `g.txt`, with weights if it has any.
 fn edges_of(shop: &Shop) -> EdgeList {
     let text = String::from_utf8(shop.read("g.txt")).unwrap();
@@ -247,12 +289,16 @@ fn shortest_paths_are_those_of_the_oracle() {
     assert!(expected.iter().filter(|row| row.1 < f64::INFINITY).count() > 8);
     for executor in ["scan", "seek", "auto"] {
         let words = format!("run sssp g.tegula --source 10 --executor {executor}");
-        let found = column(&shop.tegula(&words).done().out, "distance").into_iter();
-        let found: Vec<(u64, f64)> = found
-            .map(|(id, cell)| (id, cell.map_or(f64::INFINITY, |cell| cell.parse().unwrap())))
-            .collect();
-        assert_eq!(found, expected, "{executor}");
+        assert_eq!(distances(&shop.tegula(&words).done().out), expected, "{executor}");
     }
+}
+
+/// Parses a table of distances; those of unreached vertices are infinite.
+fn distances(table: &str) -> Vec<(u64, f64)> {
+    column(table, "distance")
+        .into_iter()
+        .map(|(id, cell)| (id, cell.map_or(f64::INFINITY, |cell| cell.parse().unwrap())))
+        .collect()
 }
 
 #[test]

@@ -46,13 +46,13 @@ fn a_newer_format_is_refused_with_both_versions() {
     let shop = graph("");
     // A newer version may have other fields than this one.
     for newer in [
-        |body: &str| body.replace("\"format_version\": 8,", "\"format_version\": 11,"),
-        |_: &str| "{\"format_version\": 11, \"shards\": [\"here\", \"there\"]".to_owned(),
+        |body: &str| body.replace("\"format_version\": 8,", "\"format_version\": 12,"),
+        |_: &str| "{\"format_version\": 12, \"shards\": [\"here\", \"there\"]".to_owned(),
     ] {
         edit_manifest(&shop.path("g.tegula"), newer);
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "version 11", "reads version 10", "newer tegula"]);
+            said.failed(3, &["g.tegula", "version 12", "reads version 11", "newer tegula"]);
         }
     }
 }

@@ -72,6 +72,9 @@ fn others(pointer: &str, value: &Value) -> Vec<Value> {
     };
     match value {
         Value::Bool(flag) => vec![(!flag).into()],
+        Value::Number(number) if pointer == "/equal_weight" => {
+            vec![(number.as_f64().unwrap() + 0.5).into()]
+        }
         Value::Number(number) => {
             let number = number.as_u64().unwrap();
             let less = number.checked_sub(1).map(Value::from);
@@ -140,6 +143,8 @@ fn no_field_of_a_manifest_can_be_changed_unnoticed() {
     weighted.rows = Some(RowEncoding::Gap);
     weighted.undirected = true;
     assert_every_edit_is_noticed(&imported(&scratch, &names, &weighted));
+    let equal = names.replace(" 0\n", " 2\n").replace(" 1\n", " 2\n");
+    assert_every_edit_is_noticed(&imported(&scratch, &equal, &weighted));
     let range = edges(3, 400, 40, |id| id.to_string());
     assert_every_edit_is_noticed(&imported(&scratch, &range, &config(Some(VertexOrder::Degree))));
     let grid = Grid { segment_log2: 7, column_log2: 8 };

@@ -23,8 +23,11 @@ pub const FORMAT_VERSION: u32 = 8;
 /// The format version if rows are in several pieces.
 const FORMAT_VERSION_OF_PIECES: u32 = 9;
 
-/// The latest format version, of a shard. Readers accept all three.
-pub const FORMAT_VERSION_OF_PARTITIONS: u32 = 10;
+/// The format version of a shard, unless the whole graph has a later one.
+const FORMAT_VERSION_OF_PARTITIONS: u32 = 10;
+
+/// The latest format version, if all weights are equal. Readers accept all four.
+pub const FORMAT_VERSION_OF_EQUAL_WEIGHTS: u32 = 11;
 
 /// Hexadecimal digits of the manifest's checksum.
 const CHECKSUM_DIGITS: usize = 8;
@@ -92,6 +95,9 @@ pub struct Manifest {
     pub undirected: bool,
     /// Whether edges have an `f32` weight.
     pub weighted: bool,
+    /// The weight of every edge, if all have the same one. Always absent in a shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equal_weight: Option<f32>,
     /// Arcs whose source is their target.
     pub loops: u64,
     /// Arcs that repeat the source and target of another arc.
@@ -162,7 +168,7 @@ impl Manifest {
     pub(super) fn has_known_files(&self) -> bool {
         let known = self.file_names();
         let is_known = |name| known.contains(&name) || file_names::OPTIONAL.contains(&name);
-        let versions = FORMAT_VERSION..=FORMAT_VERSION_OF_PIECES;
+        let versions = [FORMAT_VERSION, FORMAT_VERSION_OF_PIECES, FORMAT_VERSION_OF_EQUAL_WEIGHTS];
         versions.contains(&self.format_version)
             && known.iter().all(|name| self.file(name).is_some())
             && self.files.iter().all(|file| is_known(file.name.as_str()))
@@ -196,6 +202,41 @@ impl Manifest {
     /// Whether rows may be in several pieces.
     pub(crate) fn may_cut_rows(&self) -> bool {
         self.format_version >= FORMAT_VERSION_OF_PIECES
+    }
+
+    /// The manifest of the same graph without rows.
+    pub(crate) fn without_rows(&self) -> Manifest {
+        let mut without = self.clone();
+        for (direction, _) in self.row_layouts() {
+            let files = direction.files();
+            let names = [files.data, files.index, files.weights];
+            without.files.retain(|file| !names.contains(&&*file.name));
+        }
+        (without.rows, without.reverse) = (None, None);
+        without.format_version = FORMAT_VERSION;
+        without.with_equal_weight(self.equal_weight)
+    }
+
+    /// Adds the weight of every edge, if all have the same one.
+    pub fn with_equal_weight(mut self, weight: Option<f32>) -> Manifest {
+        if weight.is_some() {
+            self.format_version = self.format_version.max(FORMAT_VERSION_OF_EQUAL_WEIGHTS);
+        }
+        self.equal_weight = weight;
+        self
+    }
+
+    /// The manifest of a shard of this graph.
+    pub(crate) fn of_shard(&self, partition: Partition, loops: u64, duplicates: u64) -> Manifest {
+        Manifest {
+            format_version: self.format_version.max(FORMAT_VERSION_OF_PARTITIONS),
+            undirected: false,
+            equal_weight: None,
+            loops,
+            duplicates,
+            partition: Some(partition),
+            ..self.without_rows()
+        }
     }
 
     /// Adds a row layout and its files. `has_pieces` says whether some row is in several pieces.
@@ -268,7 +309,7 @@ impl Manifest {
             Fault::OtherVersion(found) => MachineError::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
-                supported: FORMAT_VERSION_OF_PARTITIONS,
+                supported: FORMAT_VERSION_OF_EQUAL_WEIGHTS,
             }
             .into(),
         })
@@ -342,11 +383,16 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_PARTITIONS).contains(&version.format_version) {
+    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_EQUAL_WEIGHTS).contains(&version.format_version) {
         return Err(Fault::OtherVersion(version.format_version));
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
+    let may_be_equal =
+        manifest.weighted && manifest.format_version >= FORMAT_VERSION_OF_EQUAL_WEIGHTS;
+    if manifest.equal_weight.is_some_and(|weight| !weight.is_finite() || !may_be_equal) {
+        return Err(damaged("the weight of every edge is invalid"));
+    }
     if manifest.undirected && manifest.reverse.is_some() {
         return Err(damaged("an undirected graph has its rows twice"));
     }
@@ -370,6 +416,7 @@ mod tests {
             edges: 4,
             undirected: false,
             weighted: false,
+            equal_weight: None,
             loops: 1,
             duplicates: 0,
             ids: IdType::Range,

@@ -21,8 +21,7 @@ pub use cells::CellEntry;
 pub use degrees::DegreeReader;
 pub use directory::{directory_around, is_directory};
 pub use manifest::{
-    FORMAT_VERSION, FORMAT_VERSION_OF_PARTITIONS, FileEntry, IdType, Manifest, OrderChoice,
-    RowLayout, edge_count,
+    FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout, edge_count,
 };
 pub use opened::Graph;
 pub use order::VertexOrder;
@@ -32,4 +31,5 @@ pub use table::TileEntry;
 pub(crate) use tile_pass::{PASS_READ_SIZE, PASS_READS_AHEAD};
 pub use tile_read::{CheckedTiles, ReadSize, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
+pub(crate) use writer::CommonWeight;
 pub use writer::GraphWriter;

@@ -130,6 +130,7 @@ impl Graph {
         let whole = &partition.whole;
         (self.manifest.edges, self.manifest.undirected) = (whole.edges, whole.undirected);
         (self.manifest.loops, self.manifest.duplicates) = (whole.loops, whole.duplicates);
+        self.manifest.equal_weight = whole.equal_weight;
         self.is_for_ranks = true;
         Ok(self)
     }
@@ -251,6 +252,11 @@ impl Graph {
     /// Whether edges carry weights.
     pub fn is_weighted(&self) -> bool {
         self.manifest.weighted
+    }
+
+    /// The weight of every edge, if the edges are weighted and all have the same weight.
+    pub fn equal_weight(&self) -> Option<f32> {
+        self.manifest.equal_weight
     }
 
     /// Whether its files may stay in the page cache.

@@ -327,6 +327,7 @@ mod tests {
                 edges: 35,
                 undirected: false,
                 weighted,
+                equal_weight: None,
                 loops: 0,
                 duplicates: 0,
                 ids: IdType::Range,

@@ -9,13 +9,10 @@ use tegula_machine::disk::{BlockFileSummary, durable};
 use tegula_machine::threads::{Cancel, Progress, Unit};
 
 use super::cut::{Balance, cut};
-use super::degrees::{EdgeCounts, write_in_degrees, write_out_degrees};
+use super::degrees::{write_in_degrees, write_out_degrees};
 use super::shards::Shards;
 use crate::commit::UnfinishedGraph;
-use crate::graph::{
-    FORMAT_VERSION, FORMAT_VERSION_OF_PARTITIONS, Graph, GraphWriter, Manifest, Partition,
-    file_names, shard_name,
-};
+use crate::graph::{Graph, GraphWriter, Manifest, Partition, file_names, shard_name};
 use crate::rows::{ChunkCut, RowsConfig, build as build_rows};
 use crate::tiles::EncodedTile;
 use crate::{Error, Result};
@@ -55,7 +52,11 @@ pub fn split(
         link_vertex_files(shards, &directory, &mut writer, Role::Shard)?;
         let partition =
             Partition { rank: rank as u32, cuts: cuts.clone(), whole: Box::new(whole.clone()) };
-        manifests.push(writer.finish(manifest_of(whole, partition, &counts))?);
+        manifests.push(writer.finish(whole.of_shard(
+            partition,
+            counts.loops,
+            counts.duplicates,
+        ))?);
     }
     progress.end();
     output.commit()?;
@@ -89,7 +90,9 @@ pub fn gather(
     let all = 0..shards.batches().len();
     let mut writer = copy_tiles(shards, &all, output.path(), progress, cancel)?;
     link_vertex_files(shards, output.path(), &mut writer, Role::Whole)?;
-    let mut manifest = writer.finish(without_rows(whole))?;
+    // A graph of an earlier version does not say that its weights are equal.
+    let equal_weight = whole.equal_weight.and(writer.equal_weight());
+    let mut manifest = writer.finish(Manifest { equal_weight, ..whole.without_rows() })?;
     progress.end();
     for (direction, layout) in whole.row_layouts() {
         let first = shards.first();
@@ -103,7 +106,7 @@ pub fn gather(
         };
         manifest = build_rows(&graph, &config, progress, cancel)?;
     }
-    if without_rows(&manifest) != without_rows(whole) {
+    if manifest.without_rows() != whole.without_rows() {
         let detail = "its shards hold other edges than the graph that was partitioned";
         return Err(Error::not_a_partition(shards.first().directory(), detail));
     }
@@ -112,31 +115,6 @@ pub fn gather(
     }
     output.commit()?;
     Ok(manifest)
-}
-
-/// The manifest of a shard.
-fn manifest_of(whole: &Manifest, partition: Partition, counts: &EdgeCounts) -> Manifest {
-    Manifest {
-        format_version: FORMAT_VERSION_OF_PARTITIONS,
-        undirected: false,
-        loops: counts.loops,
-        duplicates: counts.duplicates,
-        partition: Some(partition),
-        ..without_rows(whole)
-    }
-}
-
-/// The manifest of the same graph without rows.
-fn without_rows(whole: &Manifest) -> Manifest {
-    let mut without = whole.clone();
-    for (direction, _) in whole.row_layouts() {
-        let files = direction.files();
-        let names = [files.data, files.index, files.weights];
-        without.files.retain(|file| !names.contains(&&*file.name));
-    }
-    (without.rows, without.reverse) = (None, None);
-    without.format_version = FORMAT_VERSION;
-    without
 }
 
 /// Copies the tiles into some batches.
@@ -189,7 +167,7 @@ fn link_vertex_files(
     use file_names::{IN_DEGREES, OUT_DEGREES, TILE_TABLE, WHOLE_IN_DEGREES, WHOLE_OUT_DEGREES};
     let graph = shards.first();
     let is_shard = graph.partition().is_some();
-    for file in &without_rows(shards.whole()).files {
+    for file in &shards.whole().without_rows().files {
         let whole = match &*file.name {
             OUT_DEGREES => Some(WHOLE_OUT_DEGREES),
             IN_DEGREES => Some(WHOLE_IN_DEGREES),

@@ -1,7 +1,7 @@
 //! Figures of the manifest about edges, computed once more from the edges.
 
 use super::edge_sum::EdgeSum;
-use crate::graph::{Graph, Manifest, file_names};
+use crate::graph::{CommonWeight, Graph, Manifest, file_names};
 use crate::tiles::Repeats;
 use crate::{Error, Result};
 
@@ -10,6 +10,7 @@ use crate::{Error, Result};
 pub(super) struct EdgeFacts {
     loops: u64,
     repeats: Repeats,
+    common: CommonWeight,
     sum: EdgeSum,
     /// The sum over the reversed edges, in an undirected graph, where both must agree.
     reversed: Option<EdgeSum>,
@@ -34,6 +35,7 @@ impl EdgeFacts {
     pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         self.loops += u64::from(source == target);
         self.repeats.add(source, target);
+        self.common.add(&[weight]);
         self.sum.add(source, target, weight);
         if let Some(reversed) = &mut self.reversed {
             reversed.add(target, source, weight);
@@ -55,6 +57,13 @@ impl EdgeFacts {
             if said != found {
                 return Err(graph.untrue(field, format!("it says {said}, but there are {found}")));
             }
+        }
+        // Writers of version 8 to 10 did not look.
+        if let Some(said) = manifest.equal_weight
+            && self.common.get().map(f32::to_bits) != Some(said.to_bits())
+        {
+            let detail = format!("it says {said}, but some edge has another weight");
+            return Err(graph.untrue("equal_weight", detail));
         }
         if self.reversed.is_some_and(|reversed| reversed != self.sum) {
             let detail = "there are edges that are not stored in both directions".to_owned();

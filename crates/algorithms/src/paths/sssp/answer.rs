@@ -26,14 +26,11 @@ impl Step for f64 {
     }
 }
 
-/// Returns the distance of a vertex, which may be a number of hops; `None` where there is no path.
-fn distance<D: Into<f64>>(step: &impl Step<Distance = D>) -> Option<f64> {
-    step.distance().map(Into::into)
-}
-
 /// The distances found, with parents if they are wanted.
 pub(super) struct FoundDistances<S> {
     steps: Values<S>,
+    /// Distances are those of the steps, times this.
+    factor: f64,
     parents: Option<Parents>,
     /// See [`Distances::delta`].
     delta: Option<f64>,
@@ -50,7 +47,17 @@ impl<S: Step<Distance: Into<f64>> + Value> FoundDistances<S> {
     ) -> Result<FoundDistances<S>> {
         let parents = has_parents.then(|| Parents::read(graph, options)).transpose()?;
         let steps = Values::of(found.distances, graph, &options.cancel)?;
-        Ok(FoundDistances { steps, parents, delta: found.delta })
+        Ok(FoundDistances { steps, factor: 1.0, parents, delta: found.delta })
+    }
+
+    /// Multiplies all distances.
+    pub(super) fn times(self, factor: f64) -> FoundDistances<S> {
+        FoundDistances { factor, ..self }
+    }
+
+    /// Returns the distance of a vertex; `None` where there is no path.
+    fn distance(&self, step: &S) -> Option<f64> {
+        step.distance().map(|distance| distance.into() * self.factor)
     }
 }
 
@@ -92,7 +99,7 @@ impl<S: Step<Distance: Into<f64>> + Value> Columns for FoundDistances<S> {
         cancel: &Cancel,
     ) -> Result<Vec<ArrayRef>> {
         let steps = self.steps.at(rows)?;
-        let distances: Float64Array = steps.iter().map(distance).collect();
+        let distances: Float64Array = steps.iter().map(|step| self.distance(step)).collect();
         let mut arrays: Vec<ArrayRef> = vec![Arc::new(distances)];
         if let Some(parents) = &self.parents {
             arrays.push(parents.array(&self.steps, (rows, &steps), graph, cancel)?);
@@ -110,13 +117,13 @@ impl<S: Step<Distance: Into<f64>> + Value> Answer for FoundDistances<S> {
     ) -> Result<Box<dyn answer::Summary>> {
         let (mut reached, mut distance_max) = (0, 0f64);
         self.steps.for_each_chunk(cancel, |chunk| {
-            for distance in chunk.iter().filter_map(distance) {
+            for distance in chunk.iter().filter_map(|step| self.distance(step)) {
                 reached += 1;
                 distance_max = distance_max.max(distance);
             }
         })?;
         // Floats of at least 0 have the order of their bits.
-        let bits = |step: &S| distance(step).map(f64::to_bits);
+        let bits = |step: &S| self.distance(step).map(f64::to_bits);
         let keys = |rows: &TableRows<'_>| Ok(self.steps.at(rows)?.iter().map(bits).collect());
         let farthest = greatest(graph, top, keys, cancel)?;
         let farthest = farthest

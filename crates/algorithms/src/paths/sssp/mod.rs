@@ -15,8 +15,8 @@
 //!   and uses one thread. It is for graphs on which few vertices can be processed at once. Memory:
 //!   33 bytes a vertex, and the index of the rows.
 //!
-//! Where every edge counts 1, distances are numbers of hops, which [`Bfs`] finds, unless parents,
-//! delta or checkpoints are wanted.
+//! Where all weights are equal, or there are none, distances are numbers of hops times the weight.
+//! [`Bfs`] finds them, unless parents, delta or checkpoints are wanted.
 //!
 //! Distances are sums of `f64`, added from the source onwards. Addition is monotone, so the
 //! smallest sum does not depend on the order of the work: every method, executor, number of threads
@@ -58,6 +58,10 @@ pub use config::{Method, SsspConfig};
 pub use delta_stepping::Sssp;
 pub use distances::Distances;
 pub use tree::{Near, SsspTree};
+
+/// Up to so many hops, sums of equal `f32` weights are exact as `f64`: 53 bits less the 24 of a
+/// weight.
+const EXACT_HOPS: u64 = 1 << 29;
 
 /// Options of the search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -159,30 +163,36 @@ impl SsspOptions {
             && graph.manifest().rows.is_none()
     }
 
-    /// Whether a breadth-first search finds the same distances, and nothing else is wanted.
-    fn counts_hops(&self, graph: &Graph) -> bool {
-        !graph.is_weighted()
-            && self.method == Method::DeltaStepping
+    /// The weight of every edge, if numbers of hops times that weight are the distances to the bit,
+    /// and nothing else is wanted.
+    fn hop_weight(&self, graph: &Graph) -> Option<f64> {
+        let wants_distances = self.method == Method::DeltaStepping
             && self.delta.is_none()
-            && !self.search.paths().keeps_parents()
+            && !self.search.paths().keeps_parents();
+        let weight = match graph.is_weighted() {
+            true => graph.equal_weight().filter(|&weight| weight > 0.0)?,
+            false => 1.0,
+        };
+        (wants_distances && graph.vertex_count() <= EXACT_HOPS).then_some(weight.into())
     }
 
-    /// Finds distances where every edge counts 1. Hops below 2^32 are exact as `f64`.
+    /// Finds distances where every edge has this weight.
     fn count_hops(
         &self,
+        weight: f64,
         graph: &Graph,
         files: &SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        // The cast rounds the cutoff down, and makes one above `u32::MAX` that number.
-        let cutoff = self.cutoff.map_or(u32::MAX, |cutoff| cutoff.get() as u32);
+        let cutoff = self.cutoff.map_or(u32::MAX, |cutoff| hops_within(cutoff.get(), weight));
         let program = Bfs::<()>::new(self.search.sources(files, graph)?)
             .with_cutoff(cutoff)
             .following(self.search.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
         let (distances, statistics) = (outcome.states, outcome.statistics);
         let found = Distances { distances, delta: None, statistics: statistics.clone() };
-        Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
+        let found = FoundDistances::new(found, false, graph, options)?.times(weight);
+        Ok(Found::new(found, statistics))
     }
 
     fn config(&self) -> SsspConfig {
@@ -322,8 +332,10 @@ impl Algorithm for SsspOptions {
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        if self.counts_hops(graph) && options.checkpoints.is_none() {
-            return self.count_hops(graph, &files, options);
+        if let Some(weight) = self.hop_weight(graph)
+            && options.checkpoints.is_none()
+        {
+            return self.count_hops(weight, graph, &files, options);
         }
         match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
             (true, true) => return self.find_tree::<u32>(graph, files, options),
@@ -355,4 +367,12 @@ impl HasSmallerRun for SsspOptions {
         let hint = Hint::set([Setting { option: "method", value }]);
         Ok(Some(LessMemory { needed, hint }))
     }
+}
+
+/// Returns the most hops of this weight whose sum is at most the cutoff.
+fn hops_within(cutoff: f64, weight: f64) -> u32 {
+    // The cast rounds down, and makes a quotient above `u32::MAX` that number. The quotient may be
+    // rounded up to the next number of hops.
+    let hops = (cutoff / weight) as u32;
+    if f64::from(hops) * weight > cutoff { hops - 1 } else { hops }
 }
