@@ -9,6 +9,7 @@ of JSON with its time and with figures by which the answer can be checked:
 
     pagerank ITERATIONS, bfs SOURCE, wcc, scc: of the graph
     kcore, triangles, bridges, diameter, betweenness SAMPLES [SOURCES.txt]: of the simple undirected graph
+        (0 SAMPLES: of all vertices)
     louvain, label-propagation, leiden ITERATIONS, each with [SEED [ANSWER.npy]]: of the simple undirected graph
     simple-edges: how many edges the simple undirected graph has (networkit, igraph)
     judge ANSWER.npy [TRUTH.npy]: how good communities are, whoever found them (igraph)
@@ -275,7 +276,12 @@ class NetworKit:
         return {"seconds": seconds, "diameter": diameter.getDiameter()[0]}
 
     def betweenness(self, samples, _sources=None):
-        estimate = self.nk.centrality.EstimateBetweenness(self.simple(), samples, parallel=True)
+        graph, centrality = self.simple(), self.nk.centrality
+        if samples == 0:
+            exact = centrality.Betweenness(graph)
+            seconds, _ = timed(exact.run)
+            return {"seconds": seconds, "centrality": max(exact.scores())}
+        estimate = centrality.EstimateBetweenness(graph, samples, parallel=True)
         seconds, _ = timed(estimate.run)
         return {"seconds": seconds, "sources": samples}
 
@@ -358,6 +364,9 @@ class IGraph:
 
     def betweenness(self, samples, sources=None):
         graph = self.simple()
+        if samples == 0:
+            seconds, found = timed(graph.betweenness)
+            return {"seconds": seconds, "centrality": max(found)}
         if sources is None:
             sources = np.random.default_rng(1).integers(graph.vcount(), size=samples)
         else:

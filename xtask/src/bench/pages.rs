@@ -239,7 +239,8 @@ changes.
 *The choice of executors* is a breadth-first search with the default, `--executor auto`, beside the better of `scan` and
 `seek` at each of 20 random sources; a time is the median of up to 3 runs and includes opening the graph. *In memory* is
 with the graph in the page cache, *from disk* with an empty one and within 512 MiB. The ratio of all sources is their
-median with the least and the greatest; the worst source has a row of its own.
+median with the least and the greatest. The three worst sources are measured twice, since one slow run may be the
+machine's; the worst after that has a row of its own.
 ";
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ enum Check {
 /// An algorithm to measure.
 struct Line<'a> {
     algorithm: &'static str,
+    title: String,
     options: Vec<&'a str>,
     /// What follows the name of the algorithm in the request to libraries.
     arguments: String,
@@ -72,6 +73,22 @@ struct Line<'a> {
 pub fn all(lab: &mut Lab<'_>, name: &str) -> Result<Vec<Figure>> {
     let Some(subject) = Subject::of_data(lab, name)? else { return Ok(Vec::new()) };
     of_subject(lab, subject, &["igraph", "networkit"], |line| Some(line))
+}
+
+/// Measures exact betweenness on a small graph of the data folder.
+pub fn exact_betweenness(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
+    let Some(subject) = Subject::of_data(lab, "wiki-Vote")? else { return Ok(Vec::new()) };
+    of_subject(lab, subject, &["igraph", "networkit"], from_all_vertices)
+}
+
+/// Returns the line of betweenness with all vertices as sources; `None` for other lines.
+fn from_all_vertices(line: Line<'_>) -> Option<Line<'_>> {
+    (line.algorithm == "betweenness").then(|| Line {
+        title: "betweenness, exact".to_owned(),
+        options: Vec::new(),
+        arguments: "0".to_owned(),
+        ..line
+    })
 }
 
 /// Measures what the group `peers` of `make bench` lacks on its R-MAT graph, without start and
@@ -138,6 +155,11 @@ fn lines<'a>(subject: &Subject, hub: &'a str, sources: &'a Path) -> Result<Vec<L
     let sources = text(sources)?;
     let line = |algorithm, options: &[&'a str], arguments: &str, reach, check| Line {
         algorithm,
+        title: match algorithm {
+            "pagerank" => format!("pagerank, {ITERATIONS} iterations"),
+            "betweenness" => format!("betweenness, {SOURCES} sources"),
+            _ => algorithm.to_owned(),
+        },
         options: options.to_vec(),
         arguments: arguments.to_owned(),
         reach,
@@ -223,12 +245,7 @@ impl Line<'_> {
     /// Puts the better library beside our times, and the other one into a note.
     fn figure(&self, ours: Vec<f64>, mut theirs: Vec<(String, Vec<f64>)>) -> Figure {
         theirs.sort_by(|one, other| median(&one.1).total_cmp(&median(&other.1)));
-        let title = match self.algorithm {
-            "pagerank" => format!("pagerank, {ITERATIONS} iterations"),
-            "betweenness" => format!("betweenness, {SOURCES} sources"),
-            algorithm => algorithm.to_owned(),
-        };
-        let figure = Figure::new(title, Unit::Seconds, ours);
+        let figure = Figure::new(self.title.clone(), Unit::Seconds, ours);
         let mut theirs = theirs.into_iter();
         let Some((better, times)) = theirs.next() else { return figure };
         let best = median(&times);
@@ -293,7 +310,8 @@ mod tests {
     fn line(reach: Reach) -> Line<'static> {
         let (options, arguments) = (Vec::new(), String::new());
         let (check, time) = (Check::Communities, Time::Process);
-        Line { algorithm: "wcc", options, arguments, reach, check, time }
+        let (algorithm, title) = ("wcc", "wcc".to_owned());
+        Line { algorithm, title, options, arguments, reach, check, time }
     }
 
     #[test]

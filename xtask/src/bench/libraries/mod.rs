@@ -26,6 +26,11 @@ pub const LIBRARIES: &[Group] = &[
     group("peers-roads", "USA-road-FLA, beside libraries", |lab| calls::all(lab, "USA-road-FLA")),
     group("peers-enron", "email-Enron, beside libraries", |lab| calls::all(lab, "email-Enron")),
     group("peers-wave", "wave, beside libraries", |lab| calls::all(lab, "wave")),
+    group(
+        "peers-betweenness",
+        "Exact betweenness of wiki-Vote, beside libraries",
+        calls::exact_betweenness,
+    ),
     group("peers-rmat", "An R-MAT graph, beside NetworKit", calls::of_rmat),
     group("peers-quality-com-dblp", "Communities of com-dblp", |lab| {
         communities::of_data(lab, "com-dblp.ungraph")
