@@ -64,7 +64,7 @@ fn an_older_format_is_refused_with_what_to_do_and_may_be_replaced() {
         edit_manifest(&shop.path("g.tegula"), |_| older.to_owned());
         for command in ["info g.tegula", "verify g.tegula"].into_iter().chain(RUNS) {
             let said = shop.tegula(command);
-            said.failed(3, &["g.tegula", "reads version 10", "import its edge list again"]);
+            said.failed(3, &["g.tegula", "reads version 11", "import its edge list again"]);
         }
     }
     shop.tegula("import g.wel -o g.tegula --force").done();

@@ -476,7 +476,7 @@ mod tests {
 
     #[test]
     fn other_versions_are_told_apart_from_damage() {
-        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_PARTITIONS + 1] {
+        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_EQUAL_WEIGHTS + 1] {
             let other = Manifest { format_version: version, ..manifest() };
             let found = parse(other.to_text().unwrap().as_bytes());
             assert!(matches!(found, Err(Fault::OtherVersion(found)) if found == version));
