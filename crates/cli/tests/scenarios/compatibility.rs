@@ -14,8 +14,8 @@
 //! and `tests/data/format-9` is `dense.txt` with rows in pieces of some 40 edges: only the library
 //! can make these two. `tests/data/format-10` has `cells` and `weighted` as shards, which `tegula
 //! partition --ranks 2 --balance edges` made. `tests/data/format-11` has `equal`, which is `few.txt`
-//! with equal weights, made as `weighted`, and its `shards`. Such a folder is never changed; a new version of the
-//! format gets a folder of its own.
+//! with equal weights, made as `weighted`, and its `shards`. Such a folder is never changed; a new
+//! version of the format gets a folder of its own.
 
 use std::fs;
 use std::path::Path;
@@ -227,7 +227,7 @@ fn shards_are_cut_and_put_together_as_they_always_were() {
 }
 
 #[test]
-fn a_graph_says_that_its_weights_are_equal_and_counts_hops() {
+fn sssp_counts_hops_if_all_weights_are_equal() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/format-11");
     let shop = Shop::new();
     shop.write("g.txt", fs::read(data.join("equal.txt")).unwrap());
@@ -245,12 +245,14 @@ fn a_graph_says_that_its_weights_are_equal_and_counts_hops() {
         let table = shop.tegula(&format!("run sssp {way} --source 10")).done().out;
         assert_eq!(distances(&table), expected, "{way}");
     }
-    // 0.6 is less than two weights of 0.3, which are the nearest `f32`.
+    // 0.6 is less than twice the `f32` nearest to 0.3.
     for (cutoff, reached) in [("0", 1), ("0.3", 1), ("0.300001", 2), ("0.6", 2), ("0.600001", 4)] {
         let words = format!("run sssp g.tegula --source 10 --cutoff {cutoff} --json");
-        for method in ["", "--method dijkstra"] {
+        for method in ["", "--delta 1", "--method dijkstra"] {
             let found = shop.tegula(&format!("{words} {method}")).done().json();
             assert_eq!(found["summary"]["reached"], reached, "{cutoff} {method}");
+            // Hops need no buckets.
+            assert_eq!(found["summary"]["delta"].is_number(), method == "--delta 1");
         }
     }
     let before = shop.files("g.tegula");

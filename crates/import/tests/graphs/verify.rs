@@ -131,6 +131,24 @@ fn assert_every_edit_is_noticed(directory: &Path) {
 }
 
 #[test]
+fn weights_are_equal_although_tiles_skip_sources() {
+    let scratch = Scratch::new();
+    let sparse = edges(5, 4000, 20_000, |id| id.to_string());
+    let sparse: String =
+        sparse.lines().map(|line| line[..line.len() - 1].to_owned() + "2\n").collect();
+    let mut weighted = config(Some(VertexOrder::Given));
+    weighted.input.weighted = true;
+    let directory = imported(&scratch, &sparse, &weighted);
+    let text = fs::read_to_string(directory.join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&text).unwrap();
+    let of_weights = |file: &&Value| file["name"] == "tiles.weights";
+    let file = manifest["files"].as_array().unwrap().iter().find(of_weights).unwrap();
+    assert!(file["bytes"].as_u64().unwrap() > 4 * manifest["edges"].as_u64().unwrap());
+    assert_eq!((&manifest["equal_weight"], &manifest["format_version"]), (&2.0.into(), &11.into()));
+    verify(&directory).unwrap();
+}
+
+#[test]
 fn no_field_of_a_manifest_can_be_changed_unnoticed() {
     let scratch = Scratch::new();
     let integers = edges(1, 400, 40, |id| (5 * id).to_string());

@@ -24,10 +24,13 @@ pub const FORMAT_VERSION: u32 = 8;
 const FORMAT_VERSION_OF_PIECES: u32 = 9;
 
 /// The format version of a shard, unless the whole graph has a later one.
-const FORMAT_VERSION_OF_PARTITIONS: u32 = 10;
+pub(super) const FORMAT_VERSION_OF_PARTITIONS: u32 = 10;
 
-/// The latest format version, if all weights are equal. Readers accept all four.
-pub const FORMAT_VERSION_OF_EQUAL_WEIGHTS: u32 = 11;
+/// The format version if all weights are equal.
+const FORMAT_VERSION_OF_EQUAL_WEIGHTS: u32 = 11;
+
+/// The latest format version. Readers accept all from [`FORMAT_VERSION`] on.
+const FORMAT_VERSION_MAX: u32 = FORMAT_VERSION_OF_EQUAL_WEIGHTS;
 
 /// Hexadecimal digits of the manifest's checksum.
 const CHECKSUM_DIGITS: usize = 8;
@@ -217,7 +220,7 @@ impl Manifest {
         without.with_equal_weight(self.equal_weight)
     }
 
-    /// Adds the weight of every edge, if all have the same one.
+    /// Sets the weight of every edge; `None` if weights differ.
     pub fn with_equal_weight(mut self, weight: Option<f32>) -> Manifest {
         if weight.is_some() {
             self.format_version = self.format_version.max(FORMAT_VERSION_OF_EQUAL_WEIGHTS);
@@ -226,17 +229,12 @@ impl Manifest {
         self
     }
 
-    /// The manifest of a shard of this graph.
-    pub(crate) fn of_shard(&self, partition: Partition, loops: u64, duplicates: u64) -> Manifest {
-        Manifest {
-            format_version: self.format_version.max(FORMAT_VERSION_OF_PARTITIONS),
-            undirected: false,
-            equal_weight: None,
-            loops,
-            duplicates,
-            partition: Some(partition),
-            ..self.without_rows()
-        }
+    /// Whether there may be such an `equal_weight`.
+    pub(super) fn has_sound_weight(&self) -> bool {
+        let is_possible = self.weighted
+            && self.partition.is_none()
+            && self.format_version >= FORMAT_VERSION_OF_EQUAL_WEIGHTS;
+        self.equal_weight.is_none_or(|weight| is_possible && weight.is_finite())
     }
 
     /// Adds a row layout and its files. `has_pieces` says whether some row is in several pieces.
@@ -309,7 +307,7 @@ impl Manifest {
             Fault::OtherVersion(found) => MachineError::UnsupportedVersion {
                 path: directory.path().to_owned(),
                 found,
-                supported: FORMAT_VERSION_OF_EQUAL_WEIGHTS,
+                supported: FORMAT_VERSION_MAX,
             }
             .into(),
         })
@@ -383,15 +381,13 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    if !(FORMAT_VERSION..=FORMAT_VERSION_OF_EQUAL_WEIGHTS).contains(&version.format_version) {
+    if !(FORMAT_VERSION..=FORMAT_VERSION_MAX).contains(&version.format_version) {
         return Err(Fault::OtherVersion(version.format_version));
     }
     let manifest: Manifest =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
-    let may_be_equal =
-        manifest.weighted && manifest.format_version >= FORMAT_VERSION_OF_EQUAL_WEIGHTS;
-    if manifest.equal_weight.is_some_and(|weight| !weight.is_finite() || !may_be_equal) {
-        return Err(damaged("the weight of every edge is invalid"));
+    if !manifest.has_sound_weight() {
+        return Err(damaged("`equal_weight` is invalid"));
     }
     if manifest.undirected && manifest.reverse.is_some() {
         return Err(damaged("an undirected graph has its rows twice"));
@@ -476,7 +472,7 @@ mod tests {
 
     #[test]
     fn other_versions_are_told_apart_from_damage() {
-        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_OF_EQUAL_WEIGHTS + 1] {
+        for version in [3, FORMAT_VERSION - 1, FORMAT_VERSION_MAX + 1] {
             let other = Manifest { format_version: version, ..manifest() };
             let found = parse(other.to_text().unwrap().as_bytes());
             assert!(matches!(found, Err(Fault::OtherVersion(found)) if found == version));

@@ -4,6 +4,7 @@ mod cells;
 pub mod contents;
 mod degrees;
 mod directory;
+mod equal_weight;
 pub mod file_names;
 mod manifest;
 mod opened;
@@ -20,6 +21,7 @@ mod writer;
 pub use cells::CellEntry;
 pub use degrees::DegreeReader;
 pub use directory::{directory_around, is_directory};
+pub(crate) use equal_weight::EqualWeight;
 pub use manifest::{
     FORMAT_VERSION, FileEntry, IdType, Manifest, OrderChoice, RowLayout, edge_count,
 };
@@ -31,5 +33,4 @@ pub use table::TileEntry;
 pub(crate) use tile_pass::{PASS_READ_SIZE, PASS_READS_AHEAD};
 pub use tile_read::{CheckedTiles, ReadSize, TileRead};
 pub use vertices::{IdChunk, OriginalIds, Strings};
-pub(crate) use writer::CommonWeight;
 pub use writer::GraphWriter;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::file_names;
-use super::manifest::Manifest;
+use super::manifest::{FORMAT_VERSION_OF_PARTITIONS, Manifest};
 
 /// Returns the name of a rank's directory in the folder of a partitioned graph.
 pub fn shard_name(rank: usize) -> String {
@@ -62,7 +62,23 @@ impl Partition {
             && !shard.undirected
             && whole.partition.is_none()
             && whole.has_known_files()
+            && whole.has_sound_weight()
             && (whole.vertices, whole.weighted, whole.ids, whole.grid, whole.batches)
                 == (shard.vertices, shard.weighted, shard.ids, shard.grid, shard.batches)
+    }
+}
+
+impl Manifest {
+    /// The manifest of a shard of this graph.
+    pub(crate) fn of_shard(&self, partition: Partition, loops: u64, duplicates: u64) -> Manifest {
+        Manifest {
+            format_version: self.format_version.max(FORMAT_VERSION_OF_PARTITIONS),
+            undirected: false,
+            equal_weight: None,
+            loops,
+            duplicates,
+            partition: Some(partition),
+            ..self.without_rows()
+        }
     }
 }

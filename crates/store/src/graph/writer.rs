@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tegula_machine::disk::{BlockFileSummary, BlockFileWriter, Directory, crc32c, durable};
 use zerocopy::IntoBytes;
 
+use super::equal_weight::EqualWeight;
 use super::file_names;
 use super::manifest::{FileEntry, Manifest};
 use super::records::{BatchRecord, CellRecord, TileRecord};
@@ -20,7 +21,7 @@ pub struct GraphWriter {
     directory: PathBuf,
     tiles: TileFile,
     weights: Option<TileFile>,
-    common: CommonWeight,
+    equal_weight: EqualWeight,
     sources: Option<SourceWriter>,
     batches: Vec<BatchRecord>,
     /// The last cell, which still gets tiles.
@@ -28,41 +29,6 @@ pub struct GraphWriter {
     cells: RecordFile,
     tile_records: RecordFile,
     files: Vec<FileEntry>,
-}
-
-/// The weight that all edges have so far.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) enum CommonWeight {
-    /// There is no edge yet.
-    #[default]
-    Any,
-    /// All have this one.
-    One(f32),
-    /// They differ.
-    None,
-}
-
-impl CommonWeight {
-    /// Adds the weights of further edges. Weights are equal if their bits are.
-    pub fn add(&mut self, weights: &[f32]) {
-        if let (CommonWeight::Any, Some(&first)) = (*self, weights.first()) {
-            *self = CommonWeight::One(first);
-        }
-        if let CommonWeight::One(one) = *self {
-            let is_other = |weight: &f32| weight.to_bits() != one.to_bits();
-            if weights.iter().any(is_other) {
-                *self = CommonWeight::None;
-            }
-        }
-    }
-
-    /// Returns the weight of every edge; `None` if there is none or they differ.
-    pub fn get(self) -> Option<f32> {
-        match self {
-            CommonWeight::One(one) => Some(one),
-            CommonWeight::Any | CommonWeight::None => None,
-        }
-    }
 }
 
 /// Lists the sources of each cell.
@@ -189,7 +155,7 @@ impl GraphWriter {
             directory: directory.to_owned(),
             tiles: TileFile::create(directory.join(file_names::TILES))?,
             weights,
-            common: CommonWeight::default(),
+            equal_weight: EqualWeight::default(),
             sources,
             batches: batches.map(record).collect(),
             cell: None,
@@ -274,7 +240,7 @@ impl GraphWriter {
                 });
             }
         }
-        self.common.add(&tile.weights);
+        self.equal_weight.add_tile(&tile.weights, tile.summary.edge_count as usize);
         let weights = tile.weights.as_bytes();
         let weights_offset = match &mut self.weights {
             Some(file) => file.append(weights)?,
@@ -313,9 +279,9 @@ impl GraphWriter {
         self.batches.iter().map(|batch| batch.edge_count.get()).sum()
     }
 
-    /// The weight of all edges written so far; `None` if they differ, or there are none.
+    /// The weight of every edge written so far; `None` if there is no edge or some weights differ.
     pub fn equal_weight(&self) -> Option<f32> {
-        self.common.get()
+        self.equal_weight.get()
     }
 
     /// Bytes of tiles written so far, without weights.

@@ -90,9 +90,10 @@ pub fn gather(
     let all = 0..shards.batches().len();
     let mut writer = copy_tiles(shards, &all, output.path(), progress, cancel)?;
     link_vertex_files(shards, output.path(), &mut writer, Role::Whole)?;
-    // A graph of an earlier version does not say that its weights are equal.
+    // A whole graph of an earlier version has no `equal_weight`, so the gathered one gets none.
     let equal_weight = whole.equal_weight.and(writer.equal_weight());
-    let mut manifest = writer.finish(Manifest { equal_weight, ..whole.without_rows() })?;
+    let manifest = whole.without_rows().with_equal_weight(equal_weight);
+    let mut manifest = writer.finish(manifest)?;
     progress.end();
     for (direction, layout) in whole.row_layouts() {
         let first = shards.first();

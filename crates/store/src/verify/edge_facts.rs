@@ -1,7 +1,7 @@
 //! Figures of the manifest about edges, computed once more from the edges.
 
 use super::edge_sum::EdgeSum;
-use crate::graph::{CommonWeight, Graph, Manifest, file_names};
+use crate::graph::{EqualWeight, Graph, Manifest, file_names};
 use crate::tiles::Repeats;
 use crate::{Error, Result};
 
@@ -10,7 +10,11 @@ use crate::{Error, Result};
 pub(super) struct EdgeFacts {
     loops: u64,
     repeats: Repeats,
-    common: CommonWeight,
+    /// Stays without an edge if no manifest claims that all weights are equal.
+    equal_weight: EqualWeight,
+    /// The weight of every edge that a manifest claims, of the graph or of the one of which it is a
+    /// shard.
+    claimed: Option<f32>,
     sum: EdgeSum,
     /// The sum over the reversed edges, in an undirected graph, where both must agree.
     reversed: Option<EdgeSum>,
@@ -27,7 +31,10 @@ impl Graph {
 impl EdgeFacts {
     pub fn new(manifest: &Manifest) -> EdgeFacts {
         let reversed = manifest.undirected.then(EdgeSum::default);
-        EdgeFacts { reversed, ..EdgeFacts::default() }
+        let of_whole =
+            manifest.partition.as_ref().and_then(|partition| partition.whole.equal_weight);
+        let claimed = manifest.equal_weight.or(of_whole);
+        EdgeFacts { reversed, claimed, ..EdgeFacts::default() }
     }
 
     /// Adds an edge; its weight is 1 in an unweighted graph.
@@ -35,7 +42,9 @@ impl EdgeFacts {
     pub fn add(&mut self, source: u64, target: u64, weight: f32) {
         self.loops += u64::from(source == target);
         self.repeats.add(source, target);
-        self.common.add(&[weight]);
+        if self.claimed.is_some() {
+            self.equal_weight.add(weight);
+        }
         self.sum.add(source, target, weight);
         if let Some(reversed) = &mut self.reversed {
             reversed.add(target, source, weight);
@@ -58,12 +67,17 @@ impl EdgeFacts {
                 return Err(graph.untrue(field, format!("it says {said}, but there are {found}")));
             }
         }
-        // Writers of version 8 to 10 did not look.
-        if let Some(said) = manifest.equal_weight
-            && self.common.get().map(f32::to_bits) != Some(said.to_bits())
-        {
-            let detail = format!("it says {said}, but some edge has another weight");
-            return Err(graph.untrue("equal_weight", detail));
+        if let Some(claimed) = self.claimed {
+            let is_true = match self.equal_weight {
+                // Another shard may have the edges.
+                EqualWeight::NoEdge => manifest.partition.is_some(),
+                EqualWeight::All(weight) => weight.to_bits() == claimed.to_bits(),
+                EqualWeight::Differs => false,
+            };
+            if !is_true {
+                let detail = format!("it says {claimed}, but not every edge has that weight");
+                return Err(graph.untrue("equal_weight", detail));
+            }
         }
         if self.reversed.is_some_and(|reversed| reversed != self.sum) {
             let detail = "there are edges that are not stored in both directions".to_owned();

@@ -29,7 +29,7 @@ impl Step for f64 {
 /// The distances found, with parents if they are wanted.
 pub(super) struct FoundDistances<S> {
     steps: Values<S>,
-    /// Distances are those of the steps, times this.
+    /// The weight of every edge if steps count hops, else 1.
     factor: f64,
     parents: Option<Parents>,
     /// See [`Distances::delta`].
@@ -50,7 +50,7 @@ impl<S: Step<Distance: Into<f64>> + Value> FoundDistances<S> {
         Ok(FoundDistances { steps, factor: 1.0, parents, delta: found.delta })
     }
 
-    /// Multiplies all distances.
+    /// Multiplies all distances by `factor`.
     pub(super) fn times(self, factor: f64) -> FoundDistances<S> {
         FoundDistances { factor, ..self }
     }

@@ -15,8 +15,9 @@
 //!   and uses one thread. It is for graphs on which few vertices can be processed at once. Memory:
 //!   33 bytes a vertex, and the index of the rows.
 //!
-//! Where all weights are equal, or there are none, distances are numbers of hops times the weight.
-//! [`Bfs`] finds them, unless parents, delta or checkpoints are wanted.
+//! If all weights are equal and above 0, or there are none, a distance is a number of hops times
+//! the weight. Then [`SsspOptions`] runs [`Bfs`], unless parents, targets, delta, checkpoints or
+//! Dijkstra are wanted, or several searches run as one.
 //!
 //! Distances are sums of `f64`, added from the source onwards. Addition is monotone, so the
 //! smallest sum does not depend on the order of the work: every method, executor, number of threads
@@ -59,8 +60,7 @@ pub use delta_stepping::Sssp;
 pub use distances::Distances;
 pub use tree::{Near, SsspTree};
 
-/// Up to so many hops, sums of equal `f32` weights are exact as `f64`: 53 bits less the 24 of a
-/// weight.
+/// A sum of at most this many equal `f32` weights is exact as `f64`: a weight has 24 bits, a sum 53.
 const EXACT_HOPS: u64 = 1 << 29;
 
 /// Options of the search.
@@ -170,10 +170,11 @@ impl SsspOptions {
             && self.delta.is_none()
             && !self.search.paths().keeps_parents();
         let weight = match graph.is_weighted() {
-            true => graph.equal_weight().filter(|&weight| weight > 0.0)?,
-            false => 1.0,
+            true if graph.vertex_count() > EXACT_HOPS => None,
+            true => graph.equal_weight().filter(|&weight| weight > 0.0),
+            false => Some(1.0),
         };
-        (wants_distances && graph.vertex_count() <= EXACT_HOPS).then_some(weight.into())
+        weight.filter(|_| wants_distances).map(f64::from)
     }
 
     /// Finds distances where every edge has this weight.
@@ -369,10 +370,10 @@ impl HasSmallerRun for SsspOptions {
     }
 }
 
-/// Returns the most hops of this weight whose sum is at most the cutoff.
+/// Returns the greatest number of hops whose weights add up to at most `cutoff`.
 fn hops_within(cutoff: f64, weight: f64) -> u32 {
-    // The cast rounds down, and makes a quotient above `u32::MAX` that number. The quotient may be
-    // rounded up to the next number of hops.
+    // The cast rounds down, and makes a quotient above `u32::MAX` that number. Rounding may have
+    // lifted the quotient to the next integer; one hop less is right then.
     let hops = (cutoff / weight) as u32;
     if f64::from(hops) * weight > cutoff { hops - 1 } else { hops }
 }
