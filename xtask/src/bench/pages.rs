@@ -227,8 +227,8 @@ the smaller median; a line below the table has the other one. Versions are those
 igraph's PageRank iterates to convergence. A call counts only if it finds the same: vertices reached and the greatest
 distance, components, the greatest core number, triangles, bridges, the diameter, the greatest centrality (NetworKit
 draws its own sources), and a first rank that is among our ten. A search may take 1.5 times as long as the better
-library, or 10 ms more, whichever is more. On the R-MAT graph the time of tegula is that of the run alone, and may be
-that of NetworKit; `RESULTS.md` has the other algorithms on such a graph.
+library, or 10 ms more, whichever is more. *betweenness, exact* is from all vertices. On the R-MAT graph the time of
+tegula is that of the run alone, and may be that of NetworKit; `RESULTS.md` has the other algorithms on such a graph.
 
 *Communities* are found with another seed in each round. igraph computes the modularity of all of them, and the NMI
 with the true communities of LFR graphs (100,000 vertices; degrees of 20 on average and up to 50; 20 to 100 vertices in
@@ -239,8 +239,8 @@ changes.
 *The choice of executors* is a breadth-first search with the default, `--executor auto`, beside the better of `scan` and
 `seek` at each of 20 random sources; a time is the median of up to 3 runs and includes opening the graph. *In memory* is
 with the graph in the page cache, *from disk* with an empty one and within 512 MiB. The ratio of all sources is their
-median with the least and the greatest. The three worst sources are measured twice, since one slow run may be the
-machine's; the worst after that has a row of its own.
+median with the least and the greatest. The three sources with the worst ratios are measured a second time, because
+the machine may have slowed a run; a row of its own has the worst of them with all of its runs.
 ";
 
 #[cfg(test)]

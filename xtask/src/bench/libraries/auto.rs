@@ -16,8 +16,7 @@ use crate::tegula::{Result, units};
 const SOURCES: usize = 20;
 /// Runs of each executor from a source: there are many sources.
 const ROUNDS_MAX: usize = 3;
-/// Sources that are measured again because the choice did worst there: one slow run may be the
-/// machine's.
+/// Sources with the worst ratios, which are measured a second time: the machine may have slowed a run.
 const WORST: usize = 3;
 /// The choice may take this many times as long as the better executor, and a better value.
 const WORSE_MAX: (f64, f64) = (1.2, 1.1);
@@ -27,7 +26,7 @@ const SEEK: &[&str] = &["seek"];
 const WITHOUT_SCAN: &str = "Scan is not measured: it makes a pass for each level.";
 
 /// Runs from one source: of the choice, and of each executor.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Searched {
     source: String,
     reached: u64,
@@ -96,7 +95,9 @@ fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Resu
         lab.remarks.push(WITHOUT_SCAN.to_owned());
     }
     let runs = lab.settings.rounds.min(ROUNDS_MAX);
-    lab.remarks.push(format!("A round is a source. Runs of each executor from it: {runs}."));
+    lab.remarks.push(format!(
+        "A round is a source. Runs of each executor from it: {runs}; from the worst {WORST}, twice as many."
+    ));
     let components = lab.run("wcc", &graph.graph, None, &[])?;
     let largest = vertex(&components, "/summary/top/0/component")?;
     let mut sources = sources(lab, &graph.graph, &largest)?;
@@ -118,14 +119,12 @@ fn compared(
 ) -> Result<[Figure; 2]> {
     let mut searched = Vec::new();
     for source in sources {
-        searched.push(Searched::new(lab, graph, source, pure, memory)?);
-    }
-    searched.sort_by(|one, other| other.ratio().total_cmp(&one.ratio()));
-    for one in searched.iter_mut().take(WORST) {
+        let none = pure.iter().map(|&executor| (executor, Vec::new())).collect();
+        let source = source.clone();
+        let mut one = Searched { source, reached: 0, auto: Vec::new(), pure: none };
         one.measure(lab, graph, memory)?;
+        searched.push(one);
     }
-    let worst = searched.iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio()));
-    let worst = worst.ok_or("there is no source")?.clone();
     let medians = |times: fn(&Searched) -> &[f64]| -> Vec<f64> {
         searched.iter().map(|searched| median(times(searched))).collect()
     };
@@ -138,10 +137,18 @@ fn compared(
         better,
         Ratio::TimesAsLong,
     );
+    searched.sort_by(|one, other| other.ratio().total_cmp(&one.ratio()));
+    searched.truncate(WORST);
+    for one in &mut searched {
+        one.measure(lab, graph, memory)?;
+    }
+    let worst = searched.into_iter().max_by(|one, other| one.ratio().total_cmp(&other.ratio()));
+    let worst = worst.ok_or("there is no source")?;
     let reached = units::count(worst.reached);
     let (executor, times) = worst.better();
-    let worst = Figure::new(title("the worst source"), Unit::Seconds, worst.auto.clone())
-        .compared_with(executor, times.to_vec(), Ratio::TimesAsLong)
+    let times = times.to_vec();
+    let worst = Figure::new(title("the worst source"), Unit::Seconds, worst.auto)
+        .compared_with(executor, times, Ratio::TimesAsLong)
         .note(format!("from {}, {reached} vertices reached", worst.source));
     let (most, better) = WORSE_MAX;
     Ok([all, lab.with_targets(worst, |figure| figure.at_most(Of::Ratio, most, Some(better)))])
@@ -153,21 +160,6 @@ fn seconds_of(run: &Value) -> Result<f64> {
 }
 
 impl Searched {
-    /// Measures the choice and the executors from a source.
-    fn new(
-        lab: &Lab<'_>,
-        graph: &Made,
-        source: &str,
-        pure: &[&'static str],
-        memory: Option<u64>,
-    ) -> Result<Searched> {
-        let pure = pure.iter().map(|&executor| (executor, Vec::new())).collect();
-        let source = source.to_owned();
-        let mut searched = Searched { source, reached: 0, auto: Vec::new(), pure };
-        searched.measure(lab, graph, memory)?;
-        Ok(searched)
-    }
-
     /// Adds runs of the choice and of each executor, in turn.
     fn measure(&mut self, lab: &Lab<'_>, graph: &Made, memory: Option<u64>) -> Result<()> {
         let Searched { source, reached, auto, pure } = self;
@@ -191,9 +183,12 @@ impl Searched {
 
     /// The better executor, and its times.
     fn better(&self) -> (&'static str, &[f64]) {
-        let better =
-            self.pure.iter().min_by(|one, other| median(&one.1).total_cmp(&median(&other.1)));
-        better.map_or(("", &[][..]), |(executor, times)| (*executor, &times[..]))
+        let medians = |one: &(_, Vec<f64>), other: &(_, Vec<f64>)| {
+            median(&one.1).total_cmp(&median(&other.1))
+        };
+        let better = self.pure.iter().min_by(|one, other| medians(one, other));
+        let (executor, times) = better.expect("there is an executor");
+        (executor, times)
     }
 
     /// How many times as long as the better executor the choice takes.

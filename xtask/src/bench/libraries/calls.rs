@@ -60,7 +60,8 @@ enum Check {
 /// An algorithm to measure.
 struct Line<'a> {
     algorithm: &'static str,
-    title: String,
+    /// What the title says beside the algorithm.
+    detail: Option<String>,
     options: Vec<&'a str>,
     /// What follows the name of the algorithm in the request to libraries.
     arguments: String,
@@ -84,7 +85,7 @@ pub fn exact_betweenness(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
 /// Returns the line of betweenness with all vertices as sources; `None` for other lines.
 fn from_all_vertices(line: Line<'_>) -> Option<Line<'_>> {
     (line.algorithm == "betweenness").then(|| Line {
-        title: "betweenness, exact".to_owned(),
+        detail: Some("exact".to_owned()),
         options: Vec::new(),
         arguments: "0".to_owned(),
         ..line
@@ -124,7 +125,11 @@ fn of_subject(
     let drawn = (0..SOURCES).map(|_| format!("{}\n", random.below(subject.graph.vertices)));
     fs::write(&sources, drawn.collect::<String>())?;
     let mut figures = Vec::new();
+    lab.remarks.push(about(&subject));
     for line in lines(&subject, &hub, &sources)?.into_iter().filter_map(adapt) {
+        if line.algorithm == "bfs" {
+            lab.remarks.push(format!("bfs begins at {hub}."));
+        }
         // An algorithm that fails does not stop the others.
         match line.measure(lab, &subject, &mut libraries) {
             Ok(figure) => figures.push(figure),
@@ -132,13 +137,12 @@ fn of_subject(
         }
     }
     remove(&sources)?;
-    lab.remarks.push(about(&subject, &hub));
     lab.remarks.extend(libraries.iter().map(Library::about));
     subject.discard()?;
     Ok(figures)
 }
 
-fn about(subject: &Subject, hub: &str) -> String {
+fn about(subject: &Subject) -> String {
     let [edges, simple] = [&subject.graph, &subject.simple].map(|made| units::count(made.edges));
     let directed = if subject.is_undirected {
         "undirected; each edge counts in both directions".to_owned()
@@ -146,7 +150,7 @@ fn about(subject: &Subject, hub: &str) -> String {
         format!("directed; {simple} of the simple undirected graph")
     };
     let vertices = units::count(subject.graph.vertices);
-    format!("{vertices} vertices, {edges} edges, {directed}. bfs begins at {hub}.")
+    format!("{vertices} vertices, {edges} edges, {directed}.")
 }
 
 fn lines<'a>(subject: &Subject, hub: &'a str, sources: &'a Path) -> Result<Vec<Line<'a>>> {
@@ -155,10 +159,10 @@ fn lines<'a>(subject: &Subject, hub: &'a str, sources: &'a Path) -> Result<Vec<L
     let sources = text(sources)?;
     let line = |algorithm, options: &[&'a str], arguments: &str, reach, check| Line {
         algorithm,
-        title: match algorithm {
-            "pagerank" => format!("pagerank, {ITERATIONS} iterations"),
-            "betweenness" => format!("betweenness, {SOURCES} sources"),
-            _ => algorithm.to_owned(),
+        detail: match algorithm {
+            "pagerank" => Some(format!("{ITERATIONS} iterations")),
+            "betweenness" => Some(format!("{SOURCES} sources")),
+            _ => None,
         },
         options: options.to_vec(),
         arguments: arguments.to_owned(),
@@ -245,7 +249,11 @@ impl Line<'_> {
     /// Puts the better library beside our times, and the other one into a note.
     fn figure(&self, ours: Vec<f64>, mut theirs: Vec<(String, Vec<f64>)>) -> Figure {
         theirs.sort_by(|one, other| median(&one.1).total_cmp(&median(&other.1)));
-        let figure = Figure::new(self.title.clone(), Unit::Seconds, ours);
+        let title = match &self.detail {
+            Some(detail) => format!("{}, {detail}", self.algorithm),
+            None => self.algorithm.to_owned(),
+        };
+        let figure = Figure::new(title, Unit::Seconds, ours);
         let mut theirs = theirs.into_iter();
         let Some((better, times)) = theirs.next() else { return figure };
         let best = median(&times);
@@ -310,8 +318,8 @@ mod tests {
     fn line(reach: Reach) -> Line<'static> {
         let (options, arguments) = (Vec::new(), String::new());
         let (check, time) = (Check::Communities, Time::Process);
-        let (algorithm, title) = ("wcc", "wcc".to_owned());
-        Line { algorithm, title, options, arguments, reach, check, time }
+        let (algorithm, detail) = ("wcc", None);
+        Line { algorithm, detail, options, arguments, reach, check, time }
     }
 
     #[test]
