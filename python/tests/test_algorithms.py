@@ -212,7 +212,7 @@ def test_priors_are_weights_of_states_by_vertex(undirected: tg.Graph, tmp_path: 
     "wrong",
     [5, b"ab", {1: None}, {1: b"x"}, [(1, 1, 1)], pd.Series([1.0], index=[1.5]), [[1], [2, 3]]],
 )
-def test_what_is_no_table_is_refused_by_the_name_of_its_option(graph, wrong) -> None:
+def test_a_value_that_is_no_table_is_refused_by_the_name_of_its_option(graph, wrong) -> None:
     with pytest.raises(tg.UsageError, match="personalize"):
         graph.pagerank(personalize=wrong)
 

@@ -154,7 +154,7 @@ def test_the_first_fault_of_a_stream_is_told(wrong: int | None) -> None:
             tg.from_edges(batches(), threads=4)
 
 
-def test_what_a_stream_raises_is_raised() -> None:
+def test_an_exception_of_a_stream_is_raised() -> None:
     def batches() -> Iterator[pa.RecordBatch]:
         ids = pa.array(range(70_000))
         yield pa.record_batch({"source": ids, "target": ids})

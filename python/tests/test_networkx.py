@@ -238,7 +238,7 @@ def test_errors_are_those_of_networkx() -> None:
         ("betweenness_centrality", {"endpoints": True}),
     ],
 )
-def test_what_tegula_cannot_run_is_refused_with_a_reason(name: str, kwargs: Any) -> None:
+def test_calls_that_tegula_cannot_run_are_refused_with_a_reason(name: str, kwargs: Any) -> None:
     backend = nx.utils.backends._load_backend("tegula")
     assert isinstance(backend.can_run(name, (UNDIRECTED,), kwargs), str)
     with pytest.raises(NotImplementedError):
@@ -512,7 +512,7 @@ def test_parameters_of_newer_versions_are_taken_with_one_value() -> None:
         assert function.refusal((UNDIRECTED,), dict.fromkeys(newer, "another")) is not None
 
 
-def test_what_networkx_deprecates_is_told_at_the_line_of_the_caller() -> None:
+def test_deprecations_of_networkx_are_told_at_the_line_of_the_caller() -> None:
     places = []
     for backend in ("tegula", "networkx"):
         with warnings.catch_warnings(record=True) as told:

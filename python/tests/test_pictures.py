@@ -136,7 +136,7 @@ def test_truth_values_are_drawn_as_two_bars() -> None:
     assert [label.get_text() for label in axes.get_xticklabels()] == ["False", "True"]
 
 
-def test_what_cannot_be_drawn_is_refused(graph: tg.Graph, monkeypatch) -> None:
+def test_values_that_cannot_be_drawn_are_refused(graph: tg.Graph, monkeypatch) -> None:
     with pytest.raises(tg.UsageError, match="column='x' is none of vertex, rank"):
         graph.pagerank().plot("x")
     with pytest.raises(tg.UsageError, match="subgraph has no column to draw"):

@@ -121,7 +121,7 @@ def test_results_are_written_in_every_format(graph: tg.Graph, folder: Path) -> N
         ranks.write(folder / "c", format="docx")
 
 
-def test_what_a_run_needs_is_told_before_it(graph: tg.Graph) -> None:
+def test_an_estimate_tells_the_needs_of_a_run(graph: tg.Graph) -> None:
     needs = graph.estimate("pagerank", iterations=20)
     assert needs.fits
     assert needs.needed_bytes <= needs.memory_bytes == 256 << 20
