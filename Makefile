@@ -20,8 +20,12 @@ dist: ## Build tegula to be installed or handed on: target/dist/tegula, without 
 mpi: ## Build tegula-mpi, whose ranks exchange messages by MPI (needs an MPI library and libclang)
 	$(CARGO) build --locked --release --features tegula-mpi/mpi --bin tegula-mpi
 
+# `FEATURES='--features tegula-mpi/mpi'` makes `lint`, `test-rust` and `test-long` take in tegula-mpi.
+# That is quicker than `test-mpi` after them, for which cargo compiles most of the workspace once more.
+FEATURES ?=
+
 # A failure hides no other one.
-TEST = $(CARGO) test --locked --workspace --no-fail-fast
+TEST = $(CARGO) test --locked --workspace $(FEATURES) --no-fail-fast
 
 # Many quick tests write small files, and wait for the disk half of their time. So these files are
 # in memory if 4 GiB are free there. Long tests use the disk. Tests of the documentation are programs in
@@ -45,8 +49,8 @@ test-rust:
 test-long: ## Run the tests that are long: large grids, every budget, many kills
 	$(TEST) --lib --bins --tests -- --ignored
 
-# What needs MPI is in no other target. The scenarios are built for the sake of `tegula`, with which
-# answers are compared; after `make test-rust` they are there.
+# The scenarios are built for the sake of `tegula`, with which answers are compared; after
+# `make test-rust` they are there.
 test-mpi: ## Check tegula-mpi, and test it under mpirun (needs Open MPI and libclang)
 	$(CARGO) clippy --locked --workspace --features tegula-mpi/mpi --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --features tegula-mpi/mpi --test scenarios --no-run
@@ -55,7 +59,7 @@ test-mpi: ## Check tegula-mpi, and test it under mpirun (needs Open MPI and libc
 # clippy and rustdoc share the metadata of the dependencies.
 lint: ## Check formatting, lints, style and documentation
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --workspace $(FEATURES) --all-targets -- -D warnings
 	$(CARGO) xtask tidy
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
