@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         return be_rank(&name);
     }
     if std::env::args().any(|arg| arg == "--ignored") {
-        say("0 runs: no scenario is ignored");
+        say("0 runs: no scenario is long");
         return ExitCode::SUCCESS;
     }
     let filters: Vec<String> =

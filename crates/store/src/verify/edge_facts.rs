@@ -10,10 +10,9 @@ use crate::{Error, Result};
 pub(super) struct EdgeFacts {
     loops: u64,
     repeats: Repeats,
-    /// Stays without an edge if no manifest claims that all weights are equal.
+    /// Whether all weights are equal. No weight is added if there is nothing to compare with.
     equal_weight: EqualWeight,
-    /// The weight of every edge that a manifest claims, of the graph or of the one of which it is a
-    /// shard.
+    /// The `equal_weight` of the manifest; in a shard, that of the whole graph.
     claimed: Option<f32>,
     sum: EdgeSum,
     /// The sum over the reversed edges, in an undirected graph, where both must agree.

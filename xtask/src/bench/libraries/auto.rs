@@ -96,7 +96,9 @@ fn warm_and_cold(lab: &mut Lab<'_>, graph: &Made, pure: &[&'static str]) -> Resu
     }
     let runs = lab.settings.rounds.min(ROUNDS_MAX);
     lab.remarks.push(format!(
-        "A round is a source. Runs of each executor from it: {runs}; from the worst {WORST}, twice as many."
+        "Each round has another source. Each executor runs {runs}× from it, and {}× from the {WORST} \
+            worst sources.",
+        2 * runs
     ));
     let components = lab.run("wcc", &graph.graph, None, &[])?;
     let largest = vertex(&components, "/summary/top/0/component")?;
