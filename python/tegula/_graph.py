@@ -19,11 +19,11 @@ from ._catalogue import algorithm_name, checked, tables
 from ._jobs import Jobs
 from ._options import (
     Vertex,
+    as_streams,
     check_resources,
     id_text,
     path_text,
     to_json,
-    with_tables,
 )
 from ._progress import Progress, shown
 from ._records import Record
@@ -112,8 +112,8 @@ class Graph(Algorithms):
         """Return what a run needs of memory and time, without the run."""
         name = algorithm_name(algorithm)
         self._graph.check()
-        with with_tables(checked(name, options), tables(name)) as (given, _names):
-            return Record.of_json(self._graph.estimate(name, to_json(given)))
+        given, streams = as_streams(checked(name, options), tables(name))
+        return Record.of_json(self._graph.estimate(name, to_json(given), streams))
 
     def jobs(self, *, concurrent: int | None = None, fuse: bool = True) -> Jobs:
         """Return a place for jobs: runs at the same time, which share what they read.
@@ -185,10 +185,10 @@ class Graph(Algorithms):
     ) -> Result:
         """Run an algorithm without the warnings, which the result keeps."""
         self._graph.check()
-        files = with_tables(checked(algorithm, options), tables(algorithm))
-        with shown(progress) as callback, files as (given, _names):
+        given, streams = as_streams(checked(algorithm, options), tables(algorithm))
+        with shown(progress) as callback:
             _log.debug("%s on %s with %s", algorithm, self.path, given)
-            result = Result(self._graph.run(algorithm, to_json(given), callback))
+            result = Result(self._graph.run(algorithm, to_json(given), streams, callback))
         _log_run(self.path, result)
         return result
 

@@ -21,10 +21,10 @@ from ._options import (
     File,
     Vertex,
     VertexTable,
+    as_files,
     check_resources,
     path_text,
     to_json,
-    with_tables,
 )
 from ._progress import Callback, Progress, shown
 from ._records import Record
@@ -232,7 +232,7 @@ def _imported(
     started = time.monotonic()
     try:
         tables = () if isinstance(settings["vertices"], int | np.integer) else ("vertices",)
-        files = with_tables(settings, tables)
+        files = as_files(settings, tables)
         with shown(progress) as callback, files as (given, _names):
             report = Record.of_json(run(output, to_json(given), callback))
         graph = Graph(output, memory=memory, threads=threads)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from . import _internal
 from ._catalogue import algorithm_name, checked, tables
 from ._columns import as_list
-from ._options import to_json, with_tables
+from ._options import as_files, to_json
 from ._progress import Callback
 from ._records import Record
 from ._result import Result
@@ -56,7 +56,7 @@ class Jobs:
         name = algorithm_name(algorithm)
         self._jobs.check()
         with ExitStack() as stack:
-            of_tables = with_tables(checked(name, options), tables(name))
+            of_tables = as_files(checked(name, options), tables(name))
             given, names = stack.enter_context(of_tables)
             job = self._jobs.submit(name, to_json(given), progress)
             # The job reads the tables when it begins.

@@ -1,4 +1,4 @@
-"""How options cross to the libraries: as JSON, and tables as files."""
+"""How options cross to the libraries: as JSON, and tables as Arrow streams or as files."""
 
 from __future__ import annotations
 
@@ -120,20 +120,38 @@ def check_resources(memory: object, threads: object) -> None:
         raise UsageError(f"threads={threads!r}: threads must be at least 1")
 
 
-@contextmanager
-def with_tables(
+def as_streams(
     options: Mapping[str, Any], tables: Iterable[str]
-) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Yield options in which tables are files, and the option of each temporary file.
+) -> tuple[dict[str, Any], dict[str, ArrowStream]]:
+    """Return options in which tables are names, and the tables that are no files by their names."""
+    given, in_memory = _by_kind(options, tables)
+    streams = {name: table_of(name, given[name]) for name in in_memory}
+    return {**given, **{name: name for name in streams}}, streams
 
-    Tables that are no files are written to a temporary folder. Errors of the block name the option
-    instead of the file.
-    """
+
+def _by_kind(
+    options: Mapping[str, Any], tables: Iterable[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return options with the paths of files as text, and the options whose tables are no files."""
     given = dict(options)
     named = [name for name in tables if given.get(name) is not None]
     in_memory = [name for name in named if not isinstance(given[name], str | os.PathLike)]
     for name in set(named).difference(in_memory):
         given[name] = path_text(name, given[name])
+    return given, in_memory
+
+
+@contextmanager
+def as_files(
+    options: Mapping[str, Any], tables: Iterable[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Yield options in which tables are files, and the option of each temporary file.
+
+    Tables that are no files are written to a temporary folder. A job that waits needs such a copy:
+    the caller may change the table meanwhile, and memory is for runs. Errors of the block name the
+    option instead of the file.
+    """
+    given, in_memory = _by_kind(options, tables)
     if not in_memory:
         yield given, {}
         return

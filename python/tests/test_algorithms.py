@@ -229,6 +229,49 @@ def test_errors_about_a_table_in_memory_name_its_option(graph: tg.Graph) -> None
         assert failure.message.startswith("personalize, row 1: ")
 
 
+class Stream:
+    """A table whose rows are made when a library asks for them."""
+
+    def __init__(self, batches) -> None:
+        self._batches = batches
+
+    def __arrow_c_stream__(self, requested_schema=None) -> object:
+        schema = pa.schema([("vertex", pa.int64()), ("weight", pa.float64())])
+        reader = pa.RecordBatchReader.from_batches(schema, self._batches())
+        return reader.__arrow_c_stream__()
+
+
+def test_a_table_may_be_a_stream_that_uses_the_graph(graph: tg.Graph) -> None:
+    def batches():
+        for vertex, weight in [(1, 1), (5, 3)]:
+            assert len(graph.degrees()) == 6
+            yield pa.record_batch({"vertex": [vertex], "weight": [float(weight)]})
+
+    expected = graph.pagerank(personalize={1: 1, 5: 3}).to_numpy()["rank"].tobytes()
+    seeds = Stream(batches)
+    assert graph.pagerank(personalize=seeds).to_numpy()["rank"].tobytes() == expected
+    assert graph.estimate("pagerank", personalize=seeds).memory_bytes > 0
+    with graph.jobs() as jobs:
+        job = jobs.submit("pagerank", personalize=seeds)
+    assert job.result().to_numpy()["rank"].tobytes() == expected
+
+
+def test_a_stream_that_fails_is_refused_by_the_name_of_its_option(graph: tg.Graph) -> None:
+    def batches():
+        yield pa.record_batch({"vertex": [1], "weight": [1.0]})
+        raise RuntimeError("the source went away")
+
+    for call in (graph.pagerank, lambda **options: graph.estimate("pagerank", **options)):
+        with pytest.raises(tg.BadInput, match="^personalize: .*the source went away"):
+            call(personalize=Stream(batches))
+
+
+def test_tables_in_memory_need_no_folder_for_a_run(graph, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: pytest.fail("a folder"))
+    graph.pagerank(personalize={1: 1.0})
+    graph.estimate("pagerank", personalize=pl.DataFrame({"vertex": [1]}))
+
+
 def test_the_hint_for_a_misspelt_name_is_the_nearest_one(graph: tg.Graph) -> None:
     calls = [
         lambda: graph.pagerank(dampng=0.5),

@@ -56,6 +56,16 @@ impl Failure {
         Failure::told("bad_input", message, Some(hint))
     }
 
+    /// Says in the message what it is about.
+    pub fn about(self, what: &str) -> Failure {
+        match self {
+            Failure::Told { kind, message, hint, errno } => {
+                Failure::Told { kind, message: format!("{what}: {message}"), hint, errno }
+            }
+            Failure::Raised(error) => Failure::Raised(error),
+        }
+    }
+
     /// Makes a failure for rows that have no place on disk.
     pub fn rows_not_added(message: impl Into<String>, hint: &str) -> Failure {
         Failure::told("rows_not_added", message, Some(hint))

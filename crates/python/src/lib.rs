@@ -13,6 +13,7 @@
 //! | `rows` | tables that are read while they are made |
 //! | `file` | tables that are written to files |
 //! | `stream` | tables of other libraries |
+//! | `given_tables` | tables that options are given as objects |
 //! | `import` | edge lists and tables that become graph directories |
 //! | `home` | which process an object belongs to |
 //! | `ending` | what the end of the interpreter waits for |
@@ -25,6 +26,7 @@ mod answer;
 mod ending;
 mod failure;
 mod file;
+mod given_tables;
 mod graph;
 mod hints;
 mod home;

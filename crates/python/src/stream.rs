@@ -39,20 +39,24 @@ pub fn array(column: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 }
 
 /// Returns the rows of an object with the Arrow PyCapsule interface.
-fn reader(table: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
+///
+/// # Errors
+/// [`Failure`] for another object, and what it raises.
+pub fn reader(table: &Bound<'_, PyAny>) -> Result<ArrowArrayStreamReader> {
     if !table.hasattr("__arrow_c_stream__")? {
         let kind = table.get_type().name()?;
         let message = format!("a {kind} is no table with the Arrow PyCapsule interface");
-        return Err(Failure::bad_input(message).exception(table.py()));
+        return Err(Failure::bad_input(message));
     }
-    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>();
+    let capsule = capsule.map_err(PyErr::from)?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
     // SAFETY: a capsule of this name holds an Arrow C stream, as the PyCapsule interface asks for.
     // The stream is moved out; what stays behind is marked as released.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr().cast()) };
     reader.map_err(|error| {
         let kind = table.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-        Failure::bad_input(format!("a {kind} is no table: {error}")).exception(table.py())
+        Failure::bad_input(format!("a {kind} is no table: {error}"))
     })
 }
 
@@ -75,7 +79,7 @@ impl Tables {
         self.count += 1;
         self.now = Python::attach(|py| {
             let table = self.iterator.bind(py).clone().next();
-            table.map(|table| table.and_then(|table| reader(&table))).transpose()
+            table.map(|table| reader(&table?)).transpose()
         })?;
         Ok(self.now.is_some())
     }
@@ -116,7 +120,7 @@ impl Tables {
 /// Writes a table of another library to a new Parquet file, which an option can name.
 #[pyfunction]
 pub fn write_table(py: Python<'_>, table: Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
-    let rows = reader(&table)?;
+    let rows = reader(&table).map_err(|failure| failure.exception(py))?;
     work(py, None, |work| {
         let schema = rows.schema();
         let file = NewFile::create(&path, false)?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float32Array, Int64Array, StringArray, UInt64Array};
+use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use proptest::prelude::*;
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Result};
@@ -58,7 +58,10 @@ type Row = (At, Vec<String>);
 
 fn read(path: &Path, columns: &VertexColumns) -> Result<Vec<Row>> {
     let is_vertex = |name: &str| Ok(name == "id");
-    let table = VertexTable::open(path, columns, &is_vertex, &Cancel::default())?;
+    rows_of(VertexTable::open(path, columns, &is_vertex, &Cancel::default())?)
+}
+
+fn rows_of(table: VertexTable) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     table.read(&Cancel::default(), &mut |row| {
         let cells = std::iter::once(row.id).chain(row.values.into_iter().flatten());
@@ -139,6 +142,55 @@ fn numbers_of_parquet_become_text_of_the_same_value() {
         error.to_string().contains("no column is known as the set; the columns are `weight`"),
         "{error}"
     );
+}
+
+#[test]
+fn batches_in_memory_give_the_rows_of_the_same_table_in_parquet() {
+    const COUNT: u64 = 10_000;
+    let folder = folder();
+    let ids: ArrayRef = Arc::new(UInt64Array::from_iter_values((0..COUNT).map(|id| id * id)));
+    let weight = |row: u64| (!row.is_multiple_of(3)).then_some(1.0 / (1.0 + row as f32));
+    let weights: ArrayRef = Arc::new(Float32Array::from_iter((0..COUNT).map(weight)));
+    let columns = [("rank", weights), ("other", Arc::clone(&ids)), ("node", ids)];
+    let path = put_table(&folder, "a.parquet", columns.to_vec(), 777);
+    let mut wanted = VertexColumns { has_integer_ids: true, ..SEEDS };
+    let seed = ValueColumn { presence: Presence::MayBeEmpty, ..SEEDS.values[0] };
+    wanted.values = Box::leak(Box::new([seed]));
+    let expected = read(&path, &wanted).expect("a table");
+    assert_eq!((expected.len(), &*expected[3].1[0]), (COUNT as usize, "9"));
+    let all = RecordBatch::try_from_iter(columns).expect("columns of one length");
+    // Fewer rows than become text at a time, more, and all.
+    for rows in [1000, 5000, COUNT as usize] {
+        let starts = (0..COUNT as usize).step_by(rows);
+        let batches = starts.map(|start| all.slice(start, rows)).collect();
+        let name = Path::new("seeds");
+        let table = VertexTable::of_batches(name, all.schema_ref(), batches, &wanted);
+        let table = table.expect("all columns are known");
+        assert!(table.has_header() && table.size() < 2 << 20, "{}", table.size());
+        assert_eq!(rows_of(table).expect("all ids are there"), expected, "{rows}");
+    }
+}
+
+#[test]
+fn errors_of_batches_in_memory_name_the_table_and_the_row() {
+    let open = |columns: [(&str, ArrayRef); 2]| {
+        let rows = RecordBatch::try_from_iter_with_nullable(
+            columns.map(|(name, cells)| (name, cells, true)),
+        );
+        let rows = rows.expect("columns of one length");
+        let batches = vec![rows.clone(), rows.clone()];
+        let table = VertexTable::of_batches(Path::new("seeds"), rows.schema_ref(), batches, &SEEDS);
+        table.and_then(rows_of).expect_err("something is wrong").to_string()
+    };
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, -1]));
+    let null: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+    let error = open([("id", Arc::clone(&ids)), ("weight", Arc::clone(&null))]);
+    assert_eq!(error, "seeds, row 2: column `weight` is null here");
+    let error = open([("weight", ids), ("cm", Arc::clone(&null))]);
+    assert!(error.starts_with("seeds: no column is known as the vertex"), "{error}");
+    let floats: ArrayRef = Arc::new(Float32Array::from(vec![0.5, 1.5]));
+    let error = open([("id", floats), ("weight", null)]);
+    assert_eq!(error, "seeds: column `id` is Float32; ids are integers or strings");
 }
 
 #[test]

@@ -8,12 +8,15 @@ use tegula_machine::threads::{Cancel, Progress, panic_message};
 
 use crate::algorithm::{Found, Request};
 use crate::error::{Error, Result};
-use crate::side_table::TableRead;
+use crate::side_table::{TableRead, TableSources};
 
 /// A job, as a face knows it.
 pub trait Job: Sync {
     /// The algorithm and its options.
     fn request(&self) -> &Request;
+
+    /// Finds the tables that its options name.
+    fn table_sources(&self) -> &dyn TableSources;
 
     /// When it arrives, after the start.
     fn after(&self) -> Duration {

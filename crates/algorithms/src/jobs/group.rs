@@ -13,7 +13,6 @@ use super::face::{Fault, Job, guarded};
 use super::queue::{Queue, Tried, Waiting};
 use crate::algorithm::{Entrance, Needs, Prepared};
 use crate::error::Result;
-use crate::side_table::LocalPaths;
 
 /// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at most
 /// that and the tables of one job.
@@ -82,7 +81,7 @@ impl Grouping<'_> {
         let Waiting { place, job, tried } = waiting;
         let (graph, request) = (self.graph, job.request());
         let prepared = match tried {
-            Tried::Not => request.prepare(graph, options, &LocalPaths)?,
+            Tried::Not => request.prepare(graph, options, job.table_sources())?,
             Tried::Read(prepared) => *prepared,
             Tried::TooLarge(needs) => return Ok(Fit::TooLarge(needs)),
             Tried::Failed(fault) => return Err(fault),

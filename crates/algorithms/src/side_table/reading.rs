@@ -42,7 +42,7 @@ pub(super) fn read<V: RowVisitor>(
         may_be_dimacs: V::MAY_BE_DIMACS,
     };
     let is_vertex = |name: &str| Ok(ids.find(&OriginalId::String(name.to_owned()))?.is_some());
-    let mut table = sources.open_table(source, &columns, &is_vertex, &run.cancel)?;
+    let mut table = sources.open_table(option, source, &columns, &is_vertex, &run.cancel)?;
     let reading_size = table.size();
     let mut reader = TableReader {
         path,

@@ -9,7 +9,8 @@ use tegula_store::Result;
 use tegula_tables::{VertexColumns, VertexTable};
 
 /// The name of a table or of another file that an option asks for. Only a face knows what it stands
-/// for: on the command line, a path. A service must not open a path that a request names.
+/// for: on the command line a path, in Python a path or a data frame. A service must not open a path
+/// that a request names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("format" = "table"))]
@@ -48,12 +49,14 @@ impl clap::builder::ValueParserFactory for TableSource {
 
 /// Finds what a [`TableSource`] stands for.
 pub trait TableSources {
-    /// Opens a table. It is read once, so it may be a stream.
+    /// Opens the table that `option` names. It is read once, so it may be a stream.
     ///
     /// # Errors
-    /// Those of [`VertexTable::open`]; a source that this face refuses.
+    /// [`BadInput`](tegula_store::Error::BadInput) if it is no such table; a source that this face
+    /// refuses.
     fn open_table(
         &self,
+        option: &'static str,
         source: &TableSource,
         columns: &VertexColumns,
         is_vertex: &dyn Fn(&str) -> Result<bool>,
@@ -67,13 +70,14 @@ pub trait TableSources {
     fn file<'s>(&'s self, source: &'s TableSource) -> Result<&'s Path>;
 }
 
-/// Sources that are paths on this machine, for the command line.
+/// Sources that are paths on this machine.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalPaths;
 
 impl TableSources for LocalPaths {
     fn open_table(
         &self,
+        _option: &'static str,
         source: &TableSource,
         columns: &VertexColumns,
         is_vertex: &dyn Fn(&str) -> Result<bool>,

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::Value;
 use tegula_algorithms::algorithm::{Entry, Needs, Request};
 use tegula_algorithms::answer::{EdgeTable, NeighbourTable, Table as _};
-use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{CATALOGUE, find, find_vertex};
 use tegula_engine::{RunOptions, overhead};
 use tegula_machine::disk::Backend;
@@ -21,6 +21,7 @@ use tegula_store::Error;
 
 use crate::answer::{Found, Ran, RunSeconds};
 use crate::failure::{Failure, Result};
+use crate::given_tables::{GivenStreams, GivenTables};
 use crate::home::Home;
 use crate::rows::Batches;
 use crate::table::{Collected, Table};
@@ -112,21 +113,37 @@ impl Graph {
         self.work(py, None, edges)
     }
 
-    /// Runs an algorithm, with its options as a JSON object.
-    #[pyo3(signature = (algorithm, options, progress=None))]
+    /// Runs an algorithm, with its options as a JSON object. `tables` has the tables of those
+    /// options that are given objects; they are named by their options in JSON.
+    #[pyo3(signature = (algorithm, options, tables, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
         algorithm: &str,
         options: &str,
+        tables: Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Found> {
-        self.work(py, progress, |shared, work| run(shared, &request(algorithm, options)?, work))
+        let tables = GivenStreams::of(&tables).map_err(|failure| failure.exception(py))?;
+        self.work(py, progress, |shared, work| {
+            let request = request(algorithm, options)?;
+            run(shared, &request, &tables.read(&work.cancel)?, work)
+        })
     }
 
     /// Estimates what such a run needs, as JSON.
-    fn estimate(&self, py: Python<'_>, algorithm: &str, options: &str) -> PyResult<String> {
-        self.work(py, None, |shared, work| estimate(shared, &request(algorithm, options)?, work))
+    fn estimate(
+        &self,
+        py: Python<'_>,
+        algorithm: &str,
+        options: &str,
+        tables: Bound<'_, PyDict>,
+    ) -> PyResult<String> {
+        let tables = GivenStreams::of(&tables).map_err(|failure| failure.exception(py))?;
+        self.work(py, None, |shared, work| {
+            let request = request(algorithm, options)?;
+            estimate(shared, &request, &tables.read(&work.cancel)?, work)
+        })
     }
 
     /// Returns a table with a row for each edge that leaves one of these vertices.
@@ -186,12 +203,12 @@ fn checked(entry: &Entry, options: Value) -> Result<Request> {
 }
 
 /// Runs an algorithm.
-fn run(shared: &Arc<Shared>, request: &Request, work: &Work) -> Result<Found> {
+fn run(shared: &Arc<Shared>, request: &Request, given: &GivenTables, work: &Work) -> Result<Found> {
     let _turn = shared.turn(Use::Run, &work.cancel)?;
     let opened = Instant::now();
     let mut graph = shared.graph();
     let options = shared.options(work);
-    let prepared = request.prepare(&graph, &options, &LocalPaths)?;
+    let prepared = request.prepare(&graph, &options, given)?;
     let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
     needs.check("the run", options.memory).map_err(|error| of_whole(error, shared.memory))?;
     if needs.build_bytes.is_some() {
@@ -217,7 +234,12 @@ pub fn of_whole(error: tegula_algorithms::Error, memory: u64) -> Failure {
 }
 
 /// Estimates what a run needs, as JSON.
-fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
+fn estimate(
+    shared: &Shared,
+    request: &Request,
+    given: &GivenTables,
+    work: &Work,
+) -> Result<String> {
     let _turn = shared.turn(Use::Run, &work.cancel)?;
     let graph = shared.graph();
     let memory = shared.memory;
@@ -226,7 +248,7 @@ fn estimate(shared: &Shared, request: &Request, work: &Work) -> Result<String> {
         memory: memory.max(tegula_machine::memory::default_memory()),
         ..shared.options(work)
     };
-    let prepared = request.prepare(&graph, &options, &LocalPaths)?;
+    let prepared = request.prepare(&graph, &options, given)?;
     let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
     if needs.needed() <= memory {
         request.check_input(&graph)?;

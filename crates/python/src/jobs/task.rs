@@ -7,6 +7,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::jobs::Job;
+use tegula_algorithms::side_table::{LocalPaths, TableSources};
 use tegula_machine::threads::{Cancel, lock};
 
 use crate::answer::Found;
@@ -119,6 +120,10 @@ pub fn begin(tasks: &[&Task]) -> Cancel {
 impl Job for Task {
     fn request(&self) -> &Request {
         &self.request
+    }
+
+    fn table_sources(&self) -> &dyn TableSources {
+        &LocalPaths
     }
 
     fn is_withdrawn(&self) -> bool {

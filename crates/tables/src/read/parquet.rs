@@ -13,7 +13,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType, Fields};
+use arrow_schema::{ArrowError, DataType, Field, Fields};
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, guarded_foreign};
 use tegula_store::{At, Error, Result};
@@ -23,8 +23,8 @@ use super::fault::{bad_at, bad_file};
 /// The first bytes of a Parquet file.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// Rows to decode at a time.
-const BATCH_ROWS: usize = 1 << 12;
+/// Rows to decode, or to turn into text, at a time.
+pub(super) const BATCH_ROWS: usize = 1 << 12;
 
 /// A file whose footer was read.
 pub(super) struct ParquetColumns {
@@ -47,17 +47,7 @@ impl ParquetColumns {
 
     /// The names of all columns.
     pub fn names(&self) -> Vec<String> {
-        self.fields().iter().map(|field| field.name().clone()).collect()
-    }
-
-    /// Refuses a column of ids that holds neither integers nor strings.
-    pub fn check_ids(&self, path: &Path, column: usize) -> Result<()> {
-        let (name, kind) = (self.fields()[column].name(), self.fields()[column].data_type());
-        if is_string(kind) || kind.is_integer() {
-            return Ok(());
-        }
-        let detail = format!("column `{name}` is {kind}; ids are integers or strings");
-        Err(bad_file(path, detail))
+        names_of(self.fields())
     }
 
     /// Chooses the columns to read.
@@ -132,6 +122,21 @@ pub fn footer(path: &Path, file: &File) -> Result<ArrowReaderMetadata> {
             .map_err(|error| failure(path, error))
     });
     metadata.map_err(|error| panicked(path, At::File, error))
+}
+
+/// Returns the names of columns.
+pub(super) fn names_of(fields: &Fields) -> Vec<String> {
+    fields.iter().map(|field| field.name().clone()).collect()
+}
+
+/// Refuses a column of ids that holds neither integers nor strings.
+pub(super) fn check_ids(path: &Path, column: &Field) -> Result<()> {
+    let (name, kind) = (column.name(), column.data_type());
+    if is_string(kind) || kind.is_integer() {
+        return Ok(());
+    }
+    let detail = format!("column `{name}` is {kind}; ids are integers or strings");
+    Err(bad_file(path, detail))
 }
 
 /// Whether a column holds strings. Bytes count too, because some writers do not mark UTF-8.

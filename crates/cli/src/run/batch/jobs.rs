@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tegula_algorithms::algorithm::{Entry, Request};
 use tegula_algorithms::find;
 use tegula_algorithms::jobs::Job;
+use tegula_algorithms::side_table::{LocalPaths, TableSources};
 use tegula_machine::Bytes;
 use tegula_store::{At, Error, Place};
 use tegula_tables::TableFormat;
@@ -50,6 +51,10 @@ impl BatchJob {
 impl Job for BatchJob {
     fn request(&self) -> &Request {
         &self.request
+    }
+
+    fn table_sources(&self) -> &dyn TableSources {
+        &LocalPaths
     }
 
     fn after(&self) -> Duration {

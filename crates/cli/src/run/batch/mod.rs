@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::{Found, Request};
 use tegula_algorithms::answer::Answer;
 use tegula_algorithms::jobs::{Ended, Face, Fault, Job, JobProgress, JobRunner};
+use tegula_algorithms::side_table::TableSources;
 use tegula_engine::{Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_workers};
 use tegula_store::Error;
@@ -113,6 +114,10 @@ impl Planned {
 impl Job for Planned {
     fn request(&self) -> &Request {
         &self.job.request
+    }
+
+    fn table_sources(&self) -> &dyn TableSources {
+        self.job.table_sources()
     }
 
     fn after(&self) -> Duration {

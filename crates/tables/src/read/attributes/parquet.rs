@@ -11,7 +11,7 @@ use tegula_machine::threads::Cancel;
 use tegula_store::{At, Result};
 
 use super::super::fault::{bad_at, bad_file};
-use super::super::parquet::{ParquetColumns, as_text};
+use super::super::parquet::{ParquetColumns, as_text, check_ids};
 use super::columns::{AttributeColumns, AttributeRow};
 
 /// A table whose footer was read.
@@ -26,7 +26,7 @@ impl AttributeParquet {
         let mut file = ParquetColumns::open(path)?;
         let columns = AttributeColumns::of(&file.names());
         let columns = columns.map_err(|detail| bad_file(path, detail))?;
-        file.check_ids(path, columns.id)?;
+        check_ids(path, &file.fields()[columns.id])?;
         for (&place, name) in columns.places.iter().zip(&columns.names) {
             let kind = file.fields()[place].data_type();
             if kind.is_nested() || !can_cast_types(kind, &DataType::LargeUtf8) {

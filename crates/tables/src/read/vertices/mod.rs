@@ -1,5 +1,6 @@
 //! Tables with a row for each vertex, of which a few columns are read.
 
+mod batches;
 mod columns;
 mod layout;
 mod lines;

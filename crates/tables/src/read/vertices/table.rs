@@ -1,10 +1,13 @@
 //! Tables with a row for each vertex that an option of a run names: its id and its values.
 //!
-//! They are read like inputs, with the same formats, endings, compressions, lines, quotes and
-//! comments. Cells become text, so that all formats give the same result.
+//! Files are read like inputs, with the same formats, endings, compressions, lines, quotes and
+//! comments. Libraries give batches of Arrow. Cells become text, so that all forms of a table give
+//! the same result.
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
 
@@ -12,6 +15,7 @@ use super::super::fault::bad_file;
 use super::super::format::Format;
 use super::super::input_stream::InputStream;
 use super::super::opened::{Opened, Stored};
+use super::batches::VertexBatches;
 use super::columns::{self, VALUES_MAX, VertexColumns, VertexRow};
 use super::layout::VertexLayout;
 use super::lines::VertexLines;
@@ -27,6 +31,7 @@ pub struct VertexTable {
 enum Content {
     Text(VertexLayout, InputStream),
     Parquet(VertexParquet),
+    Batches(VertexBatches),
 }
 
 impl VertexTable {
@@ -68,6 +73,25 @@ impl VertexTable {
         Ok(VertexTable { path: path.to_owned(), has_header, content })
     }
 
+    /// Takes a table in memory, and finds its columns by their names. `name` stands for it in
+    /// errors. All batches have the columns of `schema`.
+    ///
+    /// # Errors
+    /// [`BadInput`](tegula_store::Error::BadInput) if the columns are not those of such a table.
+    ///
+    /// # Panics
+    /// If `columns` has more than [`VALUES_MAX`] values.
+    pub fn of_batches(
+        name: &Path,
+        schema: &Schema,
+        batches: Vec<RecordBatch>,
+        columns: &VertexColumns,
+    ) -> Result<VertexTable> {
+        assert!(columns.values.len() <= VALUES_MAX, "{} columns", columns.values.len());
+        let content = Content::Batches(VertexBatches::new(name, schema, batches, columns)?);
+        Ok(VertexTable { path: name.to_owned(), has_header: true, content })
+    }
+
     /// Whether the table names its columns.
     pub fn has_header(&self) -> bool {
         self.has_header
@@ -78,14 +102,17 @@ impl VertexTable {
         match &mut self.content {
             Content::Text(layout, _) => std::mem::take(&mut layout.guesses),
             Content::Parquet(table) => std::mem::take(&mut table.guesses),
+            Content::Batches(table) => std::mem::take(&mut table.guesses),
         }
     }
 
-    /// Bytes that reading holds, beside what `visit` keeps.
+    /// Bytes that reading holds, beside what `visit` keeps. The batches of a table in memory do not
+    /// count: they are the caller's.
     pub fn size(&self) -> u64 {
         match &self.content {
             Content::Text(..) => VertexTable::TEXT_SIZE_MAX,
             Content::Parquet(table) => table.size(),
+            Content::Batches(table) => table.size(),
         }
     }
 
@@ -104,6 +131,7 @@ impl VertexTable {
                 VertexLines::open(&self.path, stream, layout)?.read(cancel, visit)
             }
             Content::Parquet(table) => table.read(&self.path, cancel, visit).map(|()| false),
+            Content::Batches(table) => table.read(&self.path, cancel, visit).map(|()| false),
         }
     }
 }

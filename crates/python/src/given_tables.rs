@@ -1,0 +1,80 @@
+//! Tables that options are given as objects, such as data frames.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use arrow_array::ffi_stream::ArrowArrayStreamReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tegula_algorithms::side_table::{LocalPaths, TableSource, TableSources};
+use tegula_machine::threads::Cancel;
+use tegula_store::Result as StoreResult;
+use tegula_tables::{VertexColumns, VertexTable};
+
+use crate::failure::{Failure, Result};
+use crate::stream::reader;
+
+/// Tables before their rows are asked for, by the option that is given each.
+pub struct GivenStreams(BTreeMap<String, ArrowArrayStreamReader>);
+
+impl GivenStreams {
+    /// Takes the tables of a dictionary whose keys are options.
+    ///
+    /// # Errors
+    /// [`Failure`] for an object without the Arrow PyCapsule interface. It names the option.
+    pub fn of(tables: &Bound<'_, PyDict>) -> Result<GivenStreams> {
+        let streams = tables.iter().map(|(option, table)| {
+            let option: String = option.extract()?;
+            let stream = reader(&table).map_err(|failure| failure.about(&option))?;
+            Ok((option, stream))
+        });
+        streams.collect::<Result<_>>().map(GivenStreams)
+    }
+
+    /// Reads all rows. This may run code of Python, so the caller must hold nothing for which such
+    /// code could wait.
+    ///
+    /// # Errors
+    /// [`Failure`] if a table ends early; it names the option. Cancellation.
+    pub fn read(self, cancel: &Cancel) -> Result<GivenTables> {
+        let tables = self.0.into_iter().map(|(option, stream)| {
+            let schema = stream.schema();
+            let mut batches = Vec::new();
+            for batch in stream {
+                cancel.check()?;
+                let broken = |error: ArrowError| Failure::bad_input(error.to_string());
+                batches.push(batch.map_err(|error| broken(error).about(&option))?);
+            }
+            Ok((option, (schema, batches)))
+        });
+        tables.collect::<Result<_>>().map(GivenTables)
+    }
+}
+
+/// The rows of tables, by the option that is given each. Other options name paths.
+pub struct GivenTables(BTreeMap<String, (SchemaRef, Vec<RecordBatch>)>);
+
+impl TableSources for GivenTables {
+    fn open_table(
+        &self,
+        option: &'static str,
+        source: &TableSource,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> StoreResult<bool>,
+        cancel: &Cancel,
+    ) -> StoreResult<VertexTable> {
+        match self.0.get(option) {
+            // Errors name the option, which is all that the user knows of such a table.
+            Some((schema, batches)) => {
+                VertexTable::of_batches(option.as_ref(), schema, batches.clone(), columns)
+            }
+            None => LocalPaths.open_table(option, source, columns, is_vertex, cancel),
+        }
+    }
+
+    fn file<'s>(&'s self, source: &'s TableSource) -> StoreResult<&'s Path> {
+        LocalPaths.file(source)
+    }
+}
