@@ -18,7 +18,6 @@ use crate::output::{EDGE_ENDINGS, EdgeTarget, Format, GraphFormat, Target};
 
 /// The help headings of these options.
 const TABLE: &str = "Table";
-const CHECKPOINTS: &str = "Checkpoints";
 /// Stands for the number of a rank in a path.
 const RANK: &str = "{rank}";
 
@@ -62,16 +61,16 @@ pub struct RunArgs {
     pub ranks: RankArgs,
     /// Keep the last two checkpoints of the run in this folder, which is created. `--resume`
     /// continues from there.
-    #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
+    #[arg(long, value_name = "DIR", help_heading = MACHINE)]
     checkpoint: Option<PathBuf>,
     /// Keep a checkpoint every N iterations.
     #[arg(long, value_name = "N", requires = "checkpoint", default_value = "1")]
-    #[arg(help_heading = CHECKPOINTS)]
+    #[arg(help_heading = MACHINE)]
     checkpoint_every: NonZeroU64,
     /// Continue from the last checkpoint in this folder: of the same graph, algorithm and options.
     /// The result is that of a run that was never interrupted. Name the folder with `--checkpoint`
     /// too to keep further checkpoints there.
-    #[arg(long, value_name = "DIR", help_heading = CHECKPOINTS)]
+    #[arg(long, value_name = "DIR", help_heading = MACHINE)]
     resume: Option<PathBuf>,
     /// Where edges come from. Results do not depend on it.
     #[arg(long, value_enum, default_value_t = ExecutorChoice::Auto, help_heading = MACHINE)]
