@@ -13,6 +13,7 @@
 
 mod ablations;
 mod curves;
+mod dark;
 mod disk;
 mod estimates;
 mod examples;
@@ -44,6 +45,7 @@ use crate::tegula::{Result, target_folder};
 pub use estimates::fit_rates;
 
 use ablations::ABLATIONS;
+use dark::with_dark_form;
 use figures::{GROUPS, Group};
 use jobs::JOBS;
 use lab::{Lab, SCALE, Settings};
@@ -194,10 +196,10 @@ impl Suite {
         for group in &results.groups {
             let svg = plot::over_budgets(group)?;
             if let Some(svg) = svg.map_or_else(|| curves::svg(group), |svg| Ok(Some(svg)))? {
-                fs::write(folder.join(pages::plot_name(group)), svg)?;
+                fs::write(folder.join(pages::plot_name(group)), with_dark_form(&svg))?;
             }
             for (tracks, title) in tracks::of_group(group) {
-                fs::write(folder.join(tracks.plot_name()), tracks.svg(title)?)?;
+                fs::write(folder.join(tracks.plot_name()), with_dark_form(&tracks.svg(title)?))?;
             }
         }
         for page in pages::pages(self.page, self.introduction, results) {
