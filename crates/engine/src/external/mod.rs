@@ -23,7 +23,7 @@ pub mod background;
 mod begin;
 mod dispatch;
 pub mod group;
-mod lists;
+pub mod lists;
 pub mod look_up;
 mod messages;
 mod part;

@@ -12,8 +12,8 @@ use tegula_store::tiles::VertexNumber;
 
 use super::look_up::{
     self, FirstPlaces, Loaded, LookUpRequest, Numbers, SortingPlace, for_each_chunk_of, look_up,
-    plan_of,
 };
+use crate::memory::look_up_plan;
 use crate::options::RunOptions;
 use crate::program::Value;
 use crate::states::cut::Cut;
@@ -122,7 +122,7 @@ impl<S: Value> StatesByIdPosition<S> {
     /// [looked up](StatesByIdPosition::look_up) for each state: values, states and sorted entries,
     /// read or written.
     pub fn look_up_bytes<V: Value>(&self, graph: &Graph) -> u64 {
-        let plan = plan_of(graph, size_of::<V>(), 0);
+        let plan = look_up_plan(graph, size_of::<V>(), 0);
         let passes = 1 + plan.levels().min(1);
         let states = passes * (self.len() * size_of::<S>()) as u64;
         states + plan.bytes_moved(self.len(), size_of::<u32>())
@@ -146,7 +146,7 @@ impl<S: Value> StatesOnDisk<S> {
         values: V,
         cancel: &Cancel,
     ) -> Result<StatesByIdPosition<V::Value>> {
-        let plan = plan_of(graph, size_of::<V::Value>(), self.store().held_bytes());
+        let plan = look_up_plan(graph, size_of::<V::Value>(), self.store().held_bytes());
         let mut writer = StatesWriter::like(self, graph)?;
         let (reader, caching) = (graph.reader(), graph.caching());
         let place = SortingPlace { folder: self.store().folder(), reader, caching };

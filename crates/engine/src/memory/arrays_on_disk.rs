@@ -11,11 +11,11 @@ use tegula_store::tiles::WINDOW_SIZE;
 
 use super::arrays_plan::ArraysPlan;
 use super::batch_sizes::BatchSizes;
+use super::look_up::look_up_file_size;
 use super::overhead::RESULT_OVERHEAD;
 use super::ranks::ranks_size;
 use super::sent_messages::{block_messages, blocks_of, sending_size};
 use crate::external::activity::ActiveBlocks;
-use crate::external::look_up::look_up_file_size;
 use crate::external::wanted::{CellLists, MessageTraffic};
 use crate::options::Messages;
 use crate::parts::Parts;

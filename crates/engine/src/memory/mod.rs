@@ -6,6 +6,7 @@
 //! | `overhead` | code, tables and stacks |
 //! | `program` | what a vertex program needs, with its arrays in memory |
 //! | `arrays_on_disk`, `arrays_plan`, `sent_messages` | what it needs with its arrays on disk |
+//! | `look_up` | what it takes there to look up a value for each vertex |
 //! | `batch_sizes` | what the batches of a graph need |
 //! | `redirected` | what a program needs on a graph that is built first |
 //! | `checkpoints` | what it needs for its checkpoints |
@@ -22,6 +23,7 @@ mod batch_sizes;
 mod checkpoints;
 mod estimate;
 mod held;
+mod look_up;
 mod overhead;
 mod program;
 mod ranks;
@@ -34,6 +36,7 @@ pub use arrays_plan::ArraysPlan;
 pub use checkpoints::{checkpoint_size, copies_size, pool_sizes};
 pub use estimate::Estimate;
 pub use held::Held;
+pub use look_up::{LookUpPlan, Split, WRITE_BEHIND, look_up_plan};
 pub use overhead::{
     BLOCK_FRAMES, RESULT_OVERHEAD, RUN_OVERHEAD, lease_with_overhead, overhead, room_for_result,
 };

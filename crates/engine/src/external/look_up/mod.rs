@@ -17,9 +17,6 @@
 //! as often. This moves fewer bytes for a single range, where nothing is sorted here either. For
 //! two ranges it moves as many bytes as here, except for the entries.
 
-mod plan;
-mod room;
-
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -30,10 +27,8 @@ use tegula_store::tiles::VertexNumber;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
 use super::lists::{Disk, Finished, Lists};
+use crate::memory::{LookUpPlan, Split, WRITE_BEHIND};
 use crate::program::Value;
-pub use plan::LookUpPlan;
-use plan::{Split, WRITE_BEHIND};
-pub use room::{look_up_file_size, plan_of};
 
 /// Numbers passed on at a time.
 const CHUNK: usize = 1 << 12;

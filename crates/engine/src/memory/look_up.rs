@@ -1,6 +1,12 @@
-//! Plans how values are looked up in the available memory.
+//! Plans how a value is looked up for each vertex in the available memory, and how much memory and
+//! disk that takes.
 
+use tegula_store::graph::Graph;
+
+use super::overhead::room_for_result;
 use crate::external::lists::ListsLayout;
+use crate::states::cut::Cut;
+use crate::states::state_blocks;
 
 /// Least bytes of a block: direct reads and writes are whole pages.
 const BLOCK_SIZE_MIN: u64 = 4 << 10;
@@ -118,4 +124,21 @@ impl LookUpPlan {
         let sorted = 2 * self.levels() * (len * (entry_size + self.value_size)) as u64;
         sorted + ((self.value_count + len) * self.value_size) as u64
     }
+}
+
+/// Returns the plan to look up values of `value_size` bytes for all vertices, beside `held` bytes.
+pub fn look_up_plan(graph: &Graph, value_size: usize, held: u64) -> LookUpPlan {
+    let cut = Cut::of(graph);
+    // Blocks are read whole.
+    let least = 2 * (cut.size_max() * value_size) as u64;
+    let room = room_for_result(graph).saturating_sub(held).max(least);
+    LookUpPlan::new(cut.vertex_count(), value_size, room)
+}
+
+/// Returns the bytes of the files for looking up a value of `value_size` bytes for each vertex:
+/// sorted entries, and found values.
+pub fn look_up_file_size(graph: &Graph, value_size: usize, entry_size: usize) -> u64 {
+    let cut = Cut::of(graph);
+    let sorted = look_up_plan(graph, value_size, 0).file_size(cut.vertex_count(), entry_size);
+    sorted + state_blocks(&cut, value_size).file_size()
 }
