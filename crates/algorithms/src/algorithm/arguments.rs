@@ -60,7 +60,7 @@ impl Entry {
     }
 
     /// Returns the algorithm with the options that a command was given. Whether they make sense
-    /// together is still to be [checked](Request::check).
+    /// together is still to be [checked](super::AnyAlgorithm::check).
     pub fn request_of_arguments(&self, matches: &ArgMatches) -> Result<Request, clap::Error> {
         (self.arguments.request)(matches)
     }

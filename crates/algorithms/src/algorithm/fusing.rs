@@ -20,40 +20,55 @@ use super::work::Work;
 use crate::error::Result;
 
 /// How several runs of an algorithm become one.
-pub struct Fusing<A: Algorithm> {
+///
+/// The functions take members of this algorithm, and panic if one is of another.
+#[derive(Debug, Clone, Copy)]
+pub struct Fusing {
     /// The numbers of lanes that a run may have, the least first.
     pub widths: &'static [Width],
     /// Returns whether two runs with these options can be fused on a graph.
-    pub can_fuse: fn(&A, &A, &Graph) -> bool,
+    pub can_fuse: fn(&dyn Any, &dyn Any, &Graph) -> bool,
     /// Returns how many passes over all edges follow the run in lanes, in visits of a run alone.
-    pub further_passes: fn(&[Member<'_, A>]) -> f64,
+    pub further_passes: fn(&[AnyMember<'_>]) -> f64,
     /// Estimates the memory of a fused run, including the files of its members.
-    pub estimate: fn(&[Member<'_, A>], &Graph, usize) -> Result<Estimate>,
-    /// Runs all members as one; returns what each finds, or what is wrong with it alone.
-    pub run: fn(&[Member<'_, A>], &Graph, &RunOptions<'_>) -> Result<Vec<Result<Found>>>,
+    pub estimate: fn(&[AnyMember<'_>], &Graph, usize) -> Result<Estimate>,
+    /// Runs all members as one; returns what each finds, or what is wrong with it alone. All must
+    /// be able to [fuse](super::Request::can_fuse_with) with the first one.
+    ///
+    /// # Errors
+    /// Those of [`Algorithm::run`] that concern all of them.
+    ///
+    /// # Panics
+    /// When there is none, or more than [`fused_max`](super::Request::fused_max).
+    pub run: fn(&[AnyMember<'_>], &Graph, &RunOptions<'_>) -> Result<Vec<Result<Found>>>,
     /// How others join a fused run; `None` if all its members begin and end together.
-    pub open: Option<OpenFusing<A>>,
+    pub open: Option<OpenFusing>,
 }
 
 /// How others join a fused run while it goes on, and how members leave it.
-pub struct OpenFusing<A: Algorithm> {
+#[derive(Debug, Clone, Copy)]
+pub struct OpenFusing {
     /// Makes the entrance to a run.
     pub entrance: fn() -> Entrance,
     /// Returns the bytes of the results of some members that leave before the others.
     pub left_bytes: fn(usize, &Graph) -> u64,
     /// Estimates the memory of one that joins, including its files. The run has that of its lane.
-    pub estimate_joining: fn(&Member<'_, A>, &Graph) -> Estimate,
-    /// Runs all members as one, and sends what each has left with its number. If it fails, some may
-    /// have left already.
+    pub estimate_joining: fn(AnyMember<'_>, &Graph) -> Estimate,
+    /// Runs all members as [`Fusing::run`] does, and sends what each has left with its number. If
+    /// it fails, some may have left already.
     pub run: fn(
-        &[Member<'_, A>],
+        &[AnyMember<'_>],
         &Graph,
         &RunOptions<'_>,
         &Entrance,
         Sender<(usize, Left)>,
     ) -> Result<()>,
-    /// Joins a run, and waits for the result; `None` if the run has no room or ends before.
-    pub join: fn(&Member<'_, A>, &Graph, &RunOptions<'_>, &Entrance) -> Result<Option<Found>>,
+    /// Joins a run with which it can [fuse](super::Request::can_fuse_with), and waits for the
+    /// result; `None` if the run has no room or ends before. Then it must run by itself.
+    ///
+    /// # Errors
+    /// Failed reads, and what is wrong with its options; cancellation.
+    pub join: fn(AnyMember<'_>, &Graph, &RunOptions<'_>, &Entrance) -> Result<Option<Found>>,
 }
 
 /// The entrance to a fused run, for those who join it.
@@ -116,6 +131,39 @@ impl Left {
 
 /// A member of a fused run: its options and its files.
 pub type Member<'m, A> = (&'m A, &'m <A as Algorithm>::Files);
+
+/// A member of a run of unknown algorithm.
+#[derive(Debug, Clone, Copy)]
+pub struct AnyMember<'m> {
+    /// Its options.
+    pub options: &'m dyn Any,
+    /// Its files.
+    pub files: &'m dyn Any,
+}
+
+impl<'m> AnyMember<'m> {
+    /// Returns the member of an algorithm.
+    ///
+    /// # Panics
+    /// When it is of another one.
+    pub fn of<A: Algorithm + 'static>(self) -> Member<'m, A> {
+        let files = self.files.downcast_ref();
+        (options_of(self.options), files.expect("they are of this algorithm"))
+    }
+}
+
+/// Returns all members of a run, which are of one algorithm.
+pub(crate) fn members<'m, A: Algorithm + 'static>(all: &[AnyMember<'m>]) -> Vec<Member<'m, A>> {
+    all.iter().map(|member| member.of()).collect()
+}
+
+/// Returns the options of an algorithm.
+///
+/// # Panics
+/// When they are of another one.
+pub fn options_of<A: Algorithm + 'static>(options: &dyn Any) -> &A {
+    options.downcast_ref().expect("they are of this algorithm")
+}
 
 /// A number of lanes, and what a visit to an edge costs with it.
 #[derive(Debug, Clone, Copy, PartialEq)]

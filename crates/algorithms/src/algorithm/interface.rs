@@ -34,7 +34,7 @@ pub trait Algorithm: Options {
     /// What it can do that few algorithms can.
     const ABILITIES: Abilities<Self> = Abilities::NONE;
     /// How several runs become one; `None` if they never do.
-    const FUSING: Option<Fusing<Self>> = None;
+    const FUSING: Option<Fusing> = None;
     /// What it reads from the files that its options name; `()` if they name none.
     type Files: SideFiles;
 

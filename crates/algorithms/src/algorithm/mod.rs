@@ -30,15 +30,15 @@ pub use entry::Entry;
 pub(crate) use entry::table_option_names;
 pub use family::Family;
 pub(crate) use field_names::field_names;
-pub use fusing::{Entrance, Fusing, Left, Member, OpenFusing, Width};
+pub use fusing::{AnyMember, Entrance, Fusing, Left, Member, OpenFusing, Width, options_of};
 pub(crate) use fusing::{
-    LANES, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
+    LANES, estimate_joining, estimate_lanes, left_bytes, members, run_lanes, run_open_lanes,
 };
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, LessMemory, ModelFile, Options, SideFiles, Weights,
 };
 pub use needs::{Needs, StreamedLayout, rows_size_expected};
 pub use number::{Bias, Factor, NotNegative, Positive, Probability};
-pub use request::{Prepared, Request};
+pub use request::{AnyAlgorithm, AnyPrepared, Prepared, Request};
 pub(crate) use work::degree_sum;
 pub use work::{Iterations, Rate, Work};

@@ -4,7 +4,7 @@ use tegula_engine::traverse::{RowsWanted, long_rows_size, row_pieces_size};
 use tegula_engine::{Error, Estimate, Graph, RUN_OVERHEAD, Speed};
 use tegula_store::rows::{Direction, RowsConfig};
 
-use super::fusing::Width;
+use super::fusing::{AnyMember, Width};
 use super::interface::{Edges, LessMemory, Weights};
 use super::request::{Prepared, Request};
 use super::work::{WRITING_GRAPH, Work, edge_bytes};
@@ -167,17 +167,18 @@ impl Needs {
     ///
     /// # Errors
     /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
-    /// arrays that must lie in memory; before that, the errors of [`Request::check_input`]. Those
-    /// of [`Request::check_rows`] if it follows rows.
+    /// arrays that must lie in memory; before that, the errors of
+    /// [`check_input`](super::Algorithm::check_input). Those of
+    /// [`check_rows`](super::Algorithm::check_rows) if it follows rows.
     pub fn of(
         prepared: &Prepared<'_>,
         graph: &Graph,
         threads: usize,
         needs_rows: bool,
     ) -> Result<Needs> {
-        let estimate = prepared.algorithm.estimate(graph, threads)?;
-        let work = prepared.algorithm.work(graph)?;
-        let work_on_disk = prepared.algorithm.work_on_disk(graph)?;
+        let estimate = prepared.estimate(graph, threads)?;
+        let work = prepared.work(graph)?;
+        let work_on_disk = prepared.work_on_disk(graph)?;
         let needs = Needs::with(prepared, graph, threads, needs_rows, (estimate, work))?;
         Ok(Needs { work_on_disk, ..needs })
     }
@@ -188,13 +189,14 @@ impl Needs {
     /// # Errors
     /// Those of [`Needs::of`].
     pub fn of_fused(all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Result<Option<Needs>> {
-        let alone: Vec<Work> =
-            all.iter().map(|one| one.algorithm.work(graph)).collect::<Result<_>>()?;
+        let alone: Vec<Work> = all.iter().map(|one| one.work(graph)).collect::<Result<_>>()?;
         let Some(first) = all.first() else { return Ok(None) };
-        let width = Width::of(first.algorithm.widths(), all.len());
+        let Some(fusing) = first.request.fusing else { return Ok(None) };
+        let width = Width::of(fusing.widths, all.len());
         let Some(mut work) = width.and_then(|width| width.work(&alone)) else { return Ok(None) };
-        work.edges += first.algorithm.further_passes(all) * graph.edge_count() as f64;
-        let estimate = first.algorithm.estimate_fused(all, graph, threads)?;
+        let members: Vec<AnyMember<'_>> = all.iter().map(|one| one.member()).collect();
+        work.edges += (fusing.further_passes)(&members) * graph.edge_count() as f64;
+        let estimate = (fusing.estimate)(&members, graph, threads)?;
         Needs::with(first, graph, threads, false, (estimate, work)).map(Some)
     }
 
@@ -206,7 +208,7 @@ impl Needs {
         needs_rows: bool,
         (mut estimate, work): (Estimate, Work),
     ) -> Result<Needs> {
-        let Prepared { request, algorithm, .. } = prepared;
+        let request = prepared.request;
         let edges = request.edges_on(graph);
         let directions = edges.directions();
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
@@ -214,7 +216,7 @@ impl Needs {
             Edges::Either { .. } if needs_rows && !must_seek => {
                 Some(LessMemory { needed: estimate.needed(), hint: Hint::set([SCAN]) })
             }
-            _ => algorithm.less_memory(graph, threads)?,
+            _ => prepared.less_memory(graph, threads)?,
         };
         let has_weights = request.weights == Weights::Used && graph.is_weighted();
         let needs_rows = needs_rows || must_seek;
@@ -230,7 +232,7 @@ impl Needs {
             check_vertices(request, graph, needs_rows)?;
         }
         let build_bytes = match builds_rows {
-            true => Some(RUN_OVERHEAD + algorithm.files_size() + memory_min(graph, &missing)?),
+            true => Some(RUN_OVERHEAD + prepared.files_size() + memory_min(graph, &missing)?),
             false => None,
         };
         let why_in_memory = estimate.on_disk.is_none().then_some(request.why_in_memory);
@@ -242,8 +244,8 @@ impl Needs {
             build_bytes,
             why_in_memory,
             less_memory,
-            lists_bytes: algorithm.lists_size(graph),
-            found_edges_max: algorithm.found_edges_max(graph),
+            lists_bytes: prepared.lists_size(graph),
+            found_edges_max: prepared.found_edges_max(graph),
             writing: None,
             work,
             work_on_disk: None,

@@ -11,7 +11,7 @@ use tegula_engine::{Graph, RunOptions};
 
 use super::face::{Fault, Job, guarded};
 use super::queue::{Queue, Tried, Waiting};
-use crate::algorithm::{Entrance, Needs, Prepared};
+use crate::algorithm::{Needs, OpenFusing, Prepared};
 use crate::error::Result;
 
 /// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at most
@@ -51,8 +51,8 @@ pub struct Group<'b, J> {
     pub members: Vec<Member<'b, J>>,
     /// What their run needs.
     pub needs: Needs,
-    /// Where others can join their run.
-    pub entrance: Option<Entrance>,
+    /// How others join their run, if they can.
+    pub open: Option<OpenFusing>,
 }
 
 /// How jobs become groups.
@@ -148,7 +148,7 @@ impl Grouping<'_> {
             members.drain(fewer..).for_each(|member| queue.put_back(member.back()));
         }
         let needs = members[0].needs.clone();
-        Group { members, needs, entrance: None }
+        Group { members, needs, open: None }
     }
 
     /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget also
@@ -163,16 +163,17 @@ impl Grouping<'_> {
         let Member { job, prepared, .. } = &members[0];
         let like = |until| queue.count_like(job, self.graph, until);
         let is_wanted = like(Duration::MAX) > like(now);
-        if is_wanted && let Some(entrance) = prepared.entrance() {
-            let mut open = needs.clone();
+        let fusing = prepared.request.fusing.and_then(|fusing| fusing.open);
+        if is_wanted && let Some(fusing) = fusing {
+            let mut enlarged = needs.clone();
             // What lanes leave together stays until the last of them is taken, so joiners count too.
             let most = job.request().fused_max();
-            open.estimate.vertex_bytes += prepared.left_bytes(most, self.graph);
-            if open.needed() <= self.budget {
-                return Group { members, needs: open, entrance: Some(entrance) };
+            enlarged.estimate.vertex_bytes += (fusing.left_bytes)(most, self.graph);
+            if enlarged.needed() <= self.budget {
+                return Group { members, needs: enlarged, open: Some(fusing) };
             }
         }
-        Group { members, needs, entrance: None }
+        Group { members, needs, open: None }
     }
 
     /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time

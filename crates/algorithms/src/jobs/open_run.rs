@@ -16,11 +16,12 @@ use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
 use super::group::{Group, Grouping, Member};
 use super::queue::Queue;
 use super::runner::JobRunner;
-use crate::algorithm::{Entrance, Left, Needs, Prepared};
+use crate::algorithm::{AnyMember, Entrance, Left, Needs, OpenFusing};
 use crate::side_table::TableRead;
 
 /// A run that like jobs may join.
 pub(super) struct OpenRun<'b, J> {
+    fusing: OpenFusing,
     entrance: Entrance,
     /// One of its jobs.
     job: &'b J,
@@ -44,11 +45,12 @@ struct InRun<'b, J> {
 }
 
 impl<'b, J: Job> OpenRun<'b, J> {
-    fn new(group: &Group<'b, J>, entrance: Entrance, grouping: &Grouping<'_>) -> OpenRun<'b, J> {
+    fn new(group: &Group<'b, J>, fusing: OpenFusing, grouping: &Grouping<'_>) -> OpenRun<'b, J> {
         let rounds = group.needs.work().rounds;
         let seconds = grouping.seconds(&group.needs).unwrap_or(f64::INFINITY);
         let run = OpenRun {
-            entrance,
+            fusing,
+            entrance: (fusing.entrance)(),
             job: group.members[0].job,
             iteration_seconds: seconds / rounds.max(1.0),
             members: Mutex::new(Members { end: rounds, all: Vec::new() }),
@@ -123,7 +125,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         let Some(run) = self.run_for(&member, &queue) else { return Some((member, queue)) };
         let graph = self.grouping.graph;
         let Member { job, ref prepared, .. } = member;
-        let estimate = prepared.estimate_joining(graph);
+        let estimate = (run.fusing.estimate_joining)(prepared.member(), graph);
         let Ok(reserve) = estimate.reserve(self.scheduler, &options.cancel) else {
             return Some((member, queue));
         };
@@ -140,7 +142,8 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         let (queued, started) = (self.begun.elapsed(), Instant::now());
         let options = RunOptions { cancel: self.face.begin(&[job]), ..options.clone() };
         run.enter(job);
-        let found = prepared.join(graph, &options, &run.entrance).transpose();
+        let found =
+            (run.fusing.join)(prepared.member(), graph, &options, &run.entrance).transpose();
         let Some(found) = found else {
             run.withdraw(job);
             drop(reserve);
@@ -178,11 +181,11 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     pub(super) fn run_open(
         &self,
         group: Group<'b, F::Job>,
-        entrance: Entrance,
+        fusing: OpenFusing,
         options: &RunOptions<'_>,
         queued: Duration,
     ) -> Vec<Member<'b, F::Job>> {
-        let run = Arc::new(OpenRun::new(&group, entrance, &self.grouping));
+        let run = Arc::new(OpenRun::new(&group, fusing, &self.grouping));
         let (members, graph) = (group.members, self.grouping.graph);
         let jobs: Vec<(&'b F::Job, Vec<TableRead>)> =
             members.iter().map(|member| (member.job, member.prepared.tables.clone())).collect();
@@ -210,9 +213,9 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
             };
             start_workers(1, 0, || start_in(scope, "tegula-write", deliver).map(drop));
             lock(&self.open_runs).push(Arc::clone(&run));
-            let all: Vec<&Prepared<'_>> = members.iter().map(|member| &member.prepared).collect();
-            let _ =
-                guarded(|| Ok(Prepared::run_open(&all, graph, options, &run.entrance, sender)?));
+            let all: Vec<AnyMember<'_>> =
+                members.iter().map(|member| member.prepared.member()).collect();
+            let _ = guarded(|| Ok((fusing.run)(&all, graph, options, &run.entrance, sender)?));
             lock(&self.open_runs).retain(|other| !Arc::ptr_eq(other, &run));
             let rest: Vec<_> = leaving.rest().into_iter().map(ended).collect();
             if !rest.is_empty() {

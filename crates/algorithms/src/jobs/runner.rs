@@ -118,13 +118,13 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         let cancel = self.face.begin(together);
         let options = RunOptions { reserve: Some(&reserve), cancel, ..options };
         let queued = self.begun.elapsed();
-        let entrance = group.entrance.take();
-        let fuses = entrance.is_none() && group.members.len() > 1;
-        let members = match entrance {
+        let open = group.open.take();
+        let fuses = open.is_none() && group.members.len() > 1;
+        let members = match open {
             None => group.members,
-            Some(entrance) => {
+            Some(fusing) => {
                 together.clear();
-                self.run_open(group, entrance, &options, queued)
+                self.run_open(group, fusing, &options, queued)
             }
         };
         *together = jobs_of(&members);
@@ -168,9 +168,10 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         fuses: bool,
     ) -> (Vec<Result<Found>>, bool) {
         let graph = self.grouping.graph;
-        if fuses {
-            let all: Vec<&Prepared<'_>> = prepared.iter().collect();
-            let found = guarded_error(|| Prepared::run_fused(&all, graph, options));
+        let fusing = prepared.first().and_then(|first| first.request.fusing);
+        if let Some(fusing) = fusing.filter(|_| fuses) {
+            let all: Vec<_> = prepared.iter().map(Prepared::member).collect();
+            let found = guarded_error(|| (fusing.run)(&all, graph, options));
             if let Ok(found) = found {
                 return (found, true);
             }

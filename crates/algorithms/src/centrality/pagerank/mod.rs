@@ -56,7 +56,8 @@ use tegula_engine::{
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Entrance, Family, Found, Fusing,
     Iterations, LANES, Left, Member, NotNegative, OpenFusing, Probability, SideFiles, Weights,
-    Work, estimate_joining, estimate_lanes, left_bytes, run_lanes, run_open_lanes,
+    Work, estimate_joining, estimate_lanes, left_bytes, members, options_of, run_lanes,
+    run_open_lanes,
 };
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
@@ -202,7 +203,7 @@ fn run_open(
 
 /// Joins an unweighted run.
 fn join(
-    &(joiner, seeds): &Member<'_, PageRankOptions>,
+    (joiner, seeds): Member<'_, PageRankOptions>,
     graph: &Graph,
     options: &RunOptions<'_>,
     entrance: &Entrance,
@@ -213,7 +214,7 @@ fn join(
 }
 
 /// Estimates a member that joins. It holds its seeds to the end.
-fn estimate_to_join(&(joiner, seeds): &Member<'_, PageRankOptions>, graph: &Graph) -> Estimate {
+fn estimate_to_join((joiner, seeds): Member<'_, PageRankOptions>, graph: &Graph) -> Estimate {
     if joiner.personalize.is_none() {
         return estimate_joining::<PageRank>(graph, 0);
     }
@@ -302,18 +303,23 @@ impl Algorithm for PageRankOptions {
                   proportional to their weight",
     };
     const TABLES: &'static [&'static str] = &["personalize"];
-    const FUSING: Option<Fusing<PageRankOptions>> = Some(Fusing {
+    const FUSING: Option<Fusing> = Some(Fusing {
         widths: LANES,
-        can_fuse: |a, b, graph| !a.is_weighted(graph) && !b.is_weighted(graph),
+        can_fuse: |a, b, graph| {
+            let both = [a, b].map(options_of::<PageRankOptions>);
+            both.iter().all(|one| !one.is_weighted(graph))
+        },
         further_passes: |_| 0.0,
-        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
-        run: run_fused,
+        estimate: |all, graph, threads| Ok(estimate_fused(&members(all), graph, threads)),
+        run: |all, graph, options| run_fused(&members(all), graph, options),
         open: Some(OpenFusing {
             entrance: Entrance::to_lanes::<PageRank>,
             left_bytes: left_bytes::<PageRank>,
-            estimate_joining: estimate_to_join,
-            run: run_open,
-            join,
+            estimate_joining: |joiner, graph| estimate_to_join(joiner.of(), graph),
+            run: |all, graph, options, entrance, left| {
+                run_open(&members(all), graph, options, entrance, left)
+            },
+            join: |joiner, graph, options, entrance| join(joiner.of(), graph, options, entrance),
         }),
     });
     type Files = Seeds;

@@ -12,20 +12,21 @@ use super::answer::Levels;
 use super::distances::{self, Distances};
 use super::parents::{self, Pass};
 use super::program::{Parent, Reached};
-use crate::algorithm::{Found, Fusing, Member, Width};
+use crate::algorithm::{Found, Fusing, Member, Width, members, options_of};
 use crate::error::Result;
 use crate::shared::id_order::with_order_streamed;
 use crate::shared::together::{self, Together};
 
 /// How searches become one run.
-pub(super) const FUSING: Fusing<BfsOptions> = Fusing {
+pub(super) const FUSING: Fusing = Fusing {
     widths: &[Width { lanes: together::WIDTH, edge_cost: 2.0 }],
     can_fuse: |a, b, graph| {
+        let [a, b] = [a, b].map(options_of::<BfsOptions>);
         can_fuse(a, graph) && can_fuse(b, graph) && a.search.direction == b.search.direction
     },
-    further_passes,
-    estimate,
-    run,
+    further_passes: |all| further_passes(&members(all)),
+    estimate: |all, graph, threads| estimate(&members(all), graph, threads),
+    run: |all, graph, options| run(&members(all), graph, options),
     open: None,
 };
 

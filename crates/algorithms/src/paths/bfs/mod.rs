@@ -98,7 +98,7 @@ impl Algorithm for BfsOptions {
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
     const TABLES: &'static [&'static str] = SearchOptions::TABLES;
-    const FUSING: Option<Fusing<BfsOptions>> = Some(fused::FUSING);
+    const FUSING: Option<Fusing> = Some(fused::FUSING);
     type Files = SearchFiles;
 
     fn option_names() -> Vec<&'static str> {

@@ -45,7 +45,7 @@ use tegula_engine::{Estimate, Graph, RunOptions, States, Value, VertexNumber};
 use crate::algorithm::{
     Abilities, Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found,
     Fusing, HasSmallerRun, Iterations, LANES, LessMemory, Member, NotNegative, Positive, Weights,
-    Work, estimate_lanes,
+    Work, estimate_lanes, members, options_of,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::bfs::Bfs;
@@ -246,12 +246,14 @@ impl Algorithm for SsspOptions {
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = SearchOptions::TABLES;
     const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
-    const FUSING: Option<Fusing<SsspOptions>> = Some(Fusing {
+    const FUSING: Option<Fusing> = Some(Fusing {
         widths: LANES,
-        can_fuse: |a, b, graph| a.is_by_tiles(graph) && b.is_by_tiles(graph),
+        can_fuse: |a, b, graph| {
+            [a, b].map(options_of::<SsspOptions>).iter().all(|one| one.is_by_tiles(graph))
+        },
         further_passes: |_| 0.0,
-        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
-        run: run_fused,
+        estimate: |all, graph, threads| Ok(estimate_fused(&members(all), graph, threads)),
+        run: |all, graph, options| run_fused(&members(all), graph, options),
         open: None,
     });
     type Files = SearchFiles;

@@ -24,7 +24,7 @@ use tegula_engine::{EdgeWeight, Estimate, Graph, Outcome, RunOptions, States};
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Iterations, LANES,
-    Member, SideFiles, Weights, estimate_lanes, run_lanes,
+    Member, SideFiles, Weights, estimate_lanes, members, run_lanes,
 };
 use crate::error::Result;
 use crate::side_table::{self, TableSource, Tables};
@@ -70,14 +70,14 @@ impl Algorithm for SpmvOptions {
     };
     const WEIGHTS: Weights = Weights::Used;
     const TABLES: &'static [&'static str] = &["vector"];
-    const FUSING: Option<Fusing<SpmvOptions>> = Some(Fusing {
+    const FUSING: Option<Fusing> = Some(Fusing {
         widths: LANES,
         can_fuse: |_, _, _| true,
         further_passes: |_| 0.0,
-        estimate: |members, graph, threads| Ok(estimate_fused(members, graph, threads)),
-        run: |members, graph, options| match graph.is_weighted() {
-            true => multiply_all::<f32>(members, graph, options),
-            false => multiply_all::<()>(members, graph, options),
+        estimate: |all, graph, threads| Ok(estimate_fused(&members(all), graph, threads)),
+        run: |all, graph, options| match graph.is_weighted() {
+            true => multiply_all::<f32>(&members(all), graph, options),
+            false => multiply_all::<()>(&members(all), graph, options),
         },
         open: None,
     });
