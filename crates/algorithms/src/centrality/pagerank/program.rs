@@ -9,7 +9,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{Error, Result, is_weight};
 
-/// The configuration of PageRank.
+/// The configuration of PageRank: the settings of [`PageRankOptions`](super::PageRankOptions) that
+/// the program has. It says in one enum when to stop, whereas options are flat, since JSON and
+/// command lines are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageRankConfig {
     /// Probability of following an edge, within 0..1.
