@@ -34,10 +34,10 @@ use crate::traverse::Directions;
 
 /// The entrance to a run of lanes, for programs that join it while it goes on. Several threads may
 /// use it at a time.
-pub struct OpenLanes<P: Program>(Arc<Mutex<Door<P>>>);
+pub struct OpenLanes<P: Program>(Arc<Mutex<JoinQueue<P>>>);
 
 /// What the run and those who join share.
-struct Door<P: Program> {
+struct JoinQueue<P: Program> {
     waiting: VecDeque<Joiner<P>>,
     /// Lanes that nobody has, before those who wait take theirs.
     free: usize,
@@ -52,11 +52,11 @@ struct Joiner<P: Program> {
     program: P,
     first: LaneSum<P::Aggregate>,
     cancel: Cancel,
-    caller: Sender<Told<P>>,
+    caller: Sender<LaneNews<P>>,
 }
 
 /// What a lane tells the thread that joined.
-enum Told<P: Program> {
+enum LaneNews<P: Program> {
     /// It has run an iteration.
     Iteration,
     /// It has left.
@@ -84,7 +84,7 @@ impl<P: Program> Default for OpenLanes<P> {
     fn default() -> OpenLanes<P> {
         let directions = Directions::Forward;
         let waiting = VecDeque::new();
-        OpenLanes(Arc::new(Mutex::new(Door { waiting, free: 0, iterations: 0, directions })))
+        OpenLanes(Arc::new(Mutex::new(JoinQueue { waiting, free: 0, iterations: 0, directions })))
     }
 }
 
@@ -127,10 +127,10 @@ impl<P: Program> OpenLanes<P> {
         options.progress.begin("iterating", None, Unit::Iterations);
         let mut left = None;
         // A run that ends early drops the sender.
-        for told in lane {
-            match told {
-                Told::Iteration => options.progress.advance(1),
-                Told::Left(outcome) => left = Some(outcome.into_outcome()),
+        for news in lane {
+            match news {
+                LaneNews::Iteration => options.progress.advance(1),
+                LaneNews::Left(outcome) => left = Some(outcome.into_outcome()),
             }
         }
         options.progress.end();
@@ -154,14 +154,14 @@ impl<P: Program> OpenLanes<P> {
         program: P,
         first: LaneSum<P::Aggregate>,
         cancel: Cancel,
-    ) -> Option<Receiver<Told<P>>> {
-        let mut door = lock(&self.0);
-        let (caller, told) = channel();
-        door.has_room().then(|| {
+    ) -> Option<Receiver<LaneNews<P>>> {
+        let mut queue = lock(&self.0);
+        let (caller, news) = channel();
+        queue.has_room().then(|| {
             let directions = program.directions();
-            assert!(directions == door.directions, "lanes follow edges in different directions");
-            door.waiting.push_back(Joiner { program, first, cancel, caller });
-            told
+            assert!(directions == queue.directions, "lanes follow edges in different directions");
+            queue.waiting.push_back(Joiner { program, first, cancel, caller });
+            news
         })
     }
 
@@ -171,7 +171,7 @@ impl<P: Program> OpenLanes<P> {
     }
 }
 
-impl<P: Program> Door<P> {
+impl<P: Program> JoinQueue<P> {
     fn has_room(&self) -> bool {
         self.waiting.len() < self.free
     }
@@ -248,7 +248,7 @@ enum Caller<P: Program> {
     /// That of the run, with the number of one of the programs with which it began.
     OfRun(usize, Arc<LaneEnd<P>>),
     /// One that joined.
-    Joined(Sender<Told<P>>, Cancel),
+    Joined(Sender<LaneNews<P>>, Cancel),
 }
 
 impl<P: Program> Member<P> {
@@ -264,7 +264,7 @@ impl<P: Program> Member<P> {
     fn tell_iteration(&self) {
         if let Caller::Joined(sender, _) = &self.caller {
             // A caller that has gone needs nothing.
-            drop(sender.send(Told::Iteration));
+            drop(sender.send(LaneNews::Iteration));
         }
     }
 
@@ -278,7 +278,7 @@ impl<P: Program> Member<P> {
         match self.caller {
             Caller::OfRun(number, end) => end(number, outcome),
             // A caller that has gone needs nothing.
-            Caller::Joined(sender, _) => drop(sender.send(Told::Left(Box::new(outcome)))),
+            Caller::Joined(sender, _) => drop(sender.send(LaneNews::Left(Box::new(outcome)))),
         }
     }
 }
@@ -294,7 +294,7 @@ struct Leaving<P: Program> {
 
 /// How the lanes of a run come and go.
 pub(super) struct Changes<P: Program, const K: usize> {
-    door: Arc<Mutex<Door<P>>>,
+    queue: Arc<Mutex<JoinQueue<P>>>,
     members: [Option<Member<P>>; K],
     /// Lanes whose states are copied in this iteration.
     leaving: Vec<Leaving<P>>,
@@ -329,10 +329,10 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
         const { assert!(matches!(P::APPLY_TO, ApplyTo::All), "apply must visit all vertices") };
         let directions = self.directions();
         let free = K - self.used;
-        *lock(&open.0) = Door { waiting: VecDeque::new(), free, iterations: 0, directions };
+        *lock(&open.0) = JoinQueue { waiting: VecDeque::new(), free, iterations: 0, directions };
         let of_run = |lane| (lane < self.used).then(|| Member::of_run(lane, end));
         let changes = Changes {
-            door: Arc::clone(&open.0),
+            queue: Arc::clone(&open.0),
             members: std::array::from_fn(of_run),
             leaving: Vec::new(),
             joining: Vec::new(),
@@ -386,19 +386,19 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
     /// that are free. If the run ends, they are refused.
     pub(super) fn begin_changes(&mut self, next: Next) {
         let Some(changes) = &mut self.changes else { return };
-        let mut door = lock(&changes.door);
+        let mut queue = lock(&changes.queue);
         if next == Next::Stop {
-            return door.close();
+            return queue.close();
         }
-        door.free = 0;
-        door.iterations += 1;
+        queue.free = 0;
+        queue.iterations += 1;
         for lane in (0..K).filter(|&lane| self.is_over[lane]) {
             if let Some(member) = changes.members[lane].take() {
                 let program = replace(&mut self.programs[lane], changes.idle.clone());
                 let (iterations, statistics) = (self.iterations[lane], RunStatistics::default());
                 changes.leaving.push(Leaving { lane, member, program, iterations, statistics });
             }
-            match door.waiting.pop_front() {
+            match queue.waiting.pop_front() {
                 Some(joiner) => {
                     self.programs[lane] = joiner.program;
                     changes.members[lane] = Some(Member {
@@ -409,7 +409,7 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
                     });
                     changes.joining.push(lane);
                 }
-                None => door.free += 1,
+                None => queue.free += 1,
             }
         }
         self.is_changing = !changes.leaving.is_empty() || !changes.joining.is_empty();
