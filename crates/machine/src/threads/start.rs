@@ -47,7 +47,7 @@ impl fmt::Display for Shortage {
 }
 
 /// What this process knows of its threads.
-struct Door {
+struct ThreadStarts {
     /// Threads requested since the last call of [`refuse`].
     asked: usize,
     /// The requests that a test refuses.
@@ -55,7 +55,8 @@ struct Door {
     shortage: Option<Shortage>,
 }
 
-static DOOR: Mutex<Door> = Mutex::new(Door { asked: 0, refused: 0..0, shortage: None });
+static STARTS: Mutex<ThreadStarts> =
+    Mutex::new(ThreadStarts { asked: 0, refused: 0..0, shortage: None });
 
 /// Starts a thread. Its result is lost unless somebody joins the thread.
 ///
@@ -110,14 +111,14 @@ pub fn workers_within_limit(wanted: usize) -> usize {
 
 /// Returns what this process had to do with fewer threads than it wanted.
 pub fn shortage() -> Option<Shortage> {
-    lock(&DOOR).shortage.clone()
+    lock(&STARTS).shortage.clone()
 }
 
 /// For tests: forgets the [`shortage`], counts thread requests from 0 again, and refuses those in
 /// `asked`.
 #[doc(hidden)]
 pub fn refuse(asked: Range<usize>) {
-    *lock(&DOOR) = Door { asked: 0, refused: asked, shortage: None };
+    *lock(&STARTS) = ThreadStarts { asked: 0, refused: asked, shortage: None };
 }
 
 /// For tests: calls `work` repeatedly, each time refusing another one of the threads it asks for,
@@ -129,7 +130,7 @@ pub fn refuse_each(mut work: impl FnMut()) -> usize {
         for end in [first + 1, usize::MAX] {
             refuse(first..end);
             work();
-            let is_disturbed = lock(&DOOR).asked > first;
+            let is_disturbed = lock(&STARTS).asked > first;
             refuse(0..0);
             if !is_disturbed {
                 return first;
@@ -141,9 +142,9 @@ pub fn refuse_each(mut work: impl FnMut()) -> usize {
 
 /// Counts a request for a thread; fails if a test refuses it.
 fn pass() -> io::Result<()> {
-    let mut door = lock(&DOOR);
-    door.asked += 1;
-    match door.refused.contains(&(door.asked - 1)) {
+    let mut starts = lock(&STARTS);
+    starts.asked += 1;
+    match starts.refused.contains(&(starts.asked - 1)) {
         true => Err(io::ErrorKind::WouldBlock.into()),
         false => Ok(()),
     }
@@ -154,7 +155,7 @@ fn refusal(error: &io::Error) -> io::Error {
     let why = format!(
         "the system refused to start a thread ({error}); raise `ulimit -u`, or `pids.max` of the container"
     );
-    lock(&DOOR).shortage.get_or_insert_with(|| Shortage { workers: None, why: why.clone() });
+    lock(&STARTS).shortage.get_or_insert_with(|| Shortage { workers: None, why: why.clone() });
     io::Error::new(error.kind(), why)
 }
 
@@ -162,10 +163,10 @@ fn refusal(error: &io::Error) -> io::Error {
 /// the least `started` is kept.
 pub fn note_workers(started: usize, wanted: usize, why: &dyn fmt::Display) {
     let started = started.max(1);
-    let mut door = lock(&DOOR);
-    let known = door.shortage.as_ref().and_then(|shortage| shortage.workers);
+    let mut starts = lock(&STARTS);
+    let known = starts.shortage.as_ref().and_then(|shortage| shortage.workers);
     if known.is_none_or(|known| started < known.started) {
         let workers = Some(WorkerShortage { started, wanted });
-        door.shortage = Some(Shortage { workers, why: why.to_string() });
+        starts.shortage = Some(Shortage { workers, why: why.to_string() });
     }
 }
