@@ -45,15 +45,15 @@ pub(super) trait DistanceSum: Value {
 /// The state of a vertex.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C, packed)]
-struct Near<D> {
+struct SummedDistances<D> {
     seen: u64,
     last: u64,
     sum: D,
 }
 
-impl<D: DistanceSum> ReachedBy for Near<D> {
-    fn begin(known: Near<D>, searches: u64) -> Near<D> {
-        Near { seen: searches, last: searches, sum: known.sum }
+impl<D: DistanceSum> ReachedBy for SummedDistances<D> {
+    fn begin(known: SummedDistances<D>, searches: u64) -> SummedDistances<D> {
+        SummedDistances { seen: searches, last: searches, sum: known.sum }
     }
 
     #[inline(always)]
@@ -79,7 +79,7 @@ impl<D: DistanceSum> ReachedBy for Near<D> {
 impl DistanceOptions {
     /// The edges of a run that sums up `D`.
     pub(super) fn edges<D: DistanceSum>() -> Edges {
-        let rows_size = tegula_engine::rows_size::<Together<Near<D>>>;
+        let rows_size = tegula_engine::rows_size::<Together<SummedDistances<D>>>;
         Edges::Either { directions: Directions::Forward, rows_size }
     }
 
@@ -89,7 +89,7 @@ impl DistanceOptions {
         graph: &Graph,
         threads: usize,
     ) -> Result<Estimate> {
-        let estimate = tegula_engine::estimate::<Together<Near<D>>>(graph, threads);
+        let estimate = tegula_engine::estimate::<Together<SummedDistances<D>>>(graph, threads);
         let vertex_bytes = estimate.vertex_bytes + Sample::size(graph, self.samples);
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
@@ -127,7 +127,7 @@ fn sums<D: DistanceSum>(
     graph: &Graph,
     sources: &[ShortId],
     options: &RunOptions<'_>,
-) -> Result<(Vec<Near<D>>, RunStatistics)> {
+) -> Result<(Vec<SummedDistances<D>>, RunStatistics)> {
     let (mut known, mut statistics) = (None, RunStatistics::default());
     let progress = options.progress;
     progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);

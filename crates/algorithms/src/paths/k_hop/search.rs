@@ -78,7 +78,7 @@ pub(super) fn size(graph: &Graph, hops: u32) -> Result<u64> {
 
 impl Neighbourhood {
     /// Replaces dense ids by id positions.
-    pub(super) fn named(self, graph: &Graph, options: &RunOptions<'_>) -> Result<Near> {
+    pub(super) fn named(self, graph: &Graph, options: &RunOptions<'_>) -> Result<KHopAnswer> {
         let mut levels: Vec<u64> = Vec::new();
         for &(_, hop) in &self.vertices {
             levels.resize(levels.len().max(hop as usize + 1), 0);
@@ -90,12 +90,12 @@ impl Neighbourhood {
         let mut rows: Vec<_> =
             vertices.map(|(vertex, hop)| (id_positions.of(vertex), hop)).collect();
         rows.sort_unstable();
-        Ok(Near { listing: Listing { column: "hops", rows, memory: options.memory }, levels })
+        Ok(KHopAnswer { listing: Listing { column: "hops", rows, memory: options.memory }, levels })
     }
 }
 
 /// A row for every vertex found, in the order of the original ids.
-pub(super) struct Near {
+pub(super) struct KHopAnswer {
     listing: Listing<u32>,
     /// Number of vertices at each number of hops.
     levels: Vec<u64>,
@@ -110,7 +110,7 @@ pub struct Summary {
     levels: Vec<u64>,
 }
 
-impl Table for Near {
+impl Table for KHopAnswer {
     fn schema(&self, graph: &Graph) -> SchemaRef {
         self.listing.schema(graph)
     }
@@ -124,7 +124,7 @@ impl Table for Near {
     }
 }
 
-impl Answer for Near {
+impl Answer for KHopAnswer {
     fn summary(
         &self,
         _graph: &Graph,

@@ -27,8 +27,8 @@
 //! in memory.
 //!
 //! With parents, delta-stepping keeps the parent of each vertex on a shortest path: 8 bytes a
-//! vertex more, or 16 in a graph of at least 2^32 vertices. [`Near`] says which of several parents
-//! it keeps. Paths to targets take 16 bytes a vertex more.
+//! vertex more, or 16 in a graph of at least 2^32 vertices. [`TreeNode`] says which of several
+//! parents it keeps. Paths to targets take 16 bytes a vertex more.
 
 mod answer;
 mod config;
@@ -58,7 +58,7 @@ use answer::FoundDistances;
 pub use config::{Method, SsspConfig};
 pub use delta_stepping::Sssp;
 pub use distances::Distances;
-pub use tree::{Near, SsspTree};
+pub use tree::{SsspTree, TreeNode};
 
 /// A sum of at most this many equal `f32` weights is exact as `f64`: a weight has 24 bits, a sum 53.
 const EXACT_HOPS: u64 = 1 << 29;
@@ -312,7 +312,7 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => of_program(graph, directions, threads),
             Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
-        self.search.paths().add_to::<Near>(estimate, files, graph)
+        self.search.paths().add_to::<TreeNode>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {

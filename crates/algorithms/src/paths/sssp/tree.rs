@@ -19,50 +19,51 @@ use crate::paths::path_table::Step;
 /// remain, it takes the one whose last but one vertex has the smallest dense id.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable)]
 #[repr(C, packed)]
-pub struct Near<N = u32> {
+pub struct TreeNode<N = u32> {
     distance: f64,
     /// Number of edges at the end of the path that add nothing.
     flat: u32,
     parent: N,
 }
 
-impl<N: VertexNumber> Near<N> {
+impl<N: VertexNumber> TreeNode<N> {
     /// The part that decides whether the vertex becomes active again.
     fn length(self) -> (f64, u32) {
         (self.distance, self.flat)
     }
 }
 
-impl<N: VertexNumber> PartialEq for Near<N> {
-    fn eq(&self, other: &Near<N>) -> bool {
+impl<N: VertexNumber> PartialEq for TreeNode<N> {
+    fn eq(&self, other: &TreeNode<N>) -> bool {
         self.partial_cmp(other) == Some(Ordering::Equal)
     }
 }
 
-impl<N: VertexNumber> PartialOrd for Near<N> {
+impl<N: VertexNumber> PartialOrd for TreeNode<N> {
     #[inline(always)]
-    fn partial_cmp(&self, other: &Near<N>) -> Option<Ordering> {
-        let all = |near: &Near<N>| (near.distance, near.flat, near.parent);
+    fn partial_cmp(&self, other: &TreeNode<N>) -> Option<Ordering> {
+        let all = |node: &TreeNode<N>| (node.distance, node.flat, node.parent);
         all(self).partial_cmp(&all(other))
     }
 }
 
-impl<N: VertexNumber + Value> Number for Near<N> {
-    const LEAST: Near<N> = Near { distance: f64::NEG_INFINITY, flat: 0, parent: N::NONE };
-    const GREATEST: Near<N> = Near { distance: f64::INFINITY, flat: u32::MAX, parent: N::NONE };
+impl<N: VertexNumber + Value> Number for TreeNode<N> {
+    const LEAST: TreeNode<N> = TreeNode { distance: f64::NEG_INFINITY, flat: 0, parent: N::NONE };
+    const GREATEST: TreeNode<N> =
+        TreeNode { distance: f64::INFINITY, flat: u32::MAX, parent: N::NONE };
 
     #[inline(always)]
-    fn smaller(self, other: Near<N>) -> Near<N> {
+    fn smaller(self, other: TreeNode<N>) -> TreeNode<N> {
         if other < self { other } else { self }
     }
 
     #[inline(always)]
-    fn greater(self, other: Near<N>) -> Near<N> {
+    fn greater(self, other: TreeNode<N>) -> TreeNode<N> {
         if other > self { other } else { self }
     }
 }
 
-impl<N: VertexNumber> Step for Near<N> {
+impl<N: VertexNumber> Step for TreeNode<N> {
     type Distance = f64;
 
     fn distance(&self) -> Option<f64> {
@@ -95,8 +96,8 @@ impl<N> SsspTree<N> {
 }
 
 impl<N: VertexNumber + Value> Program for SsspTree<N> {
-    type State = Near<N>;
-    type Reduction = Min<Near<N>>;
+    type State = TreeNode<N>;
+    type Reduction = Min<TreeNode<N>>;
     type Weight = f32;
     type Aggregate = ();
 
@@ -112,13 +113,13 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
         self.search.directions
     }
 
-    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (Near<N>, Activity) {
+    fn init(&self, vertex: VertexId, _degree: u32, (): &mut ()) -> (TreeNode<N>, Activity) {
         let is_source = self.search.sources.contains(vertex);
-        let near = match is_source {
-            true => Near { distance: 0.0, flat: 0, parent: N::of(vertex.0) },
+        let node = match is_source {
+            true => TreeNode { distance: 0.0, flat: 0, parent: N::of(vertex.0) },
             false => Self::Reduction::IDENTITY,
         };
-        (near, Activity::when(is_source))
+        (node, Activity::when(is_source))
     }
 
     fn begin_iteration(&mut self, _iteration: u64, (): &()) -> Next {
@@ -135,19 +136,19 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
     }
 
     #[inline(always)]
-    fn signal(&self, vertex: VertexId, near: &Near<N>, _degree: u32) -> Option<Near<N>> {
-        Some(Near { parent: N::of(vertex.0), ..*near })
+    fn signal(&self, vertex: VertexId, node: &TreeNode<N>, _degree: u32) -> Option<TreeNode<N>> {
+        Some(TreeNode { parent: N::of(vertex.0), ..*node })
     }
 
     #[inline(always)]
-    fn along(&self, message: Near<N>, weight: f32) -> Near<N> {
+    fn along(&self, message: TreeNode<N>, weight: f32) -> TreeNode<N> {
         let before = message.distance;
         let distance = self.search.along(before, weight);
         if is_too_far(distance) {
             return Self::Reduction::IDENTITY;
         }
         let flat = if distance == before { message.flat.saturating_add(1) } else { 0 };
-        Near { distance, flat, parent: message.parent }
+        TreeNode { distance, flat, parent: message.parent }
     }
 
     #[inline(always)]
@@ -155,8 +156,8 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
         &self,
         _vertex: VertexId,
         _degree: u32,
-        state: &mut Near<N>,
-        reduced: Near<N>,
+        state: &mut TreeNode<N>,
+        reduced: TreeNode<N>,
         (): &mut (),
     ) -> Activity {
         // Another parent at the same distance does not matter to other vertices.
@@ -166,17 +167,17 @@ impl<N: VertexNumber + Value> Program for SsspTree<N> {
     }
 
     #[inline(always)]
-    fn is_news(&self, state: &Near<N>, message: Near<N>) -> bool {
+    fn is_news(&self, state: &TreeNode<N>, message: TreeNode<N>) -> bool {
         message < *state
     }
 
     #[inline(always)]
-    fn bucket(&self, near: &Near<N>) -> u64 {
-        self.search.bucket(near.distance)
+    fn bucket(&self, node: &TreeNode<N>) -> u64 {
+        self.search.bucket(node.distance)
     }
 
     #[inline(always)]
-    fn is_beyond(&self, message: Near<N>, bucket: u64) -> bool {
+    fn is_beyond(&self, message: TreeNode<N>, bucket: u64) -> bool {
         self.search.bucket(message.distance) > bucket
     }
 }
