@@ -117,9 +117,9 @@ pub enum Crash {
 
 /// A state that a crash may leave.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Left {
+enum CrashState {
     File(Content),
-    Folder(BTreeMap<OsString, Left>),
+    Folder(BTreeMap<OsString, CrashState>),
 }
 
 /// The state safely on disk, and the changes since.
@@ -179,7 +179,7 @@ impl Trace {
         &self,
         ignored: Option<usize>,
         checked: &mut Checked<'_>,
-    ) -> Option<(usize, Left, String)> {
+    ) -> Option<(usize, CrashState, String)> {
         let first = &self.moments[0];
         let mut disk = Disk {
             files: first.files.clone(),
@@ -246,7 +246,7 @@ impl Disk {
     }
 
     /// Returns all states that a crash may leave now.
-    fn states(&self, root: Inode) -> HashSet<Left> {
+    fn states(&self, root: Inode) -> HashSet<CrashState> {
         let mut cuts: BTreeSet<usize> = self.changes.iter().map(|change| change.moment).collect();
         cuts.insert(usize::MAX);
         let mut states = HashSet::new();
@@ -281,25 +281,25 @@ impl Disk {
         inode: Inode,
         folders: &BTreeMap<Inode, Names>,
         files: &BTreeMap<Inode, Content>,
-    ) -> Left {
+    ) -> CrashState {
         if !self.all_folders.contains(&inode) {
-            return Left::File(files.get(&inode).cloned().unwrap_or_default());
+            return CrashState::File(files.get(&inode).cloned().unwrap_or_default());
         }
         let names = folders.get(&inode).into_iter().flatten();
         let left =
             |(name, &inode): (&OsString, &Inode)| (name.clone(), self.left(inode, folders, files));
-        Left::Folder(names.map(left).collect())
+        CrashState::Folder(names.map(left).collect())
     }
 }
 
 /// A check, and its results so far.
 struct Checked<'a> {
     check: &'a dyn Fn(&Path, Crash) -> Result<(), String>,
-    known: HashMap<(Crash, Left), Result<(), String>>,
+    known: HashMap<(Crash, CrashState), Result<(), String>>,
 }
 
 impl Checked<'_> {
-    fn check(&mut self, left: &Left, crash: Crash) -> Result<(), String> {
+    fn check(&mut self, left: &CrashState, crash: Crash) -> Result<(), String> {
         let check = self.check;
         let judge = || {
             let scratch = Scratch::new();
@@ -311,11 +311,11 @@ impl Checked<'_> {
     }
 }
 
-impl Left {
+impl CrashState {
     fn write_to(&self, path: &Path) {
         match self {
-            Left::File(content) => fs::write(path, &**content).unwrap(),
-            Left::Folder(names) => {
+            CrashState::File(content) => fs::write(path, &**content).unwrap(),
+            CrashState::Folder(names) => {
                 fs::create_dir(path).unwrap();
                 names.iter().for_each(|(name, left)| left.write_to(&path.join(name)));
             }
@@ -323,11 +323,11 @@ impl Left {
     }
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for CrashState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Left::File(content) => write!(f, "{} bytes", content.len()),
-            Left::Folder(names) => {
+            CrashState::File(content) => write!(f, "{} bytes", content.len()),
+            CrashState::Folder(names) => {
                 let all: Vec<String> = names
                     .iter()
                     .map(|(name, left)| format!("{}: {left}", name.display()))

@@ -61,7 +61,7 @@ pub struct OpenFusing {
         &Graph,
         &RunOptions<'_>,
         &Entrance,
-        Sender<(usize, Left)>,
+        Sender<(usize, MemberOutcome)>,
     ) -> Result<()>,
     /// Joins a run with which it can [fuse](super::Request::can_fuse_with), and waits for the
     /// result; `None` if the run has no room or ends before. Then it must run by itself.
@@ -114,13 +114,13 @@ impl Entrance {
 
 /// What a member of a fused run has left, before a result is made of it. That takes time, so it is
 /// for the thread that needs the result.
-pub struct Left(Box<dyn FnOnce(&Graph, &Cancel) -> Result<Found> + Send>);
+pub struct MemberOutcome(Box<dyn FnOnce(&Graph, &Cancel) -> Result<Found> + Send>);
 
-impl Left {
+impl MemberOutcome {
     pub(crate) fn new(
         found: impl FnOnce(&Graph, &Cancel) -> Result<Found> + Send + 'static,
-    ) -> Left {
-        Left(Box::new(found))
+    ) -> MemberOutcome {
+        MemberOutcome(Box::new(found))
     }
 
     /// Makes the result.

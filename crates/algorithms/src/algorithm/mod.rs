@@ -30,7 +30,9 @@ pub use entry::Entry;
 pub(crate) use entry::table_option_names;
 pub use family::Family;
 pub(crate) use field_names::field_names;
-pub use fusing::{AnyMember, Entrance, Fusing, Left, Member, OpenFusing, Width, options_of};
+pub use fusing::{
+    AnyMember, Entrance, Fusing, Member, MemberOutcome, OpenFusing, Width, options_of,
+};
 pub(crate) use fusing::{
     LANES, estimate_joining, estimate_lanes, left_bytes, members, run_lanes, run_open_lanes,
 };

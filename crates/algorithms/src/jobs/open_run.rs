@@ -16,7 +16,7 @@ use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
 use super::group::{Group, Grouping, Member};
 use super::queue::Queue;
 use super::runner::JobRunner;
-use crate::algorithm::{AnyMember, Entrance, Left, Needs, OpenFusing};
+use crate::algorithm::{AnyMember, Entrance, MemberOutcome, Needs, OpenFusing};
 use crate::side_table::TableRead;
 
 /// A run that like jobs may join.
@@ -190,7 +190,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         let jobs: Vec<(&'b F::Job, Vec<TableRead>)> =
             members.iter().map(|member| (member.job, member.prepared.tables.clone())).collect();
         let started = Instant::now();
-        let ended = |(number, left): (usize, Left)| {
+        let ended = |(number, left): (usize, MemberOutcome)| {
             let (job, ref tables) = jobs[number];
             let ended = Ended {
                 job,
@@ -230,14 +230,14 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
 
 /// What members of a run have left, until a thread takes it.
 struct Leaving {
-    receiver: Mutex<Receiver<(usize, Left)>>,
+    receiver: Mutex<Receiver<(usize, MemberOutcome)>>,
     /// The numbers of those whose results were taken.
     left: Mutex<Vec<usize>>,
 }
 
 impl Leaving {
     /// Waits for the next one; `None` if all have left.
-    fn next(&self) -> Option<(usize, Left)> {
+    fn next(&self) -> Option<(usize, MemberOutcome)> {
         let receiver = lock(&self.receiver);
         let next = receiver.recv().ok()?;
         lock(&self.left).push(next.0);
@@ -245,7 +245,7 @@ impl Leaving {
     }
 
     /// Returns those that nobody has taken, after the run.
-    fn rest(&self) -> Vec<(usize, Left)> {
+    fn rest(&self) -> Vec<(usize, MemberOutcome)> {
         let rest: Vec<_> = lock(&self.receiver).try_iter().collect();
         lock(&self.left).extend(rest.iter().map(|(number, _)| number));
         rest

@@ -55,8 +55,8 @@ use tegula_engine::{
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Entrance, Family, Found, Fusing,
-    Iterations, LANES, Left, Member, NotNegative, OpenFusing, Probability, SideFiles, Weights,
-    Work, estimate_joining, estimate_lanes, left_bytes, members, options_of, run_lanes,
+    Iterations, LANES, Member, MemberOutcome, NotNegative, OpenFusing, Probability, SideFiles,
+    Weights, Work, estimate_joining, estimate_lanes, left_bytes, members, options_of, run_lanes,
     run_open_lanes,
 };
 use crate::error::Result;
@@ -190,13 +190,13 @@ fn run_open(
     graph: &Graph,
     options: &RunOptions<'_>,
     entrance: &Entrance,
-    left: Sender<(usize, Left)>,
+    left: Sender<(usize, MemberOutcome)>,
 ) -> Result<()> {
     let walks = members.iter().map(|(options, seeds)| options.walk(seeds, graph));
     let end = move |number, outcome: LaneOutcome<PageRank>| {
         let found = |graph: &Graph, cancel: &Cancel| found(outcome.into_outcome(), graph, cancel);
         // A receiver that has gone needs nothing.
-        drop(left.send((number, Left::new(found))));
+        drop(left.send((number, MemberOutcome::new(found))));
     };
     run_open_lanes(graph, walks.collect::<Result<_>>()?, options, entrance, end)
 }

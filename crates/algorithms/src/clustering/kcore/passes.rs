@@ -20,23 +20,23 @@ pub struct CoresInPasses {
 
 /// The vertices that are not peeled off.
 #[derive(Debug, Default)]
-struct Left {
+struct RemainingVertices {
     count: u64,
     /// The fewest neighbours that one of them has left.
     fewest: Option<u32>,
 }
 
-impl Left {
-    fn of(degree: Degree) -> Left {
+impl RemainingVertices {
+    fn of(degree: Degree) -> RemainingVertices {
         match degree.is_peeled() {
-            true => Left::default(),
-            false => Left { count: 1, fewest: Some(degree.neighbours()) },
+            true => RemainingVertices::default(),
+            false => RemainingVertices { count: 1, fewest: Some(degree.neighbours()) },
         }
     }
 }
 
-impl Aggregate for Left {
-    fn merge(&mut self, next: Left) {
+impl Aggregate for RemainingVertices {
+    fn merge(&mut self, next: RemainingVertices) {
         self.count += next.count;
         self.fewest = [self.fewest, next.fewest].into_iter().flatten().min();
     }
@@ -46,10 +46,13 @@ impl Aggregate for Left {
         [self.count, fewest].map(u64::to_le_bytes).concat()
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Left> {
+    fn from_bytes(bytes: &[u8]) -> Option<RemainingVertices> {
         let (count, fewest) = bytes.split_first_chunk()?;
         let fewest = u64::from_le_bytes(fewest.try_into().ok()?);
-        Some(Left { count: u64::from_le_bytes(*count), fewest: fewest.try_into().ok() })
+        Some(RemainingVertices {
+            count: u64::from_le_bytes(*count),
+            fewest: fewest.try_into().ok(),
+        })
     }
 }
 
@@ -102,13 +105,13 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
     passes.prepare_along(Redirection::NEIGHBOURS)?;
     let along = Some(Redirection::NEIGHBOURS);
     let mut degrees = passes.vertex_array("degrees", |_| 0u32)?;
-    let mut left = passes.process_edges_along::<_, Sum<u32>, Left>(
+    let mut left = passes.process_edges_along::<_, Sum<u32>, RemainingVertices>(
         along,
         &mut degrees,
         |_, _| Some(1),
         |_, degree, neighbours, left| {
             *degree = Degree::left(neighbours).0;
-            left.merge(Left::of(Degree(*degree)));
+            left.merge(RemainingVertices::of(Degree(*degree)));
         },
     )?;
     let mut core = 0;
@@ -116,7 +119,7 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
         core = fewest.max(core);
         options.progress.begin("peeling", Some(vertices), Unit::Vertices);
         options.progress.advance(vertices - left.count);
-        left = passes.process_edges_along::<_, Sum<u32>, Left>(
+        left = passes.process_edges_along::<_, Sum<u32>, RemainingVertices>(
             along,
             &mut degrees,
             |_, &degree| Degree(degree).is_next(core).then_some(1),
@@ -126,7 +129,7 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
                     *degree = core << 1 | 1;
                 } else if !before.is_peeled() {
                     *degree = Degree::left(before.neighbours().saturating_sub(peeled)).0;
-                    left.merge(Left::of(Degree(*degree)));
+                    left.merge(RemainingVertices::of(Degree(*degree)));
                 }
             },
         )?;
