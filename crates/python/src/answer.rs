@@ -56,7 +56,7 @@ pub struct Found {
 }
 
 /// A run that has ended, before its result is made.
-pub struct Ran<'r> {
+pub struct FinishedRun<'r> {
     /// What was run.
     pub request: &'r Request,
     /// What it found.
@@ -71,8 +71,8 @@ pub struct Ran<'r> {
 
 impl Found {
     /// Joins what a run found with the graph that has the ids.
-    pub fn new(shared: Arc<Shared>, graph: Arc<Graph>, ran: Ran<'_>) -> Found {
-        let Ran { request, found: algorithm::Found { answer, statistics }, .. } = ran;
+    pub fn new(shared: Arc<Shared>, graph: Arc<Graph>, ran: FinishedRun<'_>) -> Found {
+        let FinishedRun { request, found: algorithm::Found { answer, statistics }, .. } = ran;
         let weights = match request.weights {
             Weights::Ignored { instead } if graph.is_weighted() => {
                 Some(format!("{} passes over the weights of the graph: {instead}", request.name))

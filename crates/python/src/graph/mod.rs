@@ -19,7 +19,7 @@ use tegula_machine::disk::Backend;
 use tegula_machine::threads::lock;
 use tegula_store::Error;
 
-use crate::answer::{Found, Ran, RunSeconds};
+use crate::answer::{FinishedRun, Found, RunSeconds};
 use crate::failure::{Failure, Result};
 use crate::given_tables::{GivenStreams, GivenTables};
 use crate::home::Home;
@@ -221,7 +221,7 @@ fn run(shared: &Arc<Shared>, request: &Request, given: &GivenTables, work: &Work
     let found = prepared.run(&graph, &options).map_err(|error| of_whole(error, shared.memory))?;
     let seconds = RunSeconds::of(open, started.elapsed());
     graph.reader().pool().trim();
-    let ran = Ran { request, found, tables: &tables, seconds, jobs: 1 };
+    let ran = FinishedRun { request, found, tables: &tables, seconds, jobs: 1 };
     Ok(Found::new(Arc::clone(shared), graph, ran))
 }
 

@@ -16,7 +16,7 @@ use tegula_machine::threads::{Cancel, Progress, Unit, guarded, lock, start_in};
 
 use super::job_list::JobList;
 use super::task::{self, Task};
-use crate::answer::{Found, Ran, RunSeconds};
+use crate::answer::{FinishedRun, Found, RunSeconds};
 use crate::failure::{Failure, Result};
 use crate::graph::{Use, missing_rows, of_whole};
 use crate::work::{TICK, Watch, Work};
@@ -205,7 +205,7 @@ impl Round<'_> {
     /// Makes the result of a job.
     fn made(&self, ended: Ended<'_, Task>, found: algorithm::Found) -> Found {
         self.list.count(0, found.statistics.bytes_shared);
-        let ran = Ran {
+        let ran = FinishedRun {
             request: &ended.job.request,
             found,
             tables: &ended.tables,

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use super::batch::{ROUNDS_MAX, Ran, Setup};
+use super::batch::{BatchCost, ROUNDS_MAX, Setup};
 use super::job_files::{Job, MIX, arriving};
 use super::subject::{SEED, Subject};
 use crate::bench::figure::{Figure, Ratio, Unit, median};
@@ -173,7 +173,7 @@ impl<'s> Ways<'s> {
 
 impl Served {
     /// What jobs took that ran as they arrived.
-    fn at_once(ran: &Ran) -> Served {
+    fn at_once(ran: &BatchCost) -> Served {
         let mean = ran.jobs.iter().map(|job| job.queued + job.run + job.write).sum::<f64>();
         Served { total: ran.seconds, mean: mean / ran.jobs.len() as f64 }
     }

@@ -69,7 +69,7 @@ pub struct JobRun {
 
 /// What a process, or several beside each other, took for some jobs.
 #[derive(Debug, Clone, Default)]
-pub struct Ran {
+pub struct BatchCost {
     /// From the start of the first process to the end of the last one.
     pub seconds: f64,
     /// Seconds of processors.
@@ -130,19 +130,19 @@ impl<'a> Setup<'a> {
 
 impl Lab<'_> {
     /// Runs jobs in one process, from a cold disk.
-    pub fn batch(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<Ran> {
+    pub fn batch(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<BatchCost> {
         self.cache.drop(setup.graph)?;
         let cpu_before = cpu_of_children()?;
         let ran = self.process(setup, jobs, "shared")?;
-        Ok(Ran { cpu_seconds: cpu_of_children()? - cpu_before, ..ran })
+        Ok(BatchCost { cpu_seconds: cpu_of_children()? - cpu_before, ..ran })
     }
 
     /// Runs each job in a process of its own, all at once, from a cold disk.
-    pub fn processes(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<Ran> {
+    pub fn processes(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<BatchCost> {
         self.cache.drop(setup.graph)?;
         let cpu_before = cpu_of_children()?;
         let started = Instant::now();
-        let outcomes: Vec<std::result::Result<Ran, String>> = std::thread::scope(|scope| {
+        let outcomes: Vec<std::result::Result<BatchCost, String>> = std::thread::scope(|scope| {
             let run = |job: &Job| {
                 let ran = self.process(setup, std::slice::from_ref(job), &job.name);
                 ran.map_err(|error| error.to_string())
@@ -153,12 +153,12 @@ impl Lab<'_> {
         });
         let seconds = started.elapsed().as_secs_f64();
         let all = sum(outcomes.into_iter().collect::<std::result::Result<Vec<_>, _>>()?);
-        Ok(Ran { seconds, cpu_seconds: cpu_of_children()? - cpu_before, ..all })
+        Ok(BatchCost { seconds, cpu_seconds: cpu_of_children()? - cpu_before, ..all })
     }
 
     /// Runs each job in a process of its own, one after the other, each from a cold disk. When they
     /// arrive does not matter. The peak memory is the greatest.
-    pub fn one_by_one(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<Vec<Ran>> {
+    pub fn one_by_one(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<Vec<BatchCost>> {
         let run = |job: &Job| self.batch(setup, &[Job { after_seconds: 0.0, ..job.clone() }]);
         jobs.iter().map(run).collect()
     }
@@ -174,7 +174,7 @@ impl Lab<'_> {
         whole(&self.tegula.json(&arguments)?, "/peak_memory_bytes")
     }
 
-    fn process(&self, setup: &Setup<'_>, jobs: &[Job], name: &str) -> Result<Ran> {
+    fn process(&self, setup: &Setup<'_>, jobs: &[Job], name: &str) -> Result<BatchCost> {
         let file = self.scratch.join(&format!("{name}.jsonl"));
         let folder = self.scratch.join(&format!("{name}.tables"));
         fs::write(&file, lines(jobs))?;
@@ -187,13 +187,13 @@ impl Lab<'_> {
             let message = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{command:?}: {}", message.trim()).into());
         }
-        Ok(Ran { seconds, ..ran_of(&String::from_utf8(output.stdout)?, jobs)? })
+        Ok(BatchCost { seconds, ..ran_of(&String::from_utf8(output.stdout)?, jobs)? })
     }
 }
 
 /// Adds up what processes took one after the other; the memory is that of all of them at once.
-pub fn sum(all: Vec<Ran>) -> Ran {
-    all.into_iter().fold(Ran::default(), |mut total, ran| {
+pub fn sum(all: Vec<BatchCost>) -> BatchCost {
+    all.into_iter().fold(BatchCost::default(), |mut total, ran| {
         total.seconds += ran.seconds;
         total.cpu_seconds += ran.cpu_seconds;
         total.bytes_read += ran.bytes_read;
@@ -204,8 +204,8 @@ pub fn sum(all: Vec<Ran>) -> Ran {
 }
 
 /// Reads the objects that a batch prints: one for each job, then one for all.
-fn ran_of(text: &str, jobs: &[Job]) -> Result<Ran> {
-    let mut ran = Ran::default();
+fn ran_of(text: &str, jobs: &[Job]) -> Result<BatchCost> {
+    let mut ran = BatchCost::default();
     let mut runs: Vec<JobRun> = Vec::new();
     for line in text.lines() {
         let said: Value = serde_json::from_str(line)?;

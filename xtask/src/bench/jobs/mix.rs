@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::batch::{ROUNDS_MAX, Ran, Setup, sum};
+use super::batch::{BatchCost, ROUNDS_MAX, Setup, sum};
 use super::job_files::{Job, MIX, loading};
 use super::subject::{Subject, Which};
 use super::throttle::Throttle;
@@ -72,9 +72,9 @@ fn throttled(lab: &mut Lab<'_>, which: Which) -> Result<Vec<Figure>> {
 /// The three ways to run the jobs, in each round.
 #[derive(Debug, Default)]
 struct Rounds {
-    shared: Vec<Ran>,
-    one_by_one: Vec<Ran>,
-    processes: Vec<Ran>,
+    shared: Vec<BatchCost>,
+    one_by_one: Vec<BatchCost>,
+    processes: Vec<BatchCost>,
 }
 
 fn measure(lab: &mut Lab<'_>, which: Which, throttle: Option<&Throttle>) -> Result<Vec<Figure>> {
@@ -167,15 +167,15 @@ impl Bound {
     }
 }
 
-fn of(rans: &[Ran], value: impl Fn(&Ran) -> f64) -> Vec<f64> {
+fn of(rans: &[BatchCost], value: impl Fn(&BatchCost) -> f64) -> Vec<f64> {
     rans.iter().map(value).collect()
 }
 
 /// Makes the figures of the time, each beside another way.
 fn times(rounds: &Rounds, bound: &Bound, is_throttled: bool) -> Vec<Figure> {
-    let seconds = |rans: &[Ran]| of(rans, |ran| ran.seconds);
+    let seconds = |rans: &[BatchCost]| of(rans, |ran| ran.seconds);
     let title = format!("{MIX} jobs, shared");
-    let beside = |title: String, other: &str, rans: &[Ran]| {
+    let beside = |title: String, other: &str, rans: &[BatchCost]| {
         Figure::new(title, Unit::Seconds, seconds(&rounds.shared)).compared_with(
             other,
             seconds(rans),
@@ -198,10 +198,10 @@ fn times(rounds: &Rounds, bound: &Bound, is_throttled: bool) -> Vec<Figure> {
 }
 
 fn memory_and_bytes(rounds: &Rounds) -> Vec<Figure> {
-    let memory = |rans: &[Ran]| of(rans, |ran| ran.peak_memory_bytes);
-    let read = |rans: &[Ran]| of(rans, |ran| ran.bytes_read);
+    let memory = |rans: &[BatchCost]| of(rans, |ran| ran.peak_memory_bytes);
+    let read = |rans: &[BatchCost]| of(rans, |ran| ran.bytes_read);
     let large = Ratio::TimesAsLarge;
-    let bytes = |title: &str, rans: &[Ran], at: f64| {
+    let bytes = |title: &str, rans: &[BatchCost], at: f64| {
         Figure::new("bytes read, shared", Unit::Bytes, read(&rounds.shared))
             .compared_with(title, read(rans), large)
             .note(format!("GraphM: 1/{:.1} (Figure 12)", 1.0 / at))

@@ -1,6 +1,6 @@
 //! Orders in which the scheduler takes the parts of the graph.
 
-use super::batch::{PartOrder, ROUNDS_MAX, Ran, Setup};
+use super::batch::{BatchCost, PartOrder, ROUNDS_MAX, Setup};
 use super::subject::Subject;
 use crate::bench::figure::{Figure, Ratio, Unit};
 use crate::bench::lab::Lab;
@@ -24,7 +24,9 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             priority.push(lab.batch(&by(PartOrder::Priority), &jobs)?);
             plain.push(lab.batch(&by(PartOrder::RoundRobin), &jobs)?);
         }
-        let of = |rans: &[Ran], value: fn(&Ran) -> f64| rans.iter().map(value).collect::<Vec<_>>();
+        let of = |rans: &[BatchCost], value: fn(&BatchCost) -> f64| {
+            rans.iter().map(value).collect::<Vec<_>>()
+        };
         let seconds = Figure::new(
             format!("{count} jobs, by priority"),
             Unit::Seconds,
