@@ -243,13 +243,13 @@ impl<'p> Passes<'p> {
         let outcome = match wanted.filter(|wanted| wanted.is_needed(graph)) {
             Some(wanted) => {
                 let place = self.redirect(wanted)?;
-                let options = self.beside(held + self.tables_but(Some(place)));
+                let options = self.pass_options(held + self.tables_but(Some(place)));
                 let estimate = wanted.estimate::<P>(graph, threads);
                 let (start, options) = settle(start, graph, &estimate, options)?;
                 wanted.run_on::<P>(graph, &self.redirected[place].1, start, &options)?
             }
             None => {
-                let options = self.beside(held + self.tables_but(None));
+                let options = self.pass_options(held + self.tables_but(None));
                 let estimate = estimate_anywhere::<P>(graph, threads);
                 let (start, options) = settle(start, graph, &estimate, options)?;
                 run_anywhere(graph, start, &options)?
@@ -260,8 +260,8 @@ impl<'p> Passes<'p> {
         Ok((states, program))
     }
 
-    /// Returns the options of a pass beside bytes that are held.
-    fn beside(&self, held: u64) -> RunOptions<'p> {
+    /// Returns the options of a pass beside `held` bytes.
+    fn pass_options(&self, held: u64) -> RunOptions<'p> {
         let memory = self.options.memory.saturating_sub(held);
         RunOptions { memory, ..self.options.clone() }
     }
@@ -278,7 +278,7 @@ impl<'p> Passes<'p> {
             return Ok(place);
         }
         let held = self.in_memory.values().sum::<u64>() + self.tables_but(None);
-        let options = &self.beside(held);
+        let options = &self.pass_options(held);
         let (graph, moved) = wanted.build_for_passes(self.graph, options)?;
         self.statistics.bytes_read += moved.read;
         self.statistics.bytes_written += moved.written;

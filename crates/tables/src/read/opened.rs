@@ -121,7 +121,7 @@ fn detect(path: &Path, head: &[u8]) -> Format {
 
 /// Whether a file of lists belongs to WebGraph, according to the properties beside it.
 fn is_bvgraph(lists: &Path) -> bool {
-    let beside = Properties::beside(lists);
+    let beside = Properties::path_of(lists);
     beside.exists()
         && Properties::read(&beside).is_ok_and(|properties| properties.are_of_webgraph())
 }

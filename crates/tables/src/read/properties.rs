@@ -46,7 +46,7 @@ impl Properties {
     }
 
     /// Returns the path of the properties that describe a file of coded lists.
-    pub fn beside(lists: &Path) -> PathBuf {
+    pub fn path_of(lists: &Path) -> PathBuf {
         lists.with_extension("properties")
     }
 

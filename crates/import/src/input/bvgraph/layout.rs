@@ -58,7 +58,7 @@ impl Layout {
 
     /// Reads the layout of a file of `bytes` bytes from the properties beside it.
     pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
-        let beside = Properties::beside(path);
+        let beside = Properties::path_of(path);
         if !beside.exists() {
             let name = beside.display();
             return Err(bad_file(
