@@ -13,8 +13,8 @@ use tegula_machine::threads::Cancel;
 use tegula_mpi::{Mpi, Settings};
 
 const ROUND_TRIPS: usize = 20_000;
-/// Messages that are under way at the same time.
-const WINDOW: usize = 4;
+/// The most messages that may be under way at the same time.
+const IN_FLIGHT_MAX: usize = 4;
 
 fn main() -> ExitCode {
     let settings = Settings::default();
@@ -82,7 +82,7 @@ fn round_trips(mpi: &Mpi, cancel: &Cancel) -> Result<Vec<f64>> {
 fn stream(mpi: &Mpi, size: usize, count: usize, cancel: &Cancel) -> Result<()> {
     for number in 0..count {
         if mpi.rank() == 0 {
-            if number >= WINDOW {
+            if number >= IN_FLIGHT_MAX {
                 mpi.receive(1, Tag(1), cancel)?;
             }
             mpi.send(1, Tag(0), vec![number as u8; size])?;
@@ -92,7 +92,7 @@ fn stream(mpi: &Mpi, size: usize, count: usize, cancel: &Cancel) -> Result<()> {
             mpi.send(0, Tag(1), Vec::new())?;
         }
     }
-    for _ in 0..WINDOW.min(count) * usize::from(mpi.rank() == 0) {
+    for _ in 0..IN_FLIGHT_MAX.min(count) * usize::from(mpi.rank() == 0) {
         mpi.receive(1, Tag(1), cancel)?;
     }
     Ok(())

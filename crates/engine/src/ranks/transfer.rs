@@ -1,14 +1,14 @@
 //! Packets to one rank and from another, in step.
 //!
-//! A rank that is quicker than its receiver may be [`WINDOW`] packets ahead: then it waits until
-//! the receiver has taken one, for every packet is acknowledged. So messages on their way take
-//! little memory, however many there are.
+//! A rank that is quicker than its receiver may be [`IN_FLIGHT_MAX`] packets ahead: then it waits
+//! until the receiver has taken one, for every packet is acknowledged. So messages on their way
+//! take little memory, however many there are.
 //!
 //! No rank waits for ever. Say that each rank does the same three things in round `i` of a
-//! transfer: it waits if its receiver has not taken all but [`WINDOW`] of the packets before, sends
-//! packet `i`, and takes packet `i` of its sender. Of all ranks, look at one in the earliest round
-//! of the earliest transfer. The ranks for which it might wait are no earlier, so they have done
-//! what it waits for, or they need not wait to do it.
+//! transfer: it waits if its receiver has not taken all but [`IN_FLIGHT_MAX`] of the packets
+//! before, sends packet `i`, and takes packet `i` of its sender. Of all ranks, look at one in the
+//! earliest round of the earliest transfer. The ranks for which it might wait are no earlier, so
+//! they have done what it waits for, or they need not wait to do it.
 //!
 //! A rank may scan between two transfers or during one. It does one transfer at a time, and a scan
 //! waits for no other rank. So a scan delays other ranks, but not for ever.
@@ -23,8 +23,8 @@ use super::failure::of_comm;
 use super::tags;
 use super::times::Clock;
 
-/// Packets that may be on their way from one rank to another.
-const WINDOW: usize = 4;
+/// The most packets that may be on their way from one rank to another.
+const IN_FLIGHT_MAX: usize = 4;
 
 /// All packets on their way to a rank take at most these bytes. With many senders they may take
 /// more, for no packet is smaller than [`PACKET_SIZE_MIN`].
@@ -39,12 +39,12 @@ const PACKET_SIZE_MIN: usize = 64 << 10;
 /// Returns the bytes of a packet between `ranks` ranks.
 fn packet_size(ranks: usize) -> usize {
     let senders = ranks.saturating_sub(1).max(1);
-    (PACKETS_SIZE / (WINDOW * senders)).clamp(PACKET_SIZE_MIN, PACKET_SIZE_MAX)
+    (PACKETS_SIZE / (IN_FLIGHT_MAX * senders)).clamp(PACKET_SIZE_MIN, PACKET_SIZE_MAX)
 }
 
 /// Returns the most bytes of packets on their way to a rank and from it, between `ranks` ranks.
 pub fn packets_size(ranks: usize) -> u64 {
-    2 * (WINDOW * packet_size(ranks) * ranks.saturating_sub(1)) as u64
+    2 * (IN_FLIGHT_MAX * packet_size(ranks) * ranks.saturating_sub(1)) as u64
 }
 
 /// The packets that other ranks have not taken yet, by rank, in all transfers of a run.
@@ -114,7 +114,7 @@ impl<'t> Transfer<'t> {
     /// Cancellation; the failure of another rank.
     pub fn send(&self, packet: Vec<u8>) -> Result<()> {
         let timing = self.waiting.start();
-        self.on_their_way.wait(self.to, WINDOW - 1, self.comm, self.cancel)?;
+        self.on_their_way.wait(self.to, IN_FLIGHT_MAX - 1, self.comm, self.cancel)?;
         drop(timing);
         self.on_their_way.0[self.to].fetch_add(1, Ordering::Relaxed);
         self.comm.send(self.to, self.tag, packet).map_err(of_comm)
