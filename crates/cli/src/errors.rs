@@ -119,7 +119,7 @@ pub enum Failure {
 impl Failure {
     /// Whether this rank failed only because another one has.
     pub fn is_of_another_rank(&self) -> bool {
-        matches!(self, Failure::Store(Error::Machine(MachineError::RankFailed { .. })))
+        matches!(self, Failure::Store(Error::RankFailed { .. }))
     }
 }
 
@@ -381,8 +381,8 @@ mod tests {
             (Failure::NoSuchVertex { graph: "g".into(), id: "7".into() }, 3),
             (Error::not_a_partition(Path::new("g"), "no").into(), 3),
             (Error::NotOnRanks { what: "it" }.into(), 1),
-            (MachineError::RankFailed { rank: 1, detail: "no".into() }.into(), 1),
-            (MachineError::RankLost { rank: 1, detail: "no".into() }.into(), 1),
+            (Error::RankFailed { rank: 1, detail: "no".into() }.into(), 1),
+            (Error::RankLost { rank: 1, detail: "no".into() }.into(), 1),
             (
                 Failure::RowsNotAdded {
                     folder: "g".into(),

@@ -1,4 +1,5 @@
-//! The error type of this crate: files, budgets, limits and workers. It knows nothing of graphs.
+//! The error type of this crate: files, budgets, limits and workers. It knows nothing of graphs
+//! or ranks.
 
 use std::fmt;
 use std::io;
@@ -79,22 +80,6 @@ pub enum Error {
     /// The caller cancelled the work.
     #[error("interrupted")]
     Cancelled,
-    /// Another rank of the run failed, so this one cannot go on.
-    #[error("rank {rank} failed: {detail}")]
-    RankFailed {
-        /// Its number.
-        rank: usize,
-        /// What it said.
-        detail: String,
-    },
-    /// Another rank of the run is gone, and has not said why.
-    #[error("rank {rank} is lost: {detail}")]
-    RankLost {
-        /// Its number.
-        rank: usize,
-        /// How that was noticed.
-        detail: String,
-    },
     /// A worker died, so its work cannot be completed.
     #[error("a worker failed: {detail}")]
     WorkerFailed {
@@ -147,8 +132,6 @@ impl Error {
             Error::OverBudget { .. } => "over_budget",
             Error::Limit { .. } => "limit",
             Error::Cancelled => "cancelled",
-            Error::RankFailed { .. } => "rank_failed",
-            Error::RankLost { .. } => "rank_lost",
             Error::WorkerFailed { .. } => "worker_failed",
         }
     }

@@ -49,6 +49,22 @@ pub enum Error {
         /// The work, with the reason.
         what: &'static str,
     },
+    /// Another rank of the run failed, so this one cannot go on.
+    #[error("rank {rank} failed: {detail}")]
+    RankFailed {
+        /// Its number.
+        rank: usize,
+        /// What it said.
+        detail: String,
+    },
+    /// Another rank of the run is gone, and has not said why.
+    #[error("rank {rank} is lost: {detail}")]
+    RankLost {
+        /// Its number.
+        rank: usize,
+        /// How that was noticed.
+        detail: String,
+    },
     /// The work needs a layout that the graph does not have.
     #[error("{} has no layout `{layout}`", path.display())]
     MissingLayout {
@@ -152,6 +168,8 @@ impl Error {
             Error::NotAGraph { .. } => vec![Action::MakeGraph.into()],
             Error::NotOnRanks { .. } => vec![Action::GatherGraph.into()],
             Error::Machine(_)
+            | Error::RankFailed { .. }
+            | Error::RankLost { .. }
             | Error::Replaced { .. }
             | Error::NotReplaced { .. }
             | Error::NotAPartition { .. } => Vec::new(),
@@ -166,6 +184,8 @@ impl Error {
             Error::NotAGraph { .. } => "not_a_graph",
             Error::NotAPartition { .. } => "not_a_partition",
             Error::NotOnRanks { .. } => "not_on_ranks",
+            Error::RankFailed { .. } => "rank_failed",
+            Error::RankLost { .. } => "rank_lost",
             Error::MissingLayout { .. } => "missing_layout",
             Error::NotReplaced { .. } => "not_replaced",
             Error::Replaced { .. } => "replaced",

@@ -69,7 +69,7 @@ fn add(sums: &mut [SharedSum], bytes: &[u8], from: usize) -> Result<()> {
     let (found, rest) = bytes.as_chunks::<{ ExactSum::SIZE }>();
     if found.len() != sums.len() || !rest.is_empty() {
         let detail = format!("it sent {} bytes of sums for {} vertices", bytes.len(), sums.len());
-        return Err(Error::from(tegula_machine::Error::RankFailed { rank: from, detail }).into());
+        return Err(Error::RankFailed { rank: from, detail }.into());
     }
     sums.iter().zip(found).for_each(|(sum, found)| sum.add_sum(ExactSum::from_bytes(*found)));
     Ok(())

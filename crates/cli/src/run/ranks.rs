@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use tegula_algorithms::algorithm::Request;
 use tegula_comm::{Comm, Error as CommError, Tag, Threads};
 use tegula_engine::{Executor, of_comm};
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, start_in};
 use tegula_store::Error;
 use tegula_store::graph::is_directory;
@@ -162,7 +161,7 @@ fn failure_of_another(comm: &dyn Comm) -> Option<Error> {
             // The first rank that is left tells that one is lost.
             Err(CommError::Silent { rank: lost, .. }) if comm.rank() > usize::from(lost == 0) => {
                 let detail = "another rank tells that it is lost".to_owned();
-                return Some(MachineError::RankFailed { rank: lost, detail }.into());
+                return Some(Error::RankFailed { rank: lost, detail });
             }
             _ if since.elapsed() >= patience => return None,
             _ => std::thread::park_timeout(PATIENCE / 50),

@@ -2,8 +2,8 @@
 
 use tegula_comm::{Comm, Tag};
 use tegula_engine::of_comm;
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
+use tegula_store::Error;
 
 use crate::errors::{Failure, Result};
 
@@ -15,7 +15,7 @@ const RUN: Tag = Tag(202);
 ///
 /// # Errors
 /// [`Failure::Usage`] on the first rank that differs from rank 0, and
-/// [`MachineError::RankFailed`] on the others.
+/// [`Error::RankFailed`] on the others.
 pub fn check(comm: &dyn Comm, run: &str, cancel: &Cancel) -> Result<()> {
     let all = comm.all_gather(run.as_bytes().to_vec(), RUN, cancel).map_err(of_comm)?;
     let Some(rank) = all.iter().position(|other| *other != all[0]) else { return Ok(()) };
@@ -26,7 +26,7 @@ pub fn check(comm: &dyn Comm, run: &str, cancel: &Cancel) -> Result<()> {
                         memory, threads and folders may differ";
             Err(Failure::usage_with(message, help))
         }
-        false => Err(MachineError::RankFailed { rank, detail: message }.into()),
+        false => Err(Error::RankFailed { rank, detail: message }.into()),
     }
 }
 

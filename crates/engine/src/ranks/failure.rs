@@ -19,10 +19,10 @@ pub fn of_comm(error: CommError) -> Error {
 
 /// Returns the error for a rank that is gone.
 fn rank_lost(rank: usize, detail: String) -> Error {
-    MachineError::RankLost { rank, detail }.into()
+    Error::RankLost { rank, detail }
 }
 
 /// Returns the error for a rank that has said why it failed.
 pub fn rank_failed(rank: usize, detail: String) -> Error {
-    MachineError::RankFailed { rank, detail }.into()
+    Error::RankFailed { rank, detail }
 }

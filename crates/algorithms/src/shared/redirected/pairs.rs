@@ -8,7 +8,6 @@ use std::path::Path;
 use tegula_comm::{Comm, Tag};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{Error, Graph, RunOptions, Unit, of_comm};
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::Partition;
 use zerocopy::IntoBytes;
@@ -138,7 +137,7 @@ impl Pairs<'_> {
                 Some((&flag, pairs)) if pairs.len().is_multiple_of(pair_size) => (flag != 0, pairs),
                 _ => {
                     let detail = format!("it sent {} bytes of pairs", bytes.len());
-                    return Err(MachineError::RankFailed { rank, detail }.into());
+                    return Err(Error::RankFailed { rank, detail });
                 }
             };
             are_done &= is_done;
