@@ -125,7 +125,8 @@ pub enum Arrays {
     Auto,
     /// In memory.
     InMemory,
-    /// On disk wherever tiles are scanned, even if memory has room: for tests and benchmarks.
+    /// On disk wherever tiles are scanned, even if memory has room. Runs of several passes choose it
+    /// where the arrays of a pass stay until the next one; so do tests and benchmarks.
     OnDisk,
 }
 
