@@ -26,6 +26,7 @@ impl Combine {
             Combine::Min => Ok(weights.next().unwrap_or_default()),
             Combine::Max => Ok(weights.next_back().unwrap_or_default()),
             Combine::Sum => {
+                // The weights ascend, so the sum does not depend on the order of the input.
                 let sum = weights.map(f64::from).sum::<f64>() as f32;
                 if sum.is_finite() {
                     return Ok(sum);

@@ -91,6 +91,7 @@ impl Key for u128 {
 /// Returns the key of a vertex with a name. Two names with one hash are detected when names are
 /// gathered, so the hash decides nothing about the graph.
 pub(super) fn hash_of(name: &[u8]) -> u128 {
+    // The keys spell `tegula` and `import`. Any constants would do.
     SipHasher13::new_with_keys(0x7465_6775_6c61, 0x696d_706f_7274).hash(name).as_u128()
 }
 
@@ -127,6 +128,7 @@ impl ArcRule {
         if self.undirected || self.drop_loops || W::IS_WEIGHTED {
             return None;
         }
+        // An edge without a weight is packed as a pair is, so nothing has to be copied.
         let bytes = match chunk.ends {
             Ends::Pairs32(pairs) if size_of::<K>() == size_of::<u32>() => pairs.as_bytes(),
             Ends::Pairs64(pairs) if size_of::<K>() == size_of::<u64>() => pairs.as_bytes(),

@@ -74,6 +74,7 @@ impl<'a, W: Weight> Known<'a, W> {
                 return Ok(Known { edges, degrees, declared, ids_by_row: None, nulls, original });
             }
             _ => {
+                // Replaced ids have other degrees, and sorting needs the memory.
                 intake.degrees = None;
                 let id_type = if is_range { IdType::Range } else { IdType::Integer };
                 (id_type, relabel::by_id(run, intake, vertices, input.wanted_ids(), directory)?)

@@ -189,6 +189,8 @@ fn import_opened(
     let mut set = VertexSet::default();
     config.vertices.iter().for_each(|vertices| set.add(vertices));
     let divide = |needs: Result<Needs>| ImportRun::divide(config.memory, config.threads, needs?);
+    // Before the input is opened, only the options are known. The files may declare more vertices,
+    // or weights. So the memory is divided again below.
     let resources = divide(needs(&set, config.input.weighted))?;
     let Resources { memory, threads, .. } = resources;
     let input = config.input.clone();
@@ -240,6 +242,7 @@ fn import_within(
         }
         Ok::<_, tegula_store::Error>(report)
     })?;
+    // The last question: a graph that is committed stays.
     cancel.check()?;
     unfinished.commit()?;
     Ok(report)
@@ -257,6 +260,7 @@ fn build_rows(
     // The memory for reading tiles comes out of the same budget.
     let reader = Reader::open(Backend::Auto, Pool::new(run.share(shares::TILES_READ)))?;
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
+    // A graph with rows has 32-bit numbers of vertices: `check_count` has refused others.
     let needs = Needs { weighted: graph.is_weighted(), wide: false, vertices: 0, batches: 0 };
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
@@ -327,6 +331,7 @@ fn arrange<W: Weight>(
     let arranged = |run| Arranging { run, directory, config, counts, summary, clock };
     let manifest = match run.is_wide(vertices.max(summary.id_end)) {
         false => arranged(run).import::<u32, W>(known, seconds),
+        // Declared vertices told so before the input was read, and the memory is set aside.
         true if run.short_max == 0 => arranged(run).import::<u64, W>(known, seconds),
         true => {
             let batches = declared::batch_bytes(vertices, config.tuning.grid);
@@ -375,6 +380,7 @@ impl Arranging<'_> {
         seconds.ordering = self.clock.lap();
 
         let sorted = bring_to_bins::<N, W>(run, &known.edges, &numbered, &plan)?;
+        // Building needs the memory of these tables.
         drop(numbered);
         drop(known);
         seconds.sorting = self.clock.lap();
@@ -388,6 +394,7 @@ impl Arranging<'_> {
             plan.all_batches(),
         )?;
         let duplicates = build(run, &plan, sorted, &mut writer)?;
+        // The tiles are of a later pass over the input than the degrees.
         if writer.edge_count() != summary.edges {
             return Err(changed());
         }

@@ -97,6 +97,7 @@ impl<W: Weight> EdgeSource<'_, W> {
         let kept = Stash::default();
         match self {
             EdgeSource::Input(input) => {
+                // The pass reports the progress of its own work.
                 input.read(&Silent, run.cancel, &|chunk| {
                     kept.with(Vec::new, |space| {
                         let (arcs, _) = run.rule.apply(&chunk, space).ok_or_else(changed)?;

@@ -48,6 +48,8 @@ impl Compression {
     /// Returns what is wrong if a file's name says `self` and its first bytes say otherwise.
     pub(crate) fn mismatch(self, head: &[u8]) -> Option<String> {
         let found = Compression::of_content(head);
+        // Without an ending for a compression, the content alone decides. What is shorter than the
+        // magic bytes is left to the decoder, which says where the data ends.
         if self == Compression::None || found == self || head.len() < Compression::MAGIC_BYTES {
             return None;
         }

@@ -148,6 +148,8 @@ impl<R: Record> Buckets<R> {
         let mut slab = self.new_slab(records.len());
         slab.extend_from_slice(records);
         shelf.slabs.push(slab);
+        // Several writers may pass at once and exceed the budget by a slab each. The memory set
+        // aside for workers has room for that.
         if self.held.load(Ordering::Relaxed) <= self.space.held {
             return Ok(());
         }
@@ -173,6 +175,7 @@ impl<R: Record> Buckets<R> {
     /// Returns a slab with room for at least `len` records, and counts it as held.
     fn new_slab(&self, len: usize) -> Vec<R> {
         let is_large_enough = |slab: &Vec<R>| slab.capacity() >= len;
+        // Only a record longer than a slab needs another size. The idle slab is freed then.
         let idle = lock(&self.idle).pop().filter(is_large_enough);
         let slab = idle.unwrap_or_else(|| huge::with_capacity(self.slab_len.max(len)));
         self.held.fetch_add(bytes_of(&slab), Ordering::Relaxed);
@@ -188,6 +191,7 @@ impl<R: Record> Buckets<R> {
         drop(slices);
         self.held.fetch_sub(slabs.iter().map(bytes_of).sum(), Ordering::Relaxed);
         let mut idle = lock(&self.idle);
+        // Idle slabs are not counted as held. One for each bucket makes an eighth of the share.
         let room = self.shelves.len().saturating_sub(idle.len());
         idle.extend(slabs.into_iter().take(room).map(|mut slab| {
             slab.clear();
@@ -203,6 +207,7 @@ impl<R: Record> Buckets<R> {
         let folder = &self.space.folder;
         let file = tempfile::tempfile_in(folder)
             .map_err(Error::io("create a temporary file in", folder))?;
+        // Another writer may have been quicker. Then the file made here has no name, and goes.
         Ok(spill.file.get_or_init(|| file))
     }
 }
@@ -214,7 +219,9 @@ fn bytes_of<R>(slab: &Vec<R>) -> u64 {
 
 /// Writes slices one behind the other, as many at a time as the system takes.
 fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) -> io::Result<()> {
+    // Linux takes no more at a time.
     const SLICES_MAX: usize = 1024;
+    // Empty slices in front go: a write of them alone returns 0, as a failed one does.
     IoSlice::advance_slices(&mut slices, 0);
     while !slices.is_empty() {
         let written =
@@ -402,6 +409,7 @@ impl<R: Record> Filled<R> {
         match (part, spill) {
             (ReadPart::Held(records), _) => visit(records),
             (ReadPart::Spilled(extent), Some(file)) => {
+                // Never shorter, since growing again would write zeros that are read over.
                 space.resize(extent.len.max(space.len()), R::new_zeroed());
                 let records = &mut space[..extent.len];
                 file.read_exact_at(records.as_mut_bytes(), extent.offset)

@@ -45,6 +45,7 @@ impl BothWays {
     /// it is a loop.
     pub fn look_at<K: Key, W: Weight>(&self, arcs: &[Edge<K, K, W>]) {
         let mut block = Vec::new();
+        // The number may be out of date. It then lets hashes pass that `add` drops.
         let mut zeros = self.zeros.load(Ordering::Relaxed);
         let mut at = 0;
         while let Some(&Edge { source, target, .. }) = arcs.get(at) {
@@ -72,6 +73,7 @@ impl BothWays {
         let mut sample = lock(&self.sample);
         let mut zeros = self.zeros.load(Ordering::Relaxed);
         sample.extend(hashes.iter().filter(|hash| hash.leading_zeros() >= zeros));
+        // Thinning sorts the sample, so it waits until the sample has doubled.
         if sample.len() > 2 * SAMPLE_EDGES {
             zeros = thin(&mut sample, zeros);
         }
@@ -84,6 +86,7 @@ impl BothWays {
     pub fn share(self) -> Option<f64> {
         let mut sample = unlocked(self.sample);
         thin(&mut sample, self.zeros.into_inner());
+        // The sample is sorted, so both directions of an edge are side by side.
         let of_pair = |one: &u64, other: &u64| one | 1 == other | 1;
         let both: usize = sample.chunk_by(of_pair).map(<[u64]>::len).filter(|&len| len > 1).sum();
         (!sample.is_empty()).then(|| both as f64 / sample.len() as f64)

@@ -150,6 +150,7 @@ impl<'a> Census<'a> {
         if self.exceeded.load(Ordering::Relaxed) {
             return;
         }
+        // This looks at the largest end instead of at each.
         if largest.index() >> RANGE_LOG2 >= self.ranges.len() {
             return self.exceed();
         }
@@ -159,6 +160,7 @@ impl<'a> Census<'a> {
             let mut wait = |id: u64, side| {
                 let range = (id >> RANGE_LOG2) as usize;
                 let (first, len) = (range << log2, &mut waiting.lens[range]);
+                // The cast cuts off the range, and leaves the place in it.
                 waiting.lists[first + usize::from(*len)] = (id << 1) as u16 | side;
                 *len += 1;
                 if *len >> log2 > 0 {
@@ -194,6 +196,7 @@ impl<'a> Census<'a> {
     fn carry(&self, place: u64) {
         let carries = &mut *lock(self.carries);
         let carry = carries.entry(place).or_insert(0);
+        // `summary` refuses so large a degree, whatever the exact number.
         *carry = carry.saturating_add(1);
     }
 }
@@ -219,6 +222,7 @@ impl DegreeTable {
                     for (place, &carry) in carries.range(2 * first..2 * first + low.len() as u64) {
                         let local = (place - 2 * first) as usize;
                         let count = &mut rows[local / 2][local % 2];
+                        // A count beyond 32 bits becomes the greatest one, which `summary` refuses.
                         *count = if carry >> 16 == 0 { carry << 16 | *count } else { u32::MAX };
                     }
                     if *undirected {

@@ -30,6 +30,8 @@ pub(crate) fn distinct_ids<W: Weight>(
         kept.with(Vec::new, |ids: &mut Vec<u64>| {
             ids.clear();
             ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
+            // Repeats within a chunk take no room in the buckets. And `scatter` looks up a bucket
+            // once for a run of ids, not for each.
             ids.sort_unstable();
             ids.dedup();
             scatter(ids, &splitters, &buckets)
@@ -57,6 +59,7 @@ pub(crate) fn listed_ids(
     })?;
     let all = all.close()?;
     check_vertex_count(all.len(0))?;
+    // A list that ascends repeats nothing, so it is the result as it is.
     if ascends {
         return Ok(all);
     }

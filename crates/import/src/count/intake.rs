@@ -88,8 +88,10 @@ pub(crate) fn read<'a, W: Weight>(
     drop_duplicates: Option<Combine>,
 ) -> Result<Intake<'a, W>> {
     let strings = input.ids() == IdKind::String;
+    // Arcs without their duplicates are in no file, so they are always kept.
     let is_read_again = input.is_quick_to_reread() && drop_duplicates.is_none();
     let mut counters = match strings || listed.is_some() {
+        // Such ids are not counted, so the counters take the least memory.
         true => Counters::for_memory(0, 0, 1),
         false => Counters::for_shares(run, shares::COUNTERS, shares::COUNTS_WAITING),
     };
@@ -163,6 +165,8 @@ impl<W: Weight> Reading<'_, W> {
                 .hashed
                 .with(Vec::new, |space| self.arcs(chunk, space, &|arcs| self.take_hashed(arcs)));
         }
+        // Nearly all chunks fit 32-bit keys. A chunk that does not is taken in again, with wider
+        // keys.
         let narrow = self.narrow.with(Vec::new, |space| {
             let arcs = self.made_of(chunk, space)?;
             Some(self.take_narrow(arcs))
@@ -189,6 +193,7 @@ impl<W: Weight> Reading<'_, W> {
         chunk: &EdgeChunk<'a>,
         space: &'a mut Vec<Edge<K, K, W>>,
     ) -> Option<&'a [Edge<K, K, W>]> {
+        // A chunk with a key that does not fit must end here, before it is counted: it comes again.
         let (arcs, dropped) = self.run.rule.apply(chunk, space)?;
         self.dropped_loops.fetch_add(dropped, Ordering::Relaxed);
         if let Some(both_ways) = &self.both_ways {
@@ -198,6 +203,7 @@ impl<W: Weight> Reading<'_, W> {
     }
 
     fn count<K: Key>(&self, arcs: &[Edge<K, K, W>]) {
+        // The braces copy: edges are packed, so a reference to a field may not be aligned.
         let loops = arcs.iter().filter(|arc| { arc.source } == { arc.target }).count();
         self.loops.fetch_add(loops as u64, Ordering::Relaxed);
         self.arc_count.fetch_add(arcs.len() as u64, Ordering::Relaxed);
@@ -240,6 +246,7 @@ impl<W: Weight> Reading<'_, W> {
         self.sample(arcs.iter().map(|arc| arc.target), arcs.len());
         let largest = arcs.iter().fold(0, |most, arc| { arc.source }.max(arc.target).max(most));
         self.largest.fetch_max(largest, Ordering::Relaxed);
+        // No census has counters for an id of more than 32 bits.
         self.census.exceed();
         self.spool.as_ref().map_or(Ok(()), |spool| spool.push(arcs))
     }
@@ -323,6 +330,7 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         for bucket in 0..self.0.count() {
             let distinct = distinct_of(run, combine, &self.0, bucket)?;
             dropped += self.0.len(bucket) - distinct.len() as u64;
+            // What is passed on takes memory elsewhere, so the bucket goes first.
             self.0.clear(bucket);
             let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
             run.workers.for_each(chunks.len(), run.cancel, &|index| take(chunks[index]))?;
@@ -368,6 +376,7 @@ fn keep_distinct<K: Key, W: Weight>(
 ) -> Result<()> {
     sort(run, arcs, &|a, b| {
         let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });
+        // By weight, too: the least one then stands first, and sums are added in one order.
         ends(a).cmp(&ends(b)).then({ a.weight }.to_f32().total_cmp(&{ b.weight }.to_f32()))
     })?;
     let ends = |arc: &Edge<K, K, W>| ({ arc.target }, { arc.source });

@@ -68,6 +68,7 @@ impl NameCollector {
                     for name in names {
                         let hash = hash_of(name);
                         let place = &mut remembered[hash as usize % REMEMBERED];
+                        // Free places hold 0, so a name with this hash is stored each time.
                         if *place != hash || hash == 0 {
                             *place = hash;
                             writer.push_joined(
@@ -229,6 +230,7 @@ const HEAD: usize = size_of::<u128>() + size_of::<u32>();
 fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[..16].copy_from_slice(&hash.to_le_bytes());
+    // A name lies within a span, whose ends have 32 bits.
     head[16..].copy_from_slice(&(name.len() as u32).to_le_bytes());
     head
 }
@@ -303,6 +305,8 @@ impl Names {
         leading[..known].copy_from_slice(&record[HEAD..HEAD + known]);
         let start = (self.bytes.len() + HEAD) as u64;
         self.bytes.extend_from_slice(record);
+        // As big-endian numbers, the bytes compare as in a string. Zeros pad a short name: where
+        // two numbers are equal, the whole names decide.
         let (leading, end) = (u64::from_be_bytes(leading), self.bytes.len() as u64);
         self.list.push(Name { hash, leading, start, end });
     }

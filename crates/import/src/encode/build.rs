@@ -74,6 +74,8 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
         // is only an expectation.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<N, W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
+        // Two adjacent groups exceed the limit together. So half of the buckets as the divisor
+        // makes no more groups by edges than there are buckets.
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
@@ -147,6 +149,7 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
             for (bucket, group) in groups.into_iter().enumerate() {
                 let bin_of = |edge: &DenseEdge<N, W>| bins.bin_of(edge) - group.start;
                 let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
+                // The edges lie in `binned` now, and encoding needs the memory.
                 edges.clear(bucket);
                 encoding.encode_bins(binned, group, &mut tiles)?;
             }
@@ -240,6 +243,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             Region::Slices { cell, unit, .. } => Some((*cell, *unit)),
             _ => None,
         };
+        // The encoder takes one unit of a cell at a time, so nothing else is joined.
         let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
         let mut portions = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
         portions.sort_by_key(|portion| self.bins.file_order(&portion.region));
@@ -279,6 +283,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             }
             let division = Division::of(self.run, self.bins, edges, bucket, &region)?;
             match &division.regions[..] {
+                // A division into one region divides nothing, so the next finer one is tried.
                 [finer] => region = finer.clone(),
                 _ => break division,
             }
@@ -308,6 +313,8 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
     ) -> Result<()> {
         let Some(edge) = edges.first(portion.buckets.start)? else { return Ok(()) };
         let mut left = portion.edges;
+        // The encoder counts repeats within a call, so it misses the first edge of each further
+        // call.
         self.duplicates.fetch_add(left.div_ceil(PORTION_EDGES_MAX) - 1, Ordering::Relaxed);
         let equal = vec![edge; left.min(PORTION_EDGES_MAX) as usize];
         while left > 0 {
@@ -358,6 +365,8 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
                 }
                 Region::Segments { .. } | Region::Units { .. } => None,
             };
+            // The encoder takes several pieces where they lie, which saves a copy of edges in
+            // memory.
             if let Some((cell, unit)) = unit {
                 let held: Option<Vec<_>> =
                     portion.buckets.clone().map(|bucket| edges.held(bucket)).collect();
@@ -367,6 +376,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
                 }
             }
             read.clear();
+            // Growing by doubling could take more than the worker's memory.
             read.reserve_exact(portion.edges as usize);
             for bucket in portion.buckets.clone() {
                 edges.for_each(bucket, &mut |some| {

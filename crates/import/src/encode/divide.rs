@@ -83,7 +83,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
                     place_of[(slice_of(edge, grid) - first) as usize] as usize
                 };
                 Division {
-                    regions: vec![Region::Slice { cell, unit, bits }; count],
+                        regions: vec![Region::Slice { cell, unit, bits }; count],
                     place: Box::new(place),
                 }
             }
@@ -131,6 +131,7 @@ fn join_slices<N: VertexNumber, W: Weight>(
     }
     let (mut part, mut edges_here) = (0, 0);
     let place = |count: u64| {
+        // So only a part of a single slice can be too large, and that one is cut further.
         if edges_here > 0 && edges_here + count > PORTION_EDGES_MAX {
             (part, edges_here) = (part + 1, 0);
         }

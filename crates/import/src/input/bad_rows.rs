@@ -47,6 +47,8 @@ impl BadLines {
     /// Gives the lines their numbers in the file at `path`; the block's first line has the number
     /// `first_line`.
     pub fn number(&mut self, path: &Path, block: &[u8], first_line: u64) {
+        // Counted on from the line before: from the beginning each time, many bad lines would cost
+        // the square of their number.
         let (mut at, mut number) = (0, first_line);
         for line in &mut self.lines {
             let start = *line as usize;
@@ -96,6 +98,8 @@ impl BadRowCounter {
     pub fn settle(&self, part: u64, lines: BadLines) {
         let mut settled = lock(&self.settled);
         settled.count += lines.len();
+        // Known before the parts are in order: readers stop early, and `close` names the row that
+        // comes first in the order of the files.
         if settled.count > self.rows_max {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }

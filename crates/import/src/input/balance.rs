@@ -88,6 +88,7 @@ impl Balance {
         let slots = self.0.iter().enumerate();
         slots
             .flat_map(|(place, slot)| {
+                // The mention is negative in the sums if it is in the list of the greater end.
                 let rests = [(*slot, false), (slot.negated(), true)];
                 rests.map(|(rest, is_in_greater)| (place, rest, is_in_greater))
             })

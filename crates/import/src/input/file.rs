@@ -85,6 +85,8 @@ impl InputFile {
             Stored::Once(mut stream) => {
                 let sniffed = text::sniff(&path, &mut stream, opened.format, options)?;
                 let Sniffed { mut dialect, preamble, head, dropped_bytes } = sniffed;
+                // A stream cannot be opened again. Its first rows go back into it, and what came
+                // before them is gone.
                 dialect.forget_first(dropped_bytes);
                 stream.unread(head);
                 let source = Source::Once(Mutex::new(Some(stream)));
@@ -116,6 +118,7 @@ impl InputFile {
                 return Err(bad_file(&path, "this is not a file of edges"));
             }
             _ => {
+                // The first bytes are read here and dropped: the reader opens the file again.
                 let mut stream = InputStream::open(&path, compression, options.window_log_max())?;
                 let sniffed = text::sniff(&path, &mut stream, opened.format, options)?;
                 preamble = sniffed.preamble;
@@ -264,6 +267,7 @@ impl InputFile {
     fn stream(&self) -> Result<InputStream> {
         match &self.source {
             Source::File { compression, .. } => {
+                // The limit for this memory was applied when the first bytes were read.
                 InputStream::open(&self.path, *compression, InputStream::WINDOW_LOG_MAX)
             }
             Source::Once(stream) => {
@@ -288,6 +292,7 @@ pub(super) fn resolve(
             false => vec![path.clone()],
         };
         for path in here {
+            // A file named twice would double its edges without a word.
             if identity_of(&path).is_some_and(|identity| !named.insert(identity)) {
                 return Err(bad_file(&path, "this input is named twice; name it once"));
             }
@@ -339,6 +344,7 @@ fn file_of_properties(
         return InputFile::resolve(bvgraph::Layout::lists_of(path), &options);
     }
     let named = graphalytics::Properties::of(path, &told)?;
+    // Such files never have a header, even if the first ids look like names of columns.
     let options = InputOptions { format: Format::Text, no_header: true, ..options.clone() };
     let mut file = InputFile::resolve(named.edges, &options)?;
     file.preamble = Preamble {

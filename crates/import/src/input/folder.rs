@@ -33,6 +33,8 @@ fn add_files(
         return Err(bad_file(folder, problem.hint(Hint::from(Action::ExportGraph))));
     }
     let real = fs::canonicalize(folder).map_err(Error::io("read", folder))?;
+    // Only folders above this one make a circle. Elsewhere, two links to a folder are found as
+    // files named twice.
     if above.contains(&real) {
         return Err(bad_file(folder, "the folder is linked into itself; name the files"));
     }
@@ -41,9 +43,11 @@ fn add_files(
     for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
         paths.push(entry.map_err(Error::io("read", folder))?.path());
     }
+    // File systems list a folder in any order, but faults are told in the order of the files.
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        // Asked before names with an underscore are skipped.
         if name == b"_delta_log" || name == b".hoodie" {
             let detail = "this is a Delta Lake or Hudi table: it also contains files that were \
                           replaced; write its current state as Parquet";

@@ -52,17 +52,20 @@ impl Layout {
     /// Finds the layout of a file of `bytes` bytes.
     pub fn of(path: &Path, bytes: u64, options: &InputOptions) -> Result<Layout> {
         let mut head = Head { directed: 0, edges: 0, vertices: 0 };
+        // A shorter file is refused below: zeros in the header ask for more bytes.
         if bytes >= HEAD_BYTES {
             let file = File::open(path).map_err(Error::io("open", path))?;
             file.read_exact_at(head.as_mut_bytes(), 0).map_err(Error::io("read", path))?;
         }
         let (edges, vertices) = (u64::from_le(head.edges), u64::from_le(head.vertices));
+        // In 128 bits, because a damaged header may hold any numbers.
         let copies = u128::from(head.directed) + 1;
         let offsets = u128::from(OFFSET_BYTES) * (u128::from(vertices) + 1);
         let size = |neighbour: u64| {
             u128::from(HEAD_BYTES) + copies * (offsets + u128::from(neighbour) * u128::from(edges))
         };
         let fits = |neighbour: &u64| {
+            // Ids are signed 32-bit integers in this format.
             head.directed <= 1 && vertices <= 1 << 31 && size(*neighbour) == u128::from(bytes)
         };
         // Without an edge, both sizes fit.
@@ -144,6 +147,8 @@ impl<'a> ListReader<'a> {
         read(&self.file, self.path, self.offsets.as_mut_bytes(), place)?;
         self.offsets.iter_mut().for_each(|offset| *offset = u64::from_le(*offset));
         self.first = vertex;
+        // Checked once here, so that no list below has a negative length or lies behind the last
+        // edge.
         let is_sound = self.offsets.is_sorted()
             && self.offsets.last().is_some_and(|&last| last <= self.layout.edges)
             && (vertex > 0 || self.offsets[0] == 0);
@@ -180,6 +185,7 @@ impl<'a> Reader<'a> for ListReader<'a> {
         if self.vertex == self.layout.vertices && begin + count != self.layout.edges {
             return Err(bad_file(self.path, "its lists have fewer edges than its header declares"));
         }
+        // Workers can share the file: reads at offsets do not move its position.
         let (path, file, layout) = (self.path, Arc::clone(&self.file), self.layout);
         Ok(Some(Box::new(move |space, emit| {
             Neighbours { path, file: &file, layout, begin, count }.emit(&runs, space, emit)
@@ -226,6 +232,7 @@ impl Neighbours<'_> {
                 emit.weighted.then(|| i32::read_from_bytes(weight).map_or(0, i32::from_le) as f32);
             if is_symmetric {
                 balance.add(source.into(), target.into(), weight.unwrap_or(0.0));
+                // The mention in the other list gives both arcs.
                 if source > target {
                     continue;
                 }

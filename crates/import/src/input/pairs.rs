@@ -84,6 +84,7 @@ impl<'a> PairReader<'a> {
     pub fn open(path: &'a Path, width: PairWidth, weighted: bool) -> Result<PairReader<'a>> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+        // Again, because the file may have changed since its format was found.
         check_length(path, bytes, width, weighted)?;
         let layout = Layout { width, weighted };
         let records = bytes / layout.record_bytes() as u64;

@@ -88,6 +88,7 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes
     }
     for (file, counts) in counted {
         file.check_balance(&lock(&counts.balance), emit.weighted)?;
+        // Skipped rows may be edges, so nothing can be said about the number then.
         if bad_rows.count == 0 {
             file.check_edges(counts.edges.load(Ordering::Relaxed), emit.undirected)?;
         }
@@ -123,6 +124,7 @@ fn work<'a>(queue: &Mutex<Queue<'a>>, failure: &FirstFailure, notes: &Notes, emi
             }
             Err(error) => Err(error),
         };
+        // A failed part is settled, too: later parts wait for it to be counted.
         notes.settle(number, &mut space);
         if let Err(error) = outcome {
             failure.record(number, error);
@@ -146,6 +148,7 @@ impl<'a> Queue<'a> {
     /// Takes the next part of the current file, or of the next files once it has ended.
     fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Claim<'a>>> {
         emit.cancel.check()?;
+        // Counted first, so that a claim that fails has a number, which tells its place.
         self.claimed += 1;
         loop {
             if let Some((reader, counts)) = &mut self.current

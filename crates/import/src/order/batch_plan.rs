@@ -38,6 +38,7 @@ pub(crate) fn for_each_dense_slice(
     visit: &mut dyn FnMut(u64, &[Degrees]) -> Result<()>,
 ) -> Result<()> {
     let affordable = (run.share(shares::DENSE_SLICE) / size_of::<Degrees>() as u64).max(1).ilog2();
+    // A slice has whole ranges of batches, and places in it fit 32 bits.
     let slice_log2 = affordable.clamp(BATCH_LOG2_MAX, 31);
     if numbered.order == VertexOrder::Given {
         // There may be many vertices without edges between the few with edges.
@@ -342,6 +343,7 @@ pub(crate) fn plan_and_write_degrees(
     for_each_dense_slice(run, numbered, &mut |first, slice| {
         column.clear();
         column.extend(slice.iter().map(|&[out, _]| out));
+        // Slices without an edge are left out, and their degrees are 0.
         out_file.push_regular(0, first - next)?;
         out_file.push(&column)?;
         planning.plan.add_slices(first >> slice_log2, column.chunks(1 << slice_log2).map(sum_of));

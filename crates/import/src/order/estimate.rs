@@ -299,6 +299,7 @@ fn gather<N: VertexNumber + Key, W: Weight>(
         let mut found = Vec::new();
         for edge in edges {
             let target = edge.target;
+            // Nearly all edges end outside of the units. The filter spares most of them the search.
             if filter.may_hold(target) && rows.binary_search(&target).is_ok() {
                 found.push([edge.source, target]);
             }

@@ -56,6 +56,7 @@ impl Numbering {
             }
             Ok(())
         })?;
+        // Rows without edges get no number.
         counts[0] = 0;
         let mut next = 0;
         for count in heavy.values_mut().rev().chain(counts.iter_mut().rev()) {
@@ -179,6 +180,7 @@ impl<'a> Numbered<'a> {
 
     /// Visits all rows in ascending order, a block at a time.
     pub fn for_each(&self, visit: &mut dyn FnMut(&Block<'_>) -> Result<()>) -> Result<()> {
+        // A numbering changes as it hands out numbers, so each visit begins with a copy.
         let mut numbering = self.numbering.clone();
         let mut all_ids = self.declared.and_then(|declared| declared.ids).map(|ids| ids.cursor(0));
         let keeps_ids = self.declared.is_some() && self.order == VertexOrder::Given;
@@ -214,6 +216,7 @@ impl<'a, N: VertexNumber> DenseIds<'a, N> {
     pub fn new(numbered: &'a Numbered<'a>, memory: u64) -> DenseIds<'a, N> {
         let id_end = numbered.summary.id_end;
         let ids = (memory / size_of::<N>() as u64).max(1 << 12);
+        // Shifted by that much, every key is in the only section.
         let section_log2 = if id_end <= ids { VERTEX_COUNT_MAX.ilog2() + 1 } else { ids.ilog2() };
         DenseIds { numbered, id_end, section_log2, number: PhantomData }
     }
@@ -245,6 +248,7 @@ impl<N: VertexNumber + Key> Mapping<N> for DenseIds<'_, N> {
 
     #[inline]
     fn get(section: &DenseSection<N>, key: N) -> Option<N> {
+        // A key before the section wraps around, and is not found either.
         let dense = *section.dense.get(key.into().wrapping_sub(section.first) as usize)?;
         (dense != N::NONE).then_some(dense)
     }

@@ -193,6 +193,7 @@ impl<K: Prefix, N: VertexNumber> SortedSection<K, N> {
         let bits = u64::BITS - (last - first).leading_zeros();
         // An entry for every four keys or so: the keys of an entry share a cache line.
         let index_bits = (keys.len() / 4 + 1).ilog2();
+        // A shift by all 64 bits would overflow.
         let shift = bits.saturating_sub(index_bits).min(u64::BITS - 1);
         let entries = ((last - first) >> shift) as usize + 1;
         let mut index = vec![0; entries + 1];
@@ -304,6 +305,7 @@ impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
                 let (here, rest) = part.split_at(full_len - keys.len());
                 keys.extend_from_slice(here);
                 part = rest;
+                // The section gives the vector back, so all sections are made in one.
                 let section = SortedSection::new(std::mem::take(&mut keys), Numbers::From(first));
                 visit(index, &section)?;
                 (index, first) = (index + 1, first + section.keys.len() as u64);

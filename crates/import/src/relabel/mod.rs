@@ -162,6 +162,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     if count <= counters.id_limit() {
         let census = Census::new(&mut counters, run.rule);
         replace_ends(run, edges, id_positions, &|edges| {
+            // No id position is above the last one, so the largest of the chunk is not sought.
             census.add(edges, M::Number::of(last));
             spool.push(edges)
         })?;

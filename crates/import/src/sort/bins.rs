@@ -168,6 +168,7 @@ impl Bins {
         let column_of =
             |planned: &PlannedBatch| (planned.batch.target_first >> plan.grid.column_log2) as u32;
         let mut columns: Vec<u32> = plan.batches.iter().map(column_of).collect();
+        // Batches ascend, so those of a column are adjacent.
         columns.dedup();
         let (units, unit_at) = units(plan);
         let mut bins = Bins {

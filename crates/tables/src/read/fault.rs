@@ -18,6 +18,7 @@ pub fn bad_at(path: &Path, at: At, problem: impl Into<Diagnostic>) -> Error {
 /// The error for a file that cannot be opened, perhaps because its name is a URL or a shell
 /// pattern.
 pub(super) fn not_opened(path: &Path, error: io::Error) -> Error {
+    // A file may have such a name, so the name is looked at only once no file is found.
     let name = path.to_string_lossy();
     let problem = match error.kind() {
         io::ErrorKind::NotFound if name.contains("://") => {

@@ -48,6 +48,8 @@ impl InputStream {
         let reader: Box<dyn Read + Send> = match compression {
             Compression::None => Box::new(counted),
             Compression::Gzip => {
+                // Several gzip files in a row are one, as `pigz` and `cat` make them. A decoder of
+                // single members would end after the first one without an error.
                 let buffered = BufReader::with_capacity(64 << 10, counted);
                 Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
             }
@@ -63,6 +65,8 @@ impl InputStream {
 
     /// Fills `space`, and returns how many bytes it read: fewer only at the end or on an error.
     pub fn fill(&mut self, space: &mut [u8]) -> (usize, Result<()>) {
+        // A pipe and a decoder give what they have. Callers take fewer bytes than asked for as the
+        // end, so this goes on until `space` is full.
         let mut filled = 0;
         let result = loop {
             if filled == space.len() {
@@ -75,6 +79,7 @@ impl InputStream {
                 Err(error) => break Err(error),
             }
         };
+        // Counted before an error is made, which says how far the text was read.
         self.plain_read += filled as u64;
         (filled, result.map_err(|error| self.failure(error)))
     }
@@ -94,6 +99,7 @@ impl InputStream {
     /// Puts back `head`, the bytes that were read from this stream last.
     pub fn unread(&mut self, head: Vec<u8>) {
         self.plain_read -= head.len() as u64;
+        // Each call nests the reader once more: this is for the first bytes, not for each block.
         let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(head).chain(rest));
     }
@@ -171,6 +177,8 @@ impl Read for Patient {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         loop {
             self.cancel.check().map_err(io::Error::other)?;
+            // A pipe without a writer was opened without waiting for one, and `read` would take it
+            // for ended. `poll` waits until a writer comes.
             let mut waited_for = [PollFd::new(&self.file, PollFlags::IN)];
             match poll(&mut waited_for, Some(&PATIENCE)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}

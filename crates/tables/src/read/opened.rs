@@ -50,6 +50,7 @@ impl Opened {
     /// `window_log_max` is that of [`InputStream::new`].
     pub fn at(path: &Path, wanted: Format, window_log_max: u32, cancel: &Cancel) -> Result<Opened> {
         if path.as_os_str() == "-" {
+            // A copy, because the reader closes its descriptor when it is dropped.
             let input = io::stdin().as_fd().try_clone_to_owned();
             let input = input.map_err(Error::io("open", path))?;
             let input = Box::new(Patient::new(input.into(), cancel));
@@ -67,6 +68,8 @@ impl Opened {
         let mut head = [0; HEAD_BYTES];
         let filled = fill(&mut file, &mut head).map_err(Error::io("read", path))?;
         let head = &head[..filled];
+        // An ending that tells a compression is believed, so that a file of another content is
+        // refused with both named.
         let compression = Compression::of_ending(path).unwrap_or(Compression::of_content(head));
         if let Some(detail) = compression.mismatch(head) {
             return Err(bad_file(path, detail));
@@ -75,6 +78,7 @@ impl Opened {
             Format::Auto => detect(path, head),
             given => given,
         };
+        // The other formats are read at offsets, which a compressed file does not have.
         if !format.may_be_compressed() && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }
@@ -89,6 +93,7 @@ impl Opened {
         window_log_max: u32,
     ) -> Result<Opened> {
         let format = match wanted {
+            // All formats but text are refused here, so there is nothing to find out.
             Format::Auto => Format::Text,
             _ if wanted.is_text() => wanted,
             _ => return Err(bad_file(path, STREAM_REFUSAL)),
@@ -108,6 +113,7 @@ impl Opened {
 /// Finds the format of a file from its ending, or else from its first bytes.
 fn detect(path: &Path, head: &[u8]) -> Format {
     match FileName::of(path).ending() {
+        // METIS and WebGraph share the ending `.graph`.
         Ending::Format(Format::Metis) if is_bvgraph(path) => Format::BvGraph,
         Ending::Format(format) => format,
         Ending::Other(_) | Ending::Number | Ending::None if head.starts_with(parquet::MAGIC) => {

@@ -23,6 +23,7 @@ impl Properties {
             return Err(bad_file(path, "it is too long for the properties of a graph"));
         }
         let text = fs::read(path).map_err(Error::io("read", path))?;
+        // Java writes properties in ISO 8859-1, so a comment need not be UTF-8.
         Ok(Properties::parse(&String::from_utf8_lossy(&text)))
     }
 
@@ -52,6 +53,7 @@ impl Properties {
 
     /// Whether they describe a graph of WebGraph, of this or another class.
     pub fn are_of_webgraph(&self) -> bool {
+        // A repeated key is a fault, but it still tells whose file this is.
         !matches!(self.only(|key| key == "graphclass"), Ok(None))
     }
 }

@@ -23,6 +23,7 @@ pub fn read_text(path: &Path, size_max: u64) -> Result<Option<String>> {
         let (filled, result) = stream.fill(&mut piece);
         result?;
         bytes.extend_from_slice(&piece[..filled]);
+        // Checked on the way, since a few compressed bytes may become any number of bytes.
         if bytes.len() as u64 > size_max {
             return Ok(None);
         }

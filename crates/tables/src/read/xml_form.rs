@@ -19,6 +19,7 @@ impl XmlForm {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
         let is_xml = text.trim_ascii_start().starts_with(b"<");
         let has_root = |form: &XmlForm| {
+            // A declaration, comments and a document type may stand before the root.
             let root = [b"<", form.root().as_bytes()].concat();
             memchr::memmem::find(head, &root).is_some()
         };

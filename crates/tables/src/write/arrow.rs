@@ -45,6 +45,8 @@ impl<O: Output> RowWriter for ArrowStream<O> {
 fn failed(path: &Path) -> impl FnOnce(ArrowError) -> Error {
     let path = path.to_owned();
     move |error| {
+        // Callers tell a closed pipe and a full disk by the error of the system, so it must not be
+        // wrapped.
         let source = match error {
             ArrowError::IoError(_, source) => source,
             other => io::Error::other(other),

@@ -9,6 +9,7 @@ pub fn decimal(value: impl Display + LowerExp) -> String {
     let scientific = format!("{value:e}");
     let exponent = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
     match exponent {
+        // Infinities and NaN have no exponent.
         Some(-5..=15) | None => value.to_string(),
         Some(..-5 | 16..) => scientific,
     }

@@ -109,11 +109,13 @@ impl FileFormat {
         row_count: u64,
         workers: Option<&'w Workers>,
     ) -> Result<Box<dyn RowWriter + 'w>> {
+        // The writers of text and arrays panic at a type that they do not know.
         self.check_schema(schema)?;
         let rows = match self.format {
             TableFormat::Parquet => return Ok(Box::new(ParquetWriter::new(out, schema)?)),
             TableFormat::Arrow => return Ok(Box::new(ArrowStream::new(out, schema)?)),
             TableFormat::Npy => return Ok(Box::new(NpyWriter::new(out, schema, row_count)?)),
+            // A row of an array is packed as such a pair is: only the header differs.
             TableFormat::Pairs64 => return Ok(Box::new(NpyWriter::without_header(out))),
             TableFormat::EdgeList => TextRows::without_header(BLANK, workers),
             TableFormat::Csv => TextRows::new(COMMA, schema, workers),

@@ -54,10 +54,13 @@ impl Output for NewFile {
     fn commit(mut self) -> Result<u64> {
         let path = self.path().to_owned();
         self.out.flush().map_err(tegula_store::Error::io("write", &path))?;
+        // Before the name is given: a loss of power must not leave a complete name on missing
+        // bytes.
         durable::sync(self.out.get_ref()).map_err(tegula_store::Error::io("sync", &path))?;
         match self.temporary.finish(name_of(&path), self.replace) {
             Err(MachineError::AlreadyExists { path }) => Err(keep(&self.temporary, path)),
             Err(error) => Err(error.into()),
+            // All bytes are written: this only tells their number.
             Ok(()) => self.out.commit(),
         }
     }
@@ -83,6 +86,7 @@ fn name_of(path: &Path) -> &OsStr {
 /// Returns the name with a number before its endings: `ranks-1.csv.gz`.
 fn numbered(path: &Path, number: usize) -> PathBuf {
     let name = name_of(path).as_encoded_bytes();
+    // A dot in front hides a file, and begins no ending.
     let is_ending = |&(at, &byte): &(usize, &u8)| at > 0 && byte == b'.';
     let stem_end = name.iter().enumerate().find(is_ending).map_or(name.len(), |(at, _)| at);
     let (stem, endings) = name.split_at(stem_end);

@@ -113,6 +113,7 @@ impl<O: Output> RowSink for NpyWriter<O> {
     fn write(&mut self, rows: &RecordBatch) -> tegula_store::Result<()> {
         let row_width = rows.columns().iter().map(|column| width(column)).sum();
         self.buffer.resize(rows.num_rows() * row_width, 0);
+        // Column by column, so that the type is told once and not for each cell.
         let mut offset = 0;
         for column in rows.columns() {
             fill(column, offset, row_width, &mut self.buffer);

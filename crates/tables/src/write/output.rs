@@ -61,6 +61,7 @@ impl<W: Write + Send> Output for Stream<W> {
     }
 
     fn commit(mut self) -> Result<u64> {
+        // Dropping the buffer would write it, too, but hide an error.
         self.out.flush().map_err(Error::io("write", &self.name))?;
         Ok(self.length)
     }

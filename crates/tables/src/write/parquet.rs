@@ -74,6 +74,7 @@ fn failed(path: &Path) -> impl FnOnce(ParquetError) -> Error {
     let path = path.to_owned();
     move |error| {
         let source = match error {
+            // The library boxes an error of the system, by which callers tell a full disk.
             ParquetError::External(inner) => {
                 inner.downcast().map_or_else(io::Error::other, |source| *source)
             }

@@ -47,6 +47,7 @@ impl<'w> TextRows<'w> {
         let mut header = names.join(&*char::from(separator).to_string()).into_bytes();
         header.push(b'\n');
         let rows = TextRows::without_header(separator, workers);
+        // The first worker adds its lines behind the header, so both are written in one go.
         TextRows { texts: vec![Mutex::new(header)], ..rows }
     }
 
@@ -129,6 +130,7 @@ impl Lines {
                 let string = (self.string)(cells.value(row));
                 out.extend_from_slice(quoted_cell(&string, self.separator).as_bytes());
             }
+            // A missing value is an empty cell.
             _ => (),
         }
     }
@@ -162,6 +164,7 @@ impl<'a> Cells<'a> {
 pub fn quoted_cell(string: &str, separator: u8) -> Cow<'_, str> {
     let is_special = |byte: u8| byte == separator || matches!(byte, b'"' | b'\n' | b'\r');
     let is_bare = string.trim_ascii() == string && !string.starts_with(['#', '%']);
+    // An empty string is in quotes, because an empty cell is a missing value.
     if is_bare && !string.bytes().any(is_special) && !string.is_empty() {
         return Cow::Borrowed(string);
     }

@@ -171,6 +171,7 @@ impl Bits {
             // Bits that do not fit are read again, and then set in the same places.
             self.window |= u64::from_be_bytes(*word) >> self.known;
             self.next += ((u64::BITS - 1 - self.known) / 8) as usize;
+            // Only whole bytes count, which makes 56 to 63 bits.
             self.known |= 56;
             return Ok(());
         }

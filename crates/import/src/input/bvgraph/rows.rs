@@ -28,6 +28,7 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub fn new(layout: &'a Layout, bits: Bits) -> Rows<'a> {
+        // The window and the list that is being read.
         let held = vec![Vec::new(); layout.window as usize + 1];
         Rows { layout, bits, vertex: 0, has_ended: false, arcs: 0, held, room: 0 }
     }
@@ -59,6 +60,7 @@ impl<'a> Rows<'a> {
             return self.check_end().map(|()| false);
         }
         let place = self.place(vertex);
+        // Taken out, because it copies from the other lists. Its memory is used again.
         let mut list = std::mem::take(&mut self.held[place]);
         list.clear();
         self.read(vertex, place, &mut list)?;
@@ -91,6 +93,7 @@ impl<'a> Rows<'a> {
         if list.len() as u64 != outdegree {
             self.read_residuals(vertex, outdegree, list)?;
         }
+        // Copies, intervals and residuals ascend each, but not one after the other.
         if !list.is_sorted() {
             list.sort_unstable();
         }
@@ -117,6 +120,7 @@ impl<'a> Rows<'a> {
         }
         let most = self.layout.neighbours_max;
         if self.room - had + outdegree > most {
+            // Lists may hold room of longer ones before them: it is freed before this gives up.
             self.held.iter_mut().for_each(Vec::shrink_to_fit);
             *list = Vec::new();
             self.room = self.held.iter().map(|list| list.capacity() as u64).sum();

@@ -76,6 +76,7 @@ impl Batch<'_> {
     {
         let array = self.column(column, &T::DATA_TYPE)?;
         for (row, &id) in array.as_primitive::<T>().values().iter().enumerate() {
+            // `Id` is as wide as the column or wider, so only a sign can be in the way.
             let unsigned = Id::try_from(id).map_err(|_| {
                 let name = self.columns.name(column);
                 let problem =

@@ -47,6 +47,7 @@ impl Table {
     }
 
     fn group_rows(&self) -> impl Iterator<Item = u64> {
+        // A damaged footer may say a negative number.
         self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64)
     }
 
@@ -101,6 +102,7 @@ impl RowGroup<'_> {
             .map_err(|error| panicked(self.path, place_of(self.first_row), error))?;
         let mut row = self.first_row;
         loop {
+            // A row group may be as long as the file.
             emit.cancel.check()?;
             let bad_row = |error: String| bad_at(self.path, place_of(row), error);
             let batch = guarded_foreign(|| {

@@ -56,6 +56,7 @@ impl Head<'_> {
         let first_number = self.start.lines + first.number;
         let in_first = |problem: Diagnostic| (first_number, problem);
         if self.bytes[first.place.clone()].contains(&b'\r') {
+            // A carriage return before a line feed is not part of the line any more.
             let detail = "lines end with a carriage return alone; convert them to line feeds";
             return Err(in_first(detail.into()));
         }
@@ -219,6 +220,7 @@ impl Head<'_> {
             first > 1 && lines.iter().all(|line| width(line, *separator) == first)
         };
         match [Tab, Comma, Semicolon].into_iter().find(divides) {
+            // Blanks divide wherever tabs do, so that leaves no doubt.
             Some(Tab) => Ok(Tab),
             Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => {
                 Ok(found)

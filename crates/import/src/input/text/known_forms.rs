@@ -66,6 +66,7 @@ impl Reading<'_> {
         let undirected = match symmetry {
             b"general" => false,
             b"symmetric" => true,
+            // The entry on the other side has another value, and an edge has one weight.
             b"hermitian" | b"skew-symmetric" if !self.options.weighted => true,
             other => {
                 let problem =
@@ -111,6 +112,7 @@ impl Reading<'_> {
         let (undirected, sizes) = match words(&bytes[line.place.clone()])[..] {
             [b"p", b"sp", vertices, edges] => (false, [vertices, edges].map(unsigned)),
             [b"p", b"edge" | b"col", vertices, edges] => (true, [vertices, edges].map(unsigned)),
+            // A `p sp` without two sizes is left to the message about sizes.
             [b"p", problem, ..] if problem != b"sp" => {
                 let problem =
                     format!("only DIMACS graphs are read, not the problem {}", Excerpt(problem));
@@ -166,6 +168,7 @@ impl Reading<'_> {
         let form = Form::Neighbours(Lists { vertices, skipped, is_weighted });
         let remark = if is_weighted { self.unread_weights() } else { None };
         let weight = self.options.weighted.then_some(2);
+        // In a directed graph, both mentions of an edge are found.
         let edges = vec![edges, edges.saturating_mul(2)];
         let preamble = self.preamble(&line, vertices, edges, false)?;
         let preamble = Preamble { undirected: None, has_both_ways: true, ..preamble };

@@ -71,9 +71,13 @@ impl<'a> Reader<'a> for LineReader<'a> {
         let Some(block) = block? else { return Ok(None) };
         let (path, dialect, first) = (self.path, self.dialect, self.lists + 1);
         if let Form::Neighbours(_) = dialect.form() {
+            // Counted in the claim, which is in order: a part has to know the vertex of its first
+            // line.
             self.lists += neighbours::count(&space.block[..block.bytes]);
         }
         Ok(Some(Box::new(move |space, emit| {
+            // Taken out, because the other buffers of `space` are filled while the lines are
+            // borrowed.
             let mut bytes = std::mem::take(&mut space.block);
             let lines = &mut bytes[..block.bytes];
             let parsed = match (dialect.form(), emit.ids) {

@@ -35,6 +35,8 @@ pub(super) fn parse(
     let (mut at, mut source) = (0, first);
     while at < block.len() {
         let (line, next) = line_at(block, at);
+        // A blank line is a list too, that of a vertex without neighbours. So only comments are
+        // passed over.
         if block[at] == b'%' {
             at = next;
             continue;
@@ -43,6 +45,7 @@ pub(super) fn parse(
         let mut fields = Fields::of(block, line, Separator::Blanks);
         for index in 0.. {
             let Some(field) = fields.next_field().map_err(fault)? else { break };
+            // Asked only where a line has a number, since blank lines may follow the last list.
             if source > lists.vertices {
                 let vertices = counted(lists.vertices, "vertex", "vertices");
                 let problem = format!("the header declares {vertices}, but this is one more line");
@@ -66,6 +69,7 @@ pub(super) fn parse(
             let weight = weight.transpose().map_err(|problem| Fault::of_value(at, problem))?;
             if emit.undirected {
                 balance.add(source, target, weight.unwrap_or(0.0));
+                // The mention in the other list gives both arcs.
                 if source > target {
                     continue;
                 }

@@ -63,11 +63,13 @@ pub(super) fn is_like_integer(text: &[u8]) -> bool {
 
 /// Whether a text is a number, which no name of a column is.
 pub(super) fn is_number(text: &[u8]) -> bool {
+    // The library also takes `nan` and `inf`, which may be names.
     text.iter().any(u8::is_ascii_digit) && weight(text).is_ok()
 }
 
 /// Reads a finite weight.
 pub(in super::super) fn weight(text: &[u8]) -> Result<f32, String> {
+    // The library does not accept a leading `+`.
     let unsigned = text.strip_prefix(b"+").unwrap_or(text);
     match fast_float2::parse::<f32, _>(unsigned) {
         Ok(weight) if weight.is_finite() => Ok(weight),

@@ -96,6 +96,8 @@ pub(super) fn strings(
     emit: &Emit<'_>,
 ) -> Result<(), Stop> {
     let Space { sources, targets, weights, bad_lines, comments, long_rows, edges, .. } = space;
+    // One look at the block is cheaper than one at each id. Only a block with a fault is checked id
+    // by id.
     let is_clean = std::str::from_utf8(block).is_ok() && memchr(0, block).is_none();
     let mut at = 0;
     while at < block.len() {
@@ -169,6 +171,7 @@ fn pass_over(
     }
     let (_, next) = line_at(block, fault.line_start);
     bad_lines.add(fault.line_start, fault.problem);
+    // Earlier parts may have bad lines too, so this part cannot tell which row exceeds the limit.
     if bad_lines.len() > emit.bad_rows_max { Err(Stop::TooManyBadLines) } else { Ok(next) }
 }
 
@@ -302,6 +305,7 @@ impl PlainLines {
         let (pair, at) = self.pair(block, at)?;
         let at = self.gap(block, at)?;
         let (weight, length) = fast_float2::parse_partial::<f32, _>(&block[at..]).ok()?;
+        // The careful parser reads the line again, and words the fault.
         if !weight.is_finite() {
             return None;
         }

@@ -58,6 +58,7 @@ impl Document {
     /// Opens the document in a stream. A tag, or a text between tags, has at most `size_max` bytes.
     pub fn new(path: &Path, stream: InputStream, size_max: usize) -> Document {
         let mut reader = quick_xml::Reader::from_reader(Lines::new(stream, size_max));
+        // Then `<node/>` begins and ends like any element.
         reader.config_mut().expand_empty_elements = true;
         Document { path: path.to_owned(), reader, buffer: Vec::new(), depth: 0, line: 1, events: 0 }
     }
@@ -84,6 +85,7 @@ impl Document {
                         "a tag or a text is longer than {}, the limit for this memory",
                         Bytes(lines.size_max as u64)
                     )),
+                    // The library passes on an error of `io`, which has lost what the stream knows.
                     quick_xml::Error::Io(error) => lines.failure.take().unwrap_or_else(|| {
                         Error::io("read", path)(io::Error::new(error.kind(), error.to_string()))
                     }),
@@ -255,6 +257,7 @@ impl Read for Lines {
 
 impl BufRead for Lines {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        // The library collects an event whole, however long, so the limit is here.
         if self.left == 0 {
             return Err(io::ErrorKind::FileTooLarge.into());
         }

@@ -229,11 +229,13 @@ impl<'a> Reader<'a> for EdgeReader<'a> {
         space.sources.clear();
         space.targets.clear();
         space.weights.clear();
+        // An edge may become two arcs.
         let most = emit.sizes.chunk_edges.saturating_sub(1);
         let mut has_more = true;
         while has_more {
             let edges = space.pairs64.len() + space.sources.len();
             let is_full = edges >= most || space.block.len() >= emit.sizes.block_bytes;
+            // The weight of an open edge may still follow, and must come into the same chunk.
             if is_full && self.begun.edge.is_none() {
                 break;
             }

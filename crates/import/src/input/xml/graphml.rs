@@ -24,6 +24,7 @@ pub(super) fn interpret<'a>(element: &'a Element<'_>) -> Result<Item<'a>, Diagno
     match element.name() {
         "key" => {
             let [id, of, name] = element.attributes(["id", "for", "attr.name"])?;
+            // A key without `for` is one for all elements.
             let is_of_edges = of.as_deref().is_none_or(|of| of == "edge" || of == "all");
             match (id, name) {
                 (Some(id), Some(name)) if is_of_edges => Ok(Item::Column { id, name }),

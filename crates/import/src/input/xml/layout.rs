@@ -239,6 +239,7 @@ impl Head {
                         }
                         Item::Edge { source, direction, weight, .. } => {
                             head.first_id.get_or_insert_with(|| source.into_owned());
+                            // An edge outside of a graph does not make up for the graph.
                             head.direction = head.direction.and(direction).or(head.direction);
                             head.has_own_weights = weight.is_some();
                             return Ok(head);

@@ -59,6 +59,7 @@ pub(super) fn lay_out<W: Weight>(
     memory: u64,
 ) -> Result<Lists> {
     let space = run.space(memory / 2);
+    // Two adjacent ranges exceed `range_links` together, so there may be two for each.
     let ranges_max = space.buckets_max() as u64 / 2;
     let range_links = (2 * summary.edges).div_ceil(ranges_max).max(RANGE_LINKS);
     let ranges = Ranges::cut(degrees, summary, range_links)?;
@@ -166,6 +167,7 @@ fn read(links: &Filled<[u32; 2]>, range: usize, range_links: usize) -> Result<Ve
         if read.len() + part.len() > len_max {
             read.sort_unstable();
             read.dedup();
+            // Doubled, so that the many links of a single vertex are not sorted again at each part.
             len_max = len_max.max(2 * read.len());
         }
         read.extend_from_slice(part);
@@ -183,6 +185,7 @@ struct RangeLists {
 
 impl RangeLists {
     fn of(links: Vec<[u32; 2]>, ids: Range<u32>) -> RangeLists {
+        // A counting sort by id takes linear time, and leaves short lists to sort.
         let mut ends = vec![0; ids.len()];
         links.iter().for_each(|&[id, _]| ends[(id - ids.start) as usize] += 1);
         let mut before = 0;

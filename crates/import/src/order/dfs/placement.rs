@@ -38,6 +38,8 @@ pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32>
         *above += half[index];
         next[index] = start;
         half[index] = start + half[index] / 2;
+        // The child may have filled the first half of its parent's range. A vertex without children
+        // is placed at once.
         for root in [parent, vertex] {
             let index = root as usize;
             if dense[index] == NONE && next[index] >= half[index] {

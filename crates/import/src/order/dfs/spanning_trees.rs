@@ -73,6 +73,7 @@ impl Traversal {
             self.visits[self.visited] = vertex;
             self.visited += 1;
             let below = self.top;
+            // Pushed in reverse, the least neighbour is on top.
             for &neighbour in neighbours.of(vertex)?.iter().rev() {
                 self.meet(neighbour, vertex)?;
             }

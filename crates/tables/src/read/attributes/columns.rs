@@ -52,6 +52,8 @@ impl AttributeColumns {
             return Err("the only column is that of the vertices".to_owned());
         }
         for (index, name) in names.iter().enumerate() {
+            // Only the first column may be the index of pandas. Any other one needs its name, by
+            // which attributes are told apart.
             if name.is_empty() {
                 return Err(format!("column {} has no name", places[index] + 1));
             }

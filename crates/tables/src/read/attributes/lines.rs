@@ -30,6 +30,7 @@ impl AttributeLines {
     /// Reads the header of a text.
     pub fn open(path: &Path, mut stream: InputStream, format: Format) -> Result<AttributeLines> {
         let refusal = |first: &[u8]| {
+            // Binary data has a NUL byte nearly always, and text never does.
             first.contains(&0).then(|| "neither text nor Parquet: it has NUL bytes".into())
         };
         let first = FirstBytes::read(path, &mut stream, VertexLines::LINE_BYTES_MAX, &refusal)?;
@@ -45,6 +46,8 @@ impl AttributeLines {
         let told = first.delimiter.map(|told| Separator::of_byte(told.byte()));
         let (separator, header) = header(bytes, line.place, format, told).map_err(bad)?;
         let columns = AttributeColumns::of(&header).map_err(bad)?;
+        // `unread` puts back only the bytes read here, so the start counts bytes from there. It
+        // counts lines from the beginning of the text, as messages do.
         let start = Start { bytes: line.next as u64, lines: number };
         stream.unread(first.bytes);
         let (block_bytes, line_bytes_max) = (VertexLines::BLOCK_BYTES, VertexLines::LINE_BYTES_MAX);
@@ -72,6 +75,7 @@ impl AttributeLines {
         while let Some(block) = self.blocks.next(&mut space)? {
             cancel.check()?;
             let bytes = &space[..block.bytes];
+            // The cells borrow from `space`, which the next block overwrites.
             let mut row = Row::default();
             let (mut at, mut number) = (0, block.first_line);
             while at < bytes.len() {
@@ -107,6 +111,8 @@ impl AttributeLines {
         }
         row.is_like_comment = is_comment(text);
         match self.fill_cells(row, block, line) {
+            // A comment may hold quotes and separators as it likes: where it cannot be split, it is
+            // no row and no fault.
             Err(_) if row.is_like_comment => Ok(false),
             filled => filled.map(|()| true),
         }
@@ -155,6 +161,7 @@ fn header(
     format: Format,
     told: Option<Separator>,
 ) -> Result<(Separator, Vec<String>), String> {
+    // A name may contain another separator, so the one that the format suggests comes first.
     let candidates = match format {
         Format::Csv => [Separator::Comma, Separator::Semicolon, Separator::Tab],
         _ => [Separator::Tab, Separator::Comma, Separator::Semicolon],

@@ -70,6 +70,8 @@ impl AttributeParquet {
         let column = |place: usize| {
             let name = self.file.fields()[place].name();
             as_text(batch.column(self.file.place_in_batch(place)), name)
+                // The cast does not tell at which row it failed, so the message names the first
+                // one.
                 .map_err(|detail| bad_at(path, At::Row(first), detail))
         };
         let ids = column(self.columns.id)?;

@@ -87,11 +87,15 @@ impl Blocks {
             let line_end = memrchr(b'\n', &space[searched..filled]).map(|at| searched + at + 1);
             match (line_end, &self.end) {
                 (Some(cut), None | Some(Err(_))) => break cut,
+                // Where the error cut the only line off, its rest is unknown: no part of it is
+                // handed out.
                 (None, Some(Err(_))) => break 0,
                 (_, Some(Ok(()))) => break filled,
                 (None, None) if filled > self.line_bytes_max => {
                     return Err(line_too_long(&self.path, self.next_line, self.line_bytes_max));
                 }
+                // Searching from the start again would make a long line cost the square of its
+                // blocks.
                 (None, None) => searched = filled,
             }
             grow(space, filled + self.block_bytes);
@@ -104,6 +108,7 @@ impl Blocks {
     fn finish(&mut self, space: &mut Vec<u8>, mut bytes: usize) -> Result<Option<TextBlock>> {
         if bytes == 0 {
             self.carry.clear();
+            // An error is reported once. Further calls find the end.
             let end = self.end.replace(Ok(()));
             return end.unwrap_or(Ok(())).map(|()| None);
         }
@@ -111,6 +116,7 @@ impl Blocks {
         let mut open_end = None;
         if space[bytes - 1] != b'\n' {
             let line_start = memrchr(b'\n', &space[..bytes]).map_or(0, |at| at + 1);
+            // If no line has a line feed, its lack on the only line says nothing about a cut.
             open_end = (line_start > 0 || first_line > 1).then_some(line_start);
             grow(space, bytes + 1);
             space[bytes] = b'\n';

@@ -18,6 +18,7 @@ impl Delimiter {
         let delimiter = match delimiter {
             b"\t" => "tab",
             b" " => "blank",
+            // Words such as `tab` are for users. In a file, `sep=tab` is an ordinary line.
             _ => str::from_utf8(delimiter).ok().filter(|text| text.len() == 1)?,
         };
         key.eq_ignore_ascii_case(b"sep=").then(|| delimiter.parse().ok()).flatten()

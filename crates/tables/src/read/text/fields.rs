@@ -133,6 +133,8 @@ impl<'a> Fields<'a> {
     pub fn next_field(&mut self) -> Result<Option<Field>, String> {
         match self.separator {
             Separator::Blanks => Ok(self.next_word().map(Field::plain)),
+            // Only the last column moves `at` past the end. At the end itself, an empty column
+            // follows a separator.
             _ if self.at > self.end => Ok(None),
             separator => self.next_delimited(separator.byte()).map(Some),
         }
@@ -149,6 +151,7 @@ impl<'a> Fields<'a> {
     fn next_delimited(&mut self, separator: u8) -> Result<Field, String> {
         let start = self.at;
         let rest = &self.block[start..self.end];
+        // Tabs before a quote are not skipped: a tab may be the separator.
         if let Some(quote) =
             rest.iter().position(|&byte| byte != b' ').filter(|&at| rest[at] == b'"')
         {
@@ -229,6 +232,7 @@ pub fn width_of(cells: &[String]) -> usize {
 
 /// Reads an unsigned 64-bit integer, written with digits alone.
 pub fn unsigned(text: &[u8]) -> Option<u64> {
+    // The parser of the standard library would accept a leading `+`.
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -256,6 +260,7 @@ pub fn is_blank(byte: u8) -> bool {
 
 fn trim(block: &[u8], field: Range<usize>) -> Range<usize> {
     let bytes = &block[field.clone()];
+    // Trimmed at its end first, a field of blanks becomes the empty range at its start.
     let end = field.start + bytes.trim_ascii_end().len();
     let start = end - block[field.start..end].trim_ascii_start().len();
     start..end

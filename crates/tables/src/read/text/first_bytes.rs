@@ -43,17 +43,20 @@ impl FirstBytes {
         let mut head = FirstBytes { bytes, whole: 0, start, first_line, delimiter: None };
         loop {
             let filled = head.bytes.len();
+            // All bytes are searched again after each step, so the steps grow with them.
             head.bytes.resize(filled + filled.clamp(STEP_BYTES, line_bytes_max), 0);
             let (read, result) = stream.fill(&mut head.bytes[filled..]);
             result?;
             let has_ended = filled + read < head.bytes.len();
             head.bytes.truncate(filled + read);
+            // After comments were dropped, nothing may be left in the middle of the text, either.
             if filled == 0 && head.start.bytes == 0 {
                 if let Some(problem) = refusal(&head.bytes) {
                     return Err(bad_file(path, problem));
                 }
                 head.drop_first(if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 });
                 head.take_delimiter();
+                // Kept apart: comments are dropped below, and the first one may name the format.
                 head.first_line = head.bytes[line_at(&head.bytes, 0).0].to_vec();
             }
             let whole = memrchr(b'\n', &head.bytes).map_or(0, |at| at + 1);
