@@ -57,6 +57,8 @@ fn end(size: usize) {
     thread_local! {
         static IS_ENDING: Cell<bool> = const { Cell::new(false) };
     }
+    // The message may fail to get memory as well. Then this thread comes here again, and must not
+    // wait for itself.
     if !IS_ENDING.replace(true) {
         let _ending = ENDING.lock();
         session::end_at_once(&Failure::OutOfMemory { size: size as u64 });

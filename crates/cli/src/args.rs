@@ -56,6 +56,7 @@ impl GraphArgs {
     /// `size` and the open graph.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
+        // Opened before the budget is known to do, since only the graph tells what the task needs.
         let graph = self.reading.open(&self.graph)?;
         let needed = size(&graph)? + overhead(&graph);
         if needed > budget {
@@ -159,6 +160,7 @@ impl Budget {
     pub fn check(self) -> Result<()> {
         let (what, memory) = match self.memory {
             Some(memory) => ("--memory", memory),
+            // The default follows from the limit, so only the minimum can be above it.
             None => ("every command's minimum of", RUN_OVERHEAD),
         };
         match memory_limit() {
@@ -172,6 +174,7 @@ impl Budget {
     /// Returns the budget of one of several ranks in this process: the given one, or else its share
     /// of the default.
     pub fn shared_by(self, ranks: usize) -> Budget {
+        // A given budget is that of each rank, as the help of `--ranks` says.
         Budget { memory: Some(self.memory.unwrap_or(self.bytes() / ranks as u64)) }
     }
 

@@ -36,6 +36,7 @@ impl Cli {
     /// [`clap::Error`] for words that do not parse, and for help that is asked for.
     pub fn of_words(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
+        // A batch names no algorithm and has other options, so `run` is another command then.
         let command = match is_batch_asked_for(&words) {
             true => Cli::command().mut_subcommand("run", |_| batch_command()),
             false => Cli::command(),

@@ -130,6 +130,7 @@ fn over_limit(what: &str, limit: &str, [memory, left]: [String; 2]) -> String {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
+            // Only of standard output: `head` and the like close it when they have enough.
             Error::Machine(MachineError::Io { path, source, .. })
                 if path == Path::new(stdout::NAME)
                     && source.kind() == io::ErrorKind::BrokenPipe =>
@@ -151,6 +152,7 @@ impl From<tegula_tables::Error> for Failure {
             Refused::NotText { .. } => "choose csv or tsv with --format, or another ending",
             Refused::NoStrings { .. } => "choose .parquet, .arrows, .csv or .tsv",
             Refused::InGraph { .. } => "name a place outside of it",
+            // Help against `NoFormat` is added where the endings are known.
             _ => return Failure::usage(error.to_string()),
         };
         Failure::usage_with(error.to_string(), help)
@@ -322,6 +324,7 @@ fn machine_exit_code(error: &MachineError) -> u8 {
         | MachineError::UnsupportedVersion { .. }
         | MachineError::NotResumable { .. }
         | MachineError::Limit { .. } => 3,
+        // A missing input is the user's mistake, unlike a missing file that was to be written.
         MachineError::Io { action: "open" | "read", source, .. }
             if source.kind() == io::ErrorKind::NotFound =>
         {

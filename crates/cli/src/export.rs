@@ -112,6 +112,7 @@ pub fn export(args: &ExportArgs, session: &Session) -> Result<()> {
     }
     let started = Instant::now();
     let content = args.content();
+    // Before the graph is opened, so that a bad name of the output is refused at once.
     let target = args.target(content)?;
     if session.json && target.is_standard_output() {
         let name = content.name();
@@ -145,6 +146,7 @@ impl ExportArgs {
         let target = match content {
             Content::Edges => EdgeTarget::of(path, format, force)?,
             Content::Degrees => EdgeTarget::Table(Target::of(path, format, force)?),
+            // Each row is an edge, so the endings of files of edges are known here.
             Content::Neighbours => EdgeTarget::Table(EdgeTarget::of(path, format, force)?.table()?),
         };
         if let EdgeTarget::Table(_) = &target {
@@ -218,6 +220,7 @@ impl Export<'_> {
     fn degrees(&self, target: &Target) -> Result<Written> {
         let graph = self.open(target, |_| Ok(0))?;
         let options = self.options(&graph);
+        // The same run as that of `tegula run degree`, so it has the same needs.
         let request = Entry::of::<DegreeOptions>().request(json!({}))?;
         let prepared = request.prepare(&graph, &options, &LocalPaths)?;
         Needs::of(&prepared, &graph, options.threads, false)?.check("the export", self.budget())?;

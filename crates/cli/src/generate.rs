@@ -267,6 +267,7 @@ fn write(
         out.out.finish()
     });
     progress.end();
+    // A cancelled write has failed, too, but the user is told that the work was cancelled.
     session.cancel.check()?;
     Ok(written.map_err(failed)?.commit()?)
 }

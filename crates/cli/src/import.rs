@@ -151,6 +151,7 @@ pub struct ImportArgs {
 
 /// Reads digits as a number, anything else as a file.
 fn vertices(text: &str) -> std::result::Result<Vertices, String> {
+    // Otherwise `-5` would be the name of a file.
     if text.parse::<i64>().is_ok_and(|count| count < 0) {
         return Err("the number of vertices cannot be negative".to_owned());
     }

@@ -38,13 +38,14 @@ use tegula_machine::threads::{Cancel, is_in_foreign_code};
 /// For messages about whether a rank runs an algorithm.
 const COMMAND: Tag = Tag(203);
 
-/// Runs the command that these words are, of which the first is the name of the program. Returns
-/// the exit code. A process calls it once, for all that it does: it sets up what a process has
-/// once, such as the handlers of signals.
+/// Runs the command that these words are; the first word is the name of the program. Returns the
+/// exit code. A process calls it only once: it sets up what a process has once, such as the
+/// handlers of signals.
 pub fn run_command(words: &[OsString]) -> u8 {
     allocator::keep_little();
     quieten_foreign_panics();
     session::prepare();
+    // A copy, because an error needs the words again for its tips.
     let outcome = match Cli::of_words(words.to_vec()) {
         Ok(cli) => call(cli),
         Err(error) => refusal::answer(refusal::in_plain_words(refusal::with_choices(error, words))),
@@ -59,6 +60,7 @@ pub fn run_command(words: &[OsString]) -> u8 {
 pub fn run_command_on_rank(words: &[OsString], comm: &dyn Comm, cancel: &Cancel) -> u8 {
     allocator::keep_little();
     quieten_foreign_panics();
+    // Only the first rank prints the object of `--json`.
     if comm.rank() == 0 {
         session::prepare();
     }
@@ -112,6 +114,7 @@ fn quieten_foreign_panics() {
 fn call(cli: Cli) -> Result<()> {
     let session = Session::start(&cli.common);
     let outcome = guarded(|| dispatch(cli.command, &session));
+    // Whatever the command has said, nobody may miss that threads did not start.
     session.tell(Vec::new());
     outcome.inspect_err(|failure| session.report(failure))
 }

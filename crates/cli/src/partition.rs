@@ -21,7 +21,8 @@ use crate::json::{self, Seconds};
 use crate::report::{self, Facts};
 use crate::session::Session;
 
-/// Shares of ranks, of which only the ratios count. Within these, no cost overflows or vanishes.
+/// The allowed shares of ranks. Only their ratios count. Within this range, no cost overflows or
+/// vanishes.
 const SHARES: RangeInclusive<f64> = 0.001..=1000.0;
 
 /// Options of `tegula partition`.
@@ -135,6 +136,7 @@ fn left(what: &str, graphs: &[Graph], budget: Budget) -> Result<u64> {
 pub fn partition(args: &PartitionArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let into = (&*args.shares()?, args.balance.weights());
+    // First, so that an output that exists is refused at once.
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.graph, &args.reading)?;
     let memory = left("the partition", &graphs, args.reading.budget)?;
@@ -165,6 +167,7 @@ pub fn cut_once<R>(
 ) -> Result<(R, Vec<json::Shard>)> {
     let unfinished = UnfinishedGraph::create(output, replace)?;
     let remove: Remove = |folder, name| fs::remove_dir_all(folder.join(name));
+    // Declared before the graph in it, so that the graph is closed before its folder is removed.
     let folder = Temporary::private_folder(output, remove)?;
     let whole = folder.path().join("whole.tegula");
     let report = import(&whole)?;
@@ -206,6 +209,7 @@ pub fn table(ranks: &[json::Shard]) -> String {
 /// Puts the shards of a graph together.
 pub fn gather(args: &GatherArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
+    // First, so that an output that exists is refused at once.
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.shards, &args.reading)?;
     let memory = left("the gathering", &graphs, args.reading.budget)?;

@@ -63,6 +63,7 @@ impl Bars {
 
     /// Returns a bar for a stage, which is not drawn yet.
     fn of_stage(stage: &str, total: Option<u64>, unit: Unit) -> ProgressBar {
+        // Hidden until it is added to all bars, which then draw it in its place.
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{line}") {
             let stage = stage.to_owned();
@@ -88,6 +89,7 @@ impl Progress for Bars {
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
         let bar = self.all.add(Bars::of_stage(stage, total, unit));
         bar.tick();
+        // Only now, because a command without a stage needs no such thread.
         self.ticker.get_or_init(|| self.start_ticker());
         if let Some(previous) = self.bar().replace(bar) {
             previous.finish_and_clear();
@@ -134,6 +136,7 @@ impl<'b> JobBar<'b> {
             bar.tick();
             if let Some(previous) = lock(&self.bar).replace(bar) {
                 previous.finish_and_clear();
+                // Otherwise the bars of all jobs that ever ran would be kept.
                 bars.all.remove(&previous);
             }
         }
@@ -267,6 +270,7 @@ impl<'a> Alarm<'a> {
     }
 
     fn advance(&self, done: u64) {
+        // Below 0 it would wrap around, and ring again.
         let before = self.left.fetch_sub(done.min(self.left.load(Relaxed)), Relaxed);
         if before > 0 && before <= done {
             (self.ring)();
@@ -293,6 +297,7 @@ impl Progress for RunProgress<'_> {
 }
 
 fn terminal_width() -> usize {
+    // Some terminals do not know their width, and tell 0.
     let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
     if columns == 0 { 80 } else { usize::from(columns) }
 }
@@ -321,6 +326,7 @@ impl Moment {
             }
             _ => format!("{stage}: {figures}"),
         };
+        // A line that wraps could not be cleared.
         line.chars().take(width).collect()
     }
 

@@ -46,6 +46,7 @@ fn with_run_moved(error: &clap::Error, words: &[OsString]) -> Option<String> {
     } else {
         return None;
     };
+    // The program may have been called by a long path.
     meant[0] = "tegula".into();
     let meant: Vec<String> = meant.iter().map(|word| typed(word)).collect();
     let meant = meant.join(" ");
@@ -95,6 +96,7 @@ fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
     if cause.is::<ParseFloatError>() {
         return Some("it is not a number".to_owned());
     }
+    // The parser of ranges has no error type of its own, only this text.
     let said = cause.to_string();
     let (least, most) = said.split_once(" is not in ")?.1.split_once("..=")?;
     Some(format!("it must be from {least} to {most}"))
@@ -107,6 +109,7 @@ fn why_no_number(cause: &(dyn Error + 'static)) -> Option<String> {
 pub fn answer(error: clap::Error) -> Result<()> {
     let json = session::is_json_asked_for();
     let text = error.render();
+    // Help is an answer that was asked for, so it goes to standard output, and must arrive there.
     if !error.use_stderr() {
         let text =
             if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
@@ -114,6 +117,8 @@ pub fn answer(error: clap::Error) -> Result<()> {
     }
     let failure = failure(error.kind(), &text.to_string());
     session::tell_program(&failure, json);
+    // The message repeats words of the command line. Only its plain text can be escaped, so it is
+    // printed in colour only where nothing has to be.
     if std::env::args_os().all(is_plain) {
         // In colour where the user wants that. If standard error is closed, nobody can be told.
         let _ = error.print();
@@ -130,6 +135,7 @@ fn is_plain(word: OsString) -> bool {
 
 /// Splits clap's text into a message and help: `error: MESSAGE`, then paragraphs of tips and usage.
 fn failure(kind: ErrorKind, text: &str) -> Failure {
+    // The text of this error is the whole help.
     if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::usage_with("no command given", "--help lists all commands");
     }

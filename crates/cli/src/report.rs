@@ -154,6 +154,7 @@ pub struct Facts(Vec<(String, String)>);
 impl Facts {
     /// Adds a line.
     pub fn add(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        // A value may hold the name of a file, which anybody may have chosen.
         let value = escape::line(&value.into()).into_owned();
         self.0.push((name.into(), value));
     }

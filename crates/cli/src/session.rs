@@ -69,6 +69,7 @@ impl Session {
             quiet: true,
             bars: None,
             log: None,
+            // The first rank says it for all.
             has_told_shortage: AtomicBool::new(true),
         }
     }
@@ -229,6 +230,7 @@ fn cancel_on_interrupt(cancel: &Cancel) {
     let end_at_once = || {
         let failure = Failure::from(Error::cancelled());
         tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
+        // The exit drops nothing, so temporary files would stay.
         Temporary::remove_all();
         std::process::exit(failure.exit_code().into());
     };

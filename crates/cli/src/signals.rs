@@ -21,6 +21,7 @@ pub fn listen(cancel: &Cancel, second: impl Fn() + Send + 'static) -> io::Result
     let ignored = ignored(&status);
     let heard =
         [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    // Here, because the thread could not return an error.
     let mut signals = Signals::new(heard.clone())?;
     let first = cancel.clone();
     let listening = start("signals", move || {

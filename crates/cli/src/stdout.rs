@@ -50,6 +50,7 @@ pub fn open() -> io::Result<File> {
     if WAS_CLOSED.load(Ordering::Relaxed) {
         return Err(io::Error::other("it is closed"));
     }
+    // The handle of the standard library takes a write to a closed descriptor for done.
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 

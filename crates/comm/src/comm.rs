@@ -82,8 +82,8 @@ pub trait Comm: Send + Sync {
     /// receives long messages of a rank with a tag. Memory grows only with what has arrived.
     ///
     /// # Errors
-    /// Those of the trait, and [`Error::Damaged`](crate::Error::Damaged) if the packets do not fit
-    /// together.
+    /// Besides the errors of every method of this trait, [`Error::Damaged`](crate::Error::Damaged)
+    /// if the packets do not fit together.
     fn receive_long(&self, from: usize, tag: Tag, cancel: &Cancel) -> Result<Vec<u8>> {
         long::receive(self, from, tag, cancel)
     }

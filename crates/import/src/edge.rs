@@ -154,6 +154,7 @@ impl ArcRule {
             if !is_loop || !self.drop_loops {
                 arcs.push(Edge { source, target, weight });
             }
+            // The reverse of a loop is the loop.
             if self.undirected && !is_loop {
                 arcs.push(Edge { source: target, target: source, weight });
             }

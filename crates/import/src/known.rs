@@ -115,6 +115,7 @@ impl<W> Known<'_, W> {
         if let Some((ids, files)) = &self.original {
             return Ok((*ids, files.clone()));
         }
+        // Each id has an edge, so ids are their own positions, and no file has to tell.
         if summary.vertices == summary.id_end {
             return Ok((IdType::Range, Vec::new()));
         }

@@ -25,10 +25,10 @@
 //! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but
 //! no later one. `known` and this file join them.
 //!
-//! An import keeps within its memory budget, of which each pass has shares. A pass works on larger
-//! tables section by section, and sends more edges through `buckets` on disk. That takes more
-//! passes, but gives the same graph, byte for byte. (One exception: where the tables of `dfs` do
-//! not fit, that order is not tried.)
+//! An import keeps within its memory budget: each pass has shares of it. Where a table exceeds its
+//! share, the pass works section by section, and edges beyond theirs go through `buckets` on disk.
+//! That takes more passes, but gives the same graph, byte for byte. (One exception: where the
+//! tables of `dfs` do not fit, that order is not tried.)
 
 pub mod input;
 pub mod settings;
@@ -149,7 +149,7 @@ pub fn import(
 /// ```
 ///
 /// # Errors
-/// Those of [`import`], and the first error of a stream.
+/// Besides the errors of [`import`], the first error of a stream.
 ///
 /// # Panics
 /// When `config.tuning.grid` is not sound.
@@ -161,6 +161,7 @@ pub fn import_tables(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     let mut config = config.clone();
+    // Before the tables are opened, the memory is divided by this.
     config.input.weighted = tables.weighted();
     let open = |options: &InputOptions| Input::from_tables(tables, options);
     import_opened(open, output, &config, progress, cancel)
@@ -262,6 +263,8 @@ fn build_rows(
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
     // A graph with rows has 32-bit numbers of vertices: `check_count` has refused others.
     let needs = Needs { weighted: graph.is_weighted(), wide: false, vertices: 0, batches: 0 };
+    // The building of rows has workers of its own, so it gets the memory that is set aside for
+    // these.
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
     let config = RowsConfig { direction, encoding, memory, threads: run.workers.count(), cut };
@@ -380,7 +383,6 @@ impl Arranging<'_> {
         seconds.ordering = self.clock.lap();
 
         let sorted = bring_to_bins::<N, W>(run, &known.edges, &numbered, &plan)?;
-        // Building needs the memory of these tables.
         drop(numbered);
         drop(known);
         seconds.sorting = self.clock.lap();

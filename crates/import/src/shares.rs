@@ -46,8 +46,8 @@ pub(super) const COUNTERS: Share = share(4, 15);
 pub(super) const DENSE_IDS: Share = share(2, 15);
 /// Ends that wait to be counted in [`COUNTERS`].
 pub(super) const COUNTS_WAITING: Share = share(1, 16);
-/// Edges that are kept: half of the share for each width of keys, of which an input has at most
-/// two. Once ids are small integers, only one width is left.
+/// Edges that are kept: half of the share for each width of keys. An input has at most two widths.
+/// Once ids are small integers, only one width is left.
 pub(super) const SPOOL: Share = share(1, 4);
 /// Names, while they are collected.
 pub(super) const NAMES: Share = share(1, 6);

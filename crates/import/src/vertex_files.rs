@@ -37,6 +37,7 @@ impl<C: Coding> ArrayFile<C> {
 
     /// Removes the file again.
     pub fn discard(self) -> Result<()> {
+        // Closed first, so that nothing is written to a removed file.
         drop(self.writer);
         durable::remove_file(&self.path).map_err(Error::io("remove", &self.path))
     }

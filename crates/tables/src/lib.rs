@@ -1,14 +1,14 @@
 //! Tables in files and streams. Text and Parquet are read; CSV, TSV, Parquet, Arrow and NPY are
 //! written.
 //!
-//! **Reading.** A [`VertexTable`] has a row for each vertex that an option names, and is read for a
-//! few columns. Of an [`AttributeTable`], all columns are read, whatever their names. Both hand out
-//! their rows one by one. The parts that they are made of are in [`read`], since readers of edges
-//! are made of them, too.
+//! **Reading.** A [`VertexTable`] has a row for each vertex that an option names; a few of its
+//! columns are read. An [`AttributeTable`] is read with all its columns, whatever their names. Both
+//! hand out their rows one by one. Their parts are in [`read`], because readers of edges use them,
+//! too.
 //!
 //! **Writing.** A table is passed on in chunks of Arrow. [`FileFormat::writer`] makes the writer of
-//! a format, which takes them as a [`RowSink`]. It writes to an [`Output`]: a [`NewFile`], which
-//! appears under its name only when it is complete, or a [`Stream`] around any writer.
+//! a format, a [`RowSink`] that takes these chunks. It writes to an [`Output`]: a [`NewFile`],
+//! which appears under its name only when it is complete, or a [`Stream`] around any writer.
 //!
 //! ```
 //! # use std::sync::Arc;

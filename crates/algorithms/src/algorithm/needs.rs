@@ -168,8 +168,8 @@ impl Needs {
     /// # Errors
     /// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph with too many vertices for
     /// arrays that must lie in memory; before that, the errors of
-    /// [`check_input`](super::Algorithm::check_input). Those of
-    /// [`check_rows`](super::Algorithm::check_rows) if it follows rows.
+    /// [`check_input`](super::Algorithm::check_input), and of
+    /// [`check_rows`](super::Algorithm::check_rows) if the algorithm follows rows.
     pub fn of(
         prepared: &Prepared<'_>,
         graph: &Graph,
@@ -185,9 +185,6 @@ impl Needs {
 
     /// Returns the needs of several requests that run as one over tiles; `None` if there are more
     /// than can fuse.
-    ///
-    /// # Errors
-    /// Those of [`Needs::of`].
     pub fn of_fused(all: &[&Prepared<'_>], graph: &Graph, threads: usize) -> Result<Option<Needs>> {
         let alone: Vec<Work> = all.iter().map(|one| one.work(graph)).collect::<Result<_>>()?;
         let Some(first) = all.first() else { return Ok(None) };

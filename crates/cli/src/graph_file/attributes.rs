@@ -56,6 +56,7 @@ impl Attributes {
         if files.is_empty() {
             return Ok(attributes);
         }
+        // All ids are held, since the rows of a table may come in any order.
         let mut listed = Listed::none(graph);
         vertices.write_rows(graph, &mut listed, cancel)?;
         for (index, file) in files.iter().enumerate() {
@@ -182,6 +183,7 @@ impl Listed {
 
 /// Parses an id of a graph with integer ids: digits alone.
 fn integer(id: &str) -> Option<u64> {
+    // The parser alone would accept a leading `+`.
     id.bytes().all(|byte| byte.is_ascii_digit()).then(|| id.parse().ok())?
 }
 
@@ -219,6 +221,7 @@ impl Room {
         if self.held <= self.left {
             return Ok(());
         }
+        // Cells may take half of the memory, so the whole is twice as much.
         let (needed, budget) = (self.beside + 2 * self.held, self.beside + 2 * self.left);
         Err(Error::over_budget("reading the attributes", needed, budget))
     }
@@ -266,6 +269,7 @@ impl TableRows<'_> {
             let is_full = self.strangers.places.len() == STRANGERS_AT_ONCE;
             return if is_full { self.refuse_strangers() } else { Ok(()) };
         };
+        // Passing over the line would lose the values of a vertex without a word.
         if row.is_like_comment {
             let detail = format!(
                 "this line begins as a comment does, and `{id}` is a vertex; put the id in quotes"
@@ -279,6 +283,7 @@ impl TableRows<'_> {
         for (column, cell) in self.columns.iter_mut().zip(row.cells) {
             let Some(cell) = cell else { continue };
             self.room.take(cell.len())?;
+            // `None` is below all kinds, and a kind includes those below it.
             column.kind = column.kind.max(Some(Kind::of(cell)));
             let start = column.text.len();
             column.text.push_str(cell);
@@ -294,6 +299,7 @@ impl TableRows<'_> {
         let found = self.ids.find_all(&names)?;
         for ((id, at), vertex) in names.into_iter().zip(places).zip(found) {
             let graph = self.graph.directory().display();
+            // A word among integer ids is missing for another reason, which the message names.
             if !self.listed.takes(id) {
                 let detail = format!("{graph} has no vertex `{id}`, as its ids are integers");
                 return Err(bad_at(self.file, at, detail));

@@ -26,6 +26,7 @@ impl Kind {
             };
         }
         match cell.parse::<f64>() {
+            // `inf` and `NaN` parse, too.
             Ok(number) if number.is_finite() => Kind::Number,
             Ok(_) | Err(_) => Kind::Text,
         }

@@ -51,6 +51,7 @@ pub fn write(
     let format = target.format();
     args.check_size(vertex_count, edge_count, format.name())?;
     let attributes = Attributes::read(&args.attributes, graph, vertices, cancel)?;
+    // The attributes stay to the end, so their memory must not be lent to tiles.
     let _held = graph.reader().pool().lease("reading the attributes", attributes.size())?;
     let shape = Shape {
         is_undirected: graph.manifest().undirected,

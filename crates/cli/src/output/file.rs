@@ -27,6 +27,7 @@ impl ResultFile {
     /// # Errors
     /// [`Error::Cancelled`](tegula_machine::Error::Cancelled) while it waits for a reader.
     pub fn create(path: &Path, replace: bool, cancel: &Cancel) -> Result<ResultFile> {
+        // Only a regular file can be replaced by a complete one.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             let opened = Patient::open(path, cancel).map_err(Error::io("open", path))?;
             return Ok(ResultFile::Direct(Stream::new(path, opened)));

@@ -37,6 +37,7 @@ impl Format {
     /// Returns the ending of the files, without its dot.
     pub fn ending(self) -> &'static str {
         match self {
+            // The ending `.arrow` belongs to another format.
             Format::Table(TableFormat::Arrow) => "arrows",
             other => other.name(),
         }

@@ -56,6 +56,8 @@ impl Patient {
 
     /// Takes a file that is open already and may be shared with other processes.
     pub fn of(file: File, cancel: &Cancel) -> Patient {
+        // `O_NONBLOCK` would hold for the other processes, too. So writes are short enough not to
+        // block once the file is ready.
         let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
         Patient { file, at_once: (!is_file).then_some(PIPE_BYTES), cancel: cancel.clone() }
     }
@@ -78,6 +80,8 @@ impl Write for Patient {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(at_once) = self.at_once else { return self.file.write(bytes) };
         loop {
+            // This also ends if the reader leaves. The write then fails with the error that says
+            // so.
             self.wait()?;
             match self.file.write(&bytes[..bytes.len().min(at_once)]) {
                 // Another writer was quicker.

@@ -67,6 +67,7 @@ impl Target<Format> {
         of_ending: fn(&str) -> Option<Format>,
         help: &str,
     ) -> Result<Target<Format>> {
+        // Opened by its path, a redirected standard output would be a file to be replaced.
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Target::on_standard_output(format.unwrap_or(Format::Table(TableFormat::Tsv)));
         }
@@ -108,7 +109,9 @@ impl EdgeTarget {
     /// Returns the target for a path to which edges are written.
     ///
     /// # Errors
-    /// Those of [`Target::of`].
+    /// [`Failure::Usage`] for an ending of no format, or a format that a terminal does not show;
+    /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) for an existing file without
+    /// `replace`.
     pub fn of(path: &Path, format: Option<Format>, replace: bool) -> Result<EdgeTarget> {
         let help = format!("end it with {EDGE_ENDINGS}; or give --format");
         let target = Target::named(path, format, replace, Format::of_ending_of_edges, &help);
@@ -212,6 +215,7 @@ impl Target {
         workers: &'w Workers,
         cancel: &Cancel,
     ) -> Result<Box<dyn RowWriter + 'w>> {
+        // Before the output is opened, which may wait for the reader of a pipe.
         self.file.check_schema(schema)?;
         if let (Place::StandardOutput, Some(separator)) =
             (&self.place, self.file.format.separator())

@@ -32,6 +32,7 @@ pub fn write(
     match target {
         Some(Destination::Graph(path)) => new_graph::write(answer, graph, path, args, session),
         Some(Destination::GraphFile(target)) => {
+            // An answer that chooses no vertices has all of them.
             let vertices = answer.vertices().unwrap_or(&VertexIds);
             let parts = Parts { graph, vertices, edges: answer };
             graph_file::write(&parts, target, &args.graph_file, session)
@@ -39,6 +40,7 @@ pub fn write(
         Some(Destination::Table(target)) => {
             write_table(answer, graph, Some(target), args, session, || Ok(()))
         }
+        // Standard output is for the object or the list then.
         None if session.json || args.top.is_some() => Ok(0),
         None => print_table(answer, graph, args, session),
     }
@@ -67,6 +69,7 @@ pub fn write_own_rows(
     let all = comm.all_gather(own.to_le_bytes().to_vec(), FILES, &session.cancel);
     // The file of another rank is not complete.
     let all = all.map_err(of_comm).inspect_err(|_| {
+        // A device or a pipe is not removed.
         if target.path().symlink_metadata().is_ok_and(|file| file.is_file()) {
             let _ = std::fs::remove_file(target.path());
         }

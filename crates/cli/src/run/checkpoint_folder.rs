@@ -18,7 +18,8 @@ pub fn check(path: &Path) -> Result<()> {
     Ok(check_parent(path)?)
 }
 
-/// A folder that was made for the checkpoints of ranks. It is removed at the end if it is empty then.
+/// A folder that was made for the checkpoints of ranks. It is removed at the end if it is empty
+/// then.
 pub struct MadeFolder(PathBuf);
 
 impl Drop for MadeFolder {
@@ -28,11 +29,11 @@ impl Drop for MadeFolder {
     }
 }
 
-/// Makes a folder for the checkpoints of ranks; `None` if it exists. Another rank may make it at the
-/// same time.
+/// Makes a folder for the checkpoints of ranks; `None` if it exists. Another rank may make it at
+/// the same time.
 ///
 /// # Errors
-/// Those of [`check`]; failure to create it.
+/// Where the folder would lie in a graph directory, or cannot be created.
 pub fn make(path: &Path) -> Result<Option<MadeFolder>> {
     check(path)?;
     match fs::create_dir(path) {

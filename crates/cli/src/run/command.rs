@@ -73,6 +73,7 @@ impl Subcommand for Run {
 impl FromArgMatches for Run {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Run, Error> {
         let missing = || Error::new(ErrorKind::MissingSubcommand);
+        // Only the command of a batch has this argument.
         if matches!(matches.try_contains_id("jobs"), Ok(true)) {
             return BatchArgs::from_arg_matches(matches).map(Run::Batch);
         }

@@ -48,6 +48,7 @@ pub fn show(
         let graph = report::path(name_of(request, graph));
         session.print(&format!("{algorithm} on {graph} needs\n{facts}"))?;
     }
+    // Refused only now: the figures are shown also where they do not fit.
     Ok(fits?)
 }
 

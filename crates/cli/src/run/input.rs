@@ -30,6 +30,7 @@ impl Input {
             let graph = args.graph.clone().ok_or_else(missing)?;
             return Ok(Input { graph, _folder: None });
         };
+        // Opening the graph checks this, too, but only after the import.
         args.machine.reading.budget.check()?;
         let place = args.machine.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let folder = Temporary::private_folder(&place.join("tegula-model"), remove)?;

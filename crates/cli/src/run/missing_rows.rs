@@ -28,6 +28,7 @@ pub fn build(
     files_size: u64,
     session: &Session,
 ) -> Result<Graph> {
+    // Collected, because the loop replaces the graph.
     let missing: Vec<Direction> = edges.directions().missing(&graph).collect();
     let directory = graph.opened_directory().clone();
     let instead = if edges.can_scan(&graph) { ", or run with --executor scan" } else { "" };
@@ -37,6 +38,7 @@ pub fn build(
             // The directory knows nothing of these: a graph that is opened again has not got them.
             Some(aside) => graph.add_rows(aside)?,
             None => {
+                // Closed first, so that the tables of the graph are not in memory twice.
                 drop(graph);
                 graph = args.machine.reading.open_again(&directory)?;
             }

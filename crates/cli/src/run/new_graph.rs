@@ -61,6 +61,7 @@ pub fn write(
     let config = ImportConfig {
         input: InputOptions { format: Format::Parquet, ids, weighted, ..InputOptions::default() },
         undirected: graph.manifest().undirected,
+        // An empty selection is an answer, and no mistake.
         allow_empty: true,
         vertices: listed,
         memory,

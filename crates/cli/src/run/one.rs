@@ -134,7 +134,7 @@ fn as_rank(graph: Graph, comm: &dyn Comm, request: &Request) -> Result<Graph> {
     Ok(graph)
 }
 
-/// Does the same, for whichever rank it is.
+/// Turns a shard into the view of its rank, whatever the number of the rank is.
 pub fn as_shard(graph: Graph, request: &Request) -> Result<Graph> {
     let graph = graph.for_ranks()?;
     match request.needs_rows(&graph) {
@@ -292,6 +292,7 @@ pub struct Done<'a> {
 
 impl Done<'_> {
     fn report(self, answer: &dyn Answer, session: &Session) -> Result<()> {
+        // The object always has the list. A person gets it on demand, besides the table.
         let top = self.input.args.top.unwrap_or(if session.json { TOP_DEFAULT } else { 0 });
         let summary = answer.summary(self.input.graph, top, &session.cancel)?;
         let warnings = session.tell(self.warnings(answer));

@@ -265,11 +265,13 @@ impl RunArgs {
         };
         if is_graph && self.format.is_none() && !EdgeTarget::is_named_by(path) {
             check_graph_name(path)?;
+            // A link counts even if it leads nowhere.
             if !self.force && path.symlink_metadata().is_ok() {
                 return Err(MachineError::AlreadyExists { path: path.to_owned() }.into());
             }
             let real = |path: &Path| path.canonicalize().ok();
             let read = self.graph.as_deref().and_then(real);
+            // `--force` would replace the graph while it is read.
             if read.is_some() && read == real(path) {
                 let message = format!("{} is the graph that is read", path.display());
                 return Err(Failure::usage_with(message, "name another place with -o"));
@@ -306,6 +308,7 @@ impl RunArgs {
         let mut args = self.clone();
         args.graph = Some(self.shard(rank)?);
         if let Some(output) = self.output.as_deref().and_then(|output| with_rank(output, rank)) {
+            // The report names the pattern, since each rank writes its own file.
             (args.output, args.rank_files) = (Some(output), self.output.clone());
         }
         args.machine.threads = args.machine.threads.shared_by(sharers);
@@ -368,6 +371,7 @@ impl RunArgs {
     pub fn in_common(&self) -> String {
         let every = self.checkpoint.is_some().then_some(self.checkpoint_every);
         let (is_resumed, has_rank_files) = (self.resume.is_some(), self.rank_files.is_some());
+        // Ranks compare the words alone, so any unambiguous text will do.
         let sums = (self.every_tile, self.part_edges);
         format!("{:?}", (every, is_resumed, has_rank_files, sums))
     }

@@ -55,6 +55,7 @@ struct RankEstimate {
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget) where it does not fit on one of them.
 pub fn show(request: &Request, args: &RunArgs, count: usize, session: &Session) -> Result<()> {
+    // All ranks have the same budget.
     let budget = args.of_rank(0, count)?.machine.reading.budget.bytes();
     check(request, request.edges_on_ranks, args.executor())?;
     let kept_bytes = kept_bytes(request, args)?;

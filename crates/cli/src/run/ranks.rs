@@ -1,4 +1,4 @@
-//! Runs an algorithm on ranks: threads of this process, or processes of which this is one.
+//! Runs an algorithm on ranks: threads of this process, or several processes like this one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,6 +27,7 @@ const NOTHING: Tag = Tag(0);
 /// is that of the first one.
 pub fn run(request: &Request, args: &RunArgs, count: usize, session: &Session) -> Result<()> {
     check(args, count)?;
+    // Shards that lie apart cannot be counted.
     if args.ranks.rank_directory.is_none() {
         check_count(args, count)?;
     }
@@ -41,10 +42,12 @@ pub fn run(request: &Request, args: &RunArgs, count: usize, session: &Session) -
             let started = start_in(scope, &format!("tegula-rank-{}", comm.rank()), run);
             started.inspect_err(|error| comm.abort(&format!("no thread for it: {error}")))
         });
+        // All threads start now, before the first rank waits for them.
         let others: Vec<_> = others.collect();
         let first = run_rank(request, args, &ranks[0], count, session);
         let joined = others
             .into_iter()
+            // A rank whose thread did not start has ended the others, who tell why.
             .flatten()
             .map(|rank| rank.join().unwrap_or_else(|panic| Err(Failure::panic(&*panic))));
         std::iter::once(first).chain(joined).collect()

@@ -70,7 +70,8 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
         })
     }
 
-    /// Begins to exchange the messages of a segment. Those of this rank must be in their places.
+    /// Begins to exchange the messages of a segment. The messages of this rank must be in their
+    /// places.
     pub fn begin(&self, exchange: Exchange<'r, M>, segment: usize) {
         let mut stage = lock(&self.stage);
         assert!(matches!(*stage, Stage::Idle), "the exchange before was not waited for");

@@ -50,10 +50,8 @@ pub fn visit_edges<V: EdgeVisitor>(
     Ok(statistics)
 }
 
-/// Does the same with a visitor that is made when there is memory for it, and returns it.
-///
-/// # Errors
-/// Those of [`visit_edges`].
+/// Shows the edges as [`visit_edges`] does to a visitor that is made once there is memory for it,
+/// and returns the visitor.
 pub fn visit_edges_with<V: EdgeVisitor>(
     graph: &Graph,
     visitor: impl FnOnce() -> V,

@@ -67,7 +67,8 @@ pub fn run<P: Program>(graph: &Graph, program: P, options: &RunOptions<'_>) -> R
 /// do not depend on this. A [`Start`] may bring known states beside the program.
 ///
 /// # Errors
-/// Those of [`run`]; [`Error::Io`](tegula_machine::Error::Io) if the disk is full or fails.
+/// Besides the errors of [`run`], [`Error::Io`](tegula_machine::Error::Io) if arrays lie on a disk
+/// that is full or fails.
 ///
 /// # Panics
 /// When the program needs the weights of edges and the rows of the options were opened without

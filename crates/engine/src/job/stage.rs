@@ -18,7 +18,7 @@ impl<P: Program, S> Stage<P, S> {
     /// Lets a new program run.
     ///
     /// # Errors
-    /// Those of `make`, after which the program is lost.
+    /// If `make` fails, the program is lost.
     pub fn begin(&mut self, make: impl FnOnce(Start<P>) -> Result<S>) -> Result<()> {
         *self = match std::mem::replace(self, Stage::Lost) {
             Stage::New(start) => Stage::Running(Box::new(make(start)?)),

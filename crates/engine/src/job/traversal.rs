@@ -27,9 +27,9 @@ pub const RANGE_SIZE: u32 = 1 << 14;
 /// caches of rows get the rest of the budget.
 ///
 /// # Errors
-/// Those of `work`; [`Error::MissingLayout`] if the graph has no rows;
+/// [`Error::MissingLayout`] if the graph has no rows;
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) if they cannot be read within the
-/// budget; read errors; cancellation; a panic.
+/// budget; read errors; cancellation; a panic of `work`.
 pub fn run<T: Send, E: From<Error> + Send>(
     graph: &Graph,
     wanted: RowsWanted,
@@ -44,9 +44,6 @@ pub fn run<T: Send, E: From<Error> + Send>(
 /// they are stored. If the budget has room, all threads first decode all rows into plain lists.
 /// Decoding in stored order takes a fraction of the time of single look-ups. In `betweenness`,
 /// decoding took three fifths of the time before.
-///
-/// # Errors
-/// Those of [`run`].
 pub fn run_rereading<T: Send, E: From<Error> + Send>(
     graph: &Graph,
     wanted: RowsWanted,

@@ -235,8 +235,8 @@ type LaneEnd<P> = dyn Fn(usize, LaneOutcome<P>) + Send + Sync;
 /// The program in a lane, for its caller.
 pub(super) struct Member<P: Program> {
     caller: Caller<P>,
-    /// The sums of its first states, until its first iteration. Those of a lane that began with the
-    /// run are among the sums of the run.
+    /// The sums of its first states, until its first iteration. For a lane that began with the run,
+    /// these are among the sums of the run.
     first: Option<LaneSum<P::Aggregate>>,
     /// The statistics of the run before its first iteration.
     before: RunStatistics,

@@ -20,9 +20,6 @@ use crate::states::States;
 /// Taking the states of the lanes apart needs memory for all of them a second time. The messages
 /// are freed before, so the [estimate](crate::estimate()) of [`Lanes`] has room for it.
 ///
-/// # Errors
-/// Those of [`run_anywhere`].
-///
 /// # Panics
 /// When there is no program, or more than `K`, or if two follow edges in different directions.
 pub fn run_lanes<P: Program + Clone, const K: usize>(
@@ -52,13 +49,11 @@ pub fn run_lanes<P: Program + Clone, const K: usize>(
 /// Workers call `end` between two iterations, so it should only hand the outcome on.
 ///
 /// A lane that leaves before the end has its states in memory, beside the arrays of the run, until
-/// the caller has dropped them. The [estimate](crate::estimate()) of [`Lanes`] has no room for that.
-///
-/// # Errors
-/// Those of [`run_anywhere`].
+/// the caller has dropped them. The [estimate](crate::estimate()) of [`Lanes`] has no room for
+/// that.
 ///
 /// # Panics
-/// As for [`run_lanes`].
+/// When there is no program, or more than `K`, or if two follow edges in different directions.
 pub fn run_open_lanes<P: Program + Clone, const K: usize>(
     graph: &Graph,
     programs: Vec<P>,

@@ -19,7 +19,7 @@ impl Ranks<'_> {
     /// the others, block by block.
     ///
     /// # Errors
-    /// Those of `read` and `write`; cancellation; the failure of another rank.
+    /// Cancellation; the failure of another rank.
     pub fn complete(
         &self,
         cut: &Cut,

@@ -256,15 +256,15 @@ impl<'m, M: Value + PartialEq> Incoming<'m, M> {
         Incoming { messages, published, list, identity, arrived: None }
     }
 
-    /// Returns whether all messages have come. Those of no vertices have.
+    /// Returns whether all messages have come, as they have if there are no vertices.
     pub fn is_complete(&self) -> bool {
         self.messages.is_empty()
             || self.arrived.as_ref().is_some_and(|arrived| arrived.taken == arrived.packets)
     }
 
     /// Writes the messages of the next packet to their places, and sets the bits of those that may
-    /// differ from the identity. Messages of the iteration before are withdrawn. Those of sources
-    /// without an edge here may stay, since no tile reads them.
+    /// differ from the identity. Messages of the iteration before are withdrawn. Messages of
+    /// sources without an edge here may stay, since no tile reads them.
     ///
     /// # Errors
     /// A description of wrong bytes.

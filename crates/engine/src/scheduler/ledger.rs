@@ -59,7 +59,7 @@ impl Admitted<'_, '_> {
     /// the least ones.
     ///
     /// # Errors
-    /// Those of `load`, after which another job may load; cancellation while another job loads.
+    /// Cancellation while another job loads. If `load` fails, another job may load.
     ///
     /// # Panics
     /// When the demand has no such value, or one of another type.

@@ -83,7 +83,7 @@ impl SharedValue {
     /// Returns the content. The first caller loads it; `load` gets the bytes beyond the least ones.
     ///
     /// # Errors
-    /// Those of `load`, which end this call alone; cancellation while another job loads.
+    /// Cancellation while another job loads. If `load` fails, this call alone ends.
     ///
     /// # Panics
     /// When it was loaded as another type.
@@ -122,7 +122,7 @@ impl<T: Clone> LoadOnce<T> {
     /// fails or panics, this one loads.
     ///
     /// # Errors
-    /// Those of `load`; cancellation while another caller loads.
+    /// Cancellation while another caller loads.
     pub fn get(&self, cancel: &Cancel, load: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut stage = lock(&self.stage);
         loop {

@@ -79,7 +79,7 @@ impl Slot {
     /// Advances the job.
     ///
     /// # Errors
-    /// Those of the job, including earlier ones at its parts; cancellation; a panic.
+    /// A failure of the job, perhaps an earlier one at a part of it; cancellation; a panic.
     pub fn advance(&self, context: &JobContext<'_>) -> Result<Advanced> {
         if let Some(error) = lock(&self.failure).take() {
             return Err(error);

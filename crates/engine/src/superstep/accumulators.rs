@@ -52,8 +52,8 @@ pub enum ParkedAccumulators<P: Program> {
 }
 
 impl<P: Program> ParkedAccumulators<P> {
-    /// Takes parked accumulators up again. Those of a small batch are copied into identities that
-    /// `idle` supplies.
+    /// Takes parked accumulators up again. The accumulators of a small batch are copied into
+    /// identities that `idle` supplies.
     pub fn resume(
         self,
         targets: Range<usize>,

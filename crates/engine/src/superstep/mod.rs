@@ -297,7 +297,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     /// the active vertices, on ranks those of this rank.
     ///
     /// # Errors
-    /// Those of `fill`; the failure of another rank.
+    /// The failure of another rank.
     pub fn restore(
         &mut self,
         iterations_begun: u64,

@@ -52,7 +52,7 @@ impl<'j> RowsJob<'j> {
     /// take part, each with its own vertices.
     ///
     /// # Errors
-    /// Those of reading and of `visit`; cancellation; a panic.
+    /// Errors of reading; cancellation; a panic of `visit`.
     ///
     /// # Panics
     /// When the job has no rows of a direction.

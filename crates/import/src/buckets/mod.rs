@@ -92,6 +92,7 @@ struct Extent {
 
 impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
+        // A record may be larger than its block, or than nothing.
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         let block_len = len_of(space.block_bytes(count));
         // A slab holds whole blocks, so that they fill it.
@@ -121,6 +122,7 @@ impl<R: Record> Buckets<R> {
 
     /// Ends the writing.
     pub fn close(mut self) -> Result<Filled<R>> {
+        // Blocks that are not full are still with the writers.
         for blocks in std::mem::take(&mut self.writers).into_items() {
             for (bucket, block) in blocks.into_iter().enumerate() {
                 self.put_away(bucket, &block)?;

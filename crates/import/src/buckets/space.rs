@@ -31,6 +31,7 @@ impl Space {
     /// Returns the most buckets for which the writers' blocks have a useful size.
     pub fn buckets_max(&self) -> usize {
         let blocks = self.writing / self.writers.max(1) as u64 / Space::BLOCK_BYTES_MIN;
+        // A single bucket would divide nothing.
         blocks.clamp(2, 1 << 14) as usize
     }
 

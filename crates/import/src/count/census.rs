@@ -62,6 +62,7 @@ impl Counters {
     /// bytes, all `workers` together.
     pub fn for_memory(memory: u64, waiting: u64, workers: usize) -> Counters {
         let ranges = memory / (2 * RANGE_SIZE * size_of::<u16>()) as u64;
+        // Ids of more than 32 bits are never counted, whatever the memory.
         let ranges = ranges.clamp(1, SHORT_COUNT_MAX >> RANGE_LOG2) as usize;
         let list_bytes = waiting / (workers.max(1) * ranges) as u64;
         let list_len = (list_bytes / size_of::<u16>() as u64).max(1);

@@ -30,8 +30,8 @@ pub(crate) fn distinct_ids<W: Weight>(
         kept.with(Vec::new, |ids: &mut Vec<u64>| {
             ids.clear();
             ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
-            // Repeats within a chunk take no room in the buckets. And `scatter` looks up a bucket
-            // once for a run of ids, not for each.
+            // Repeats within a chunk take no room in the buckets, and `scatter` has to look up the
+            // bucket of a run of ids only once.
             ids.sort_unstable();
             ids.dedup();
             scatter(ids, &splitters, &buckets)
@@ -88,6 +88,7 @@ fn buckets_for(run: &ImportRun<'_>, space: &Space, ids: u64) -> usize {
     let bytes = ids * size_of::<u64>() as u64;
     let wanted =
         3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
+    // At least one for each worker, so that all of them sort.
     wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize
 }
 
@@ -96,6 +97,7 @@ fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     samples.sort_unstable();
     let mut splitters: Vec<u64> =
         (1..count).filter_map(|part| samples.get(part * samples.len() / count)).copied().collect();
+    // A frequent id would split several times, and no id lies between equal splitters.
     splitters.dedup();
     splitters
 }

@@ -62,10 +62,12 @@ impl<W> Intake<'_, W> {
     pub fn room_needed(&self, run: &ImportRun<'_>) -> u64 {
         let width = |is_wide| if is_wide { size_of::<u64>() } else { size_of::<u32>() };
         let read = match (&self.edges, &self.names) {
+            // No edge of an input that is read again is kept.
             (EdgeSource::Input(_), _) => 0,
             (EdgeSource::Spool(_), Some(_)) => size_of::<u128>(),
             (EdgeSource::Spool(_), None) => width(run.is_wide(self.id_end())),
         };
+        // An arc has two ends, so there are no more vertices than that.
         let later = width(run.is_wide(2 * self.counts.arcs));
         let of_keys = |key: usize| (2 * key + size_of::<W>()) as u64;
         self.counts.arcs * (of_keys(read) + LATER_PASSES * of_keys(later))

@@ -246,6 +246,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         // The encoder takes one unit of a cell at a time, so nothing else is joined.
         let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
         let mut portions = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
+        // Bins come unit by unit, but the file has the tiles of a batch in the tile order.
         portions.sort_by_key(|portion| self.bins.file_order(&portion.region));
         self.encode_portions(edges, &portions, tiles)
     }
@@ -257,6 +258,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         portions: &[Portion],
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
+        // A portion that is too large stands alone, since all workers divide it together.
         for some in portions.chunk_by(|a, b| a.edges.max(b.edges) <= PORTION_EDGES_MAX) {
             match some {
                 [portion] if portion.edges > PORTION_EDGES_MAX => {

@@ -83,7 +83,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
                     place_of[(slice_of(edge, grid) - first) as usize] as usize
                 };
                 Division {
-                        regions: vec![Region::Slice { cell, unit, bits }; count],
+                    regions: vec![Region::Slice { cell, unit, bits }; count],
                     place: Box::new(place),
                 }
             }

@@ -105,6 +105,8 @@ impl Columns {
         let weight = at(&options.weight_column).filter(|_| options.weighted);
         match (at(&options.source_column), at(&options.target_column)) {
             (None, None) => {
+                // A column that the user chose for the weights is not an end, even if it is among
+                // the first.
                 let mut rest = (0..).filter(|&index| Some(index) != weight);
                 let mut next = || rest.next().unwrap_or_default();
                 let (source, target) = (next(), next());
@@ -136,6 +138,7 @@ impl Columns {
         let is_weight = |at: usize| {
             weight == Some(at) || WEIGHT_NAMES.contains(&usual_name(&names[at]).as_str())
         };
+        // What may be a weight is not taken for an end, even if weights are not read.
         let is_left = |at: &usize| ![source, target].contains(&Some(*at)) && !is_weight(*at);
         let left: Vec<usize> = (0..names.len()).filter(is_left).collect();
         let (source, target) = match (source, target, &left[..]) {

@@ -129,6 +129,7 @@ impl InputFile {
             preamble = layout.preamble();
         }
         if let Kind::Pairs(width) = kind {
+            // Now, so that a file that is not of pairs is refused before others are read.
             pairs::check_length(&path, bytes, width, options.weighted)?;
         }
         Ok(InputFile { path, kind, source: Source::File { bytes, compression }, preamble })

@@ -77,7 +77,7 @@ pub(crate) fn for_each_dense_slice(
     Ok(())
 }
 
-/// Does the same in the given order, in which the vertices already come.
+/// Visits the slices in the given order, in which the vertices already come.
 fn for_each_given_slice(
     run: &ImportRun<'_>,
     numbered: &Numbered<'_>,
@@ -235,7 +235,7 @@ impl BatchPlan {
     }
 
     /// Drops the slices of the last segment, which another one follows, unless bins need them.
-    /// Those of the first segment are needed if it stays the only one.
+    /// The slices of the first segment are needed if it stays the only one.
     fn forget_slices_of_last(&mut self) {
         if let [_, .., last] = &mut self.segments[..]
             && last.edges <= BIN_EDGES
@@ -268,7 +268,7 @@ struct Planning<'p> {
     plan: BatchPlan,
     /// The most edges of a batch that can be halved.
     batch_edges: u64,
-    /// Batches of which those of the plan are pieces.
+    /// Given batches, if any. Each batch of the plan is a piece of one of them.
     given: Option<&'p [Batch]>,
     /// Number of the current range.
     range: u64,
@@ -396,6 +396,7 @@ pub(crate) fn write_order(numbered: &Numbered<'_>, directory: &Path) -> Result<O
         file.push(&dense_ids)
     })?;
     file.push_regular(isolated, numbered.vertices() - id_position)?;
+    // Whether the order changes anything is known only at the end.
     if is_identity { file.discard().map(|()| None) } else { file.finish().map(Some) }
 }
 

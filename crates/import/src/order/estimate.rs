@@ -68,6 +68,7 @@ pub(crate) fn choose<'a, N: VertexNumber + Key, W: Weight>(
     declared: Option<DeclaredRows<'a>>,
 ) -> Result<(Numbered<'a>, OrderChoice)> {
     let unweighed = unweighed(run, &summary);
+    // The given order comes first, where `pick` prefers it.
     let mut orders = vec![VertexOrder::Given, VertexOrder::Degree];
     if unweighed.is_none() {
         orders.push(VertexOrder::Dfs);

@@ -88,6 +88,7 @@ impl Numbering {
             }
             Numbering::Given { next } => next,
             Numbering::Degree { next, .. } if degree < HEAVY_DEGREE => &mut next[degree as usize],
+            // Every degree was counted, so none is inserted here.
             Numbering::Degree { next_of_heavy, .. } => next_of_heavy.entry(degree).or_insert(NONE),
         };
         let dense = *next;

@@ -377,6 +377,7 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
                 index * self.group..((index + 1) * self.group).min(self.id_positions.count())
             {
                 let mut entries = self.id_positions.read(bucket)?;
+                // Hashes ascend from bucket to bucket, so this sorts the whole section.
                 entries.sort_unstable_by_key(|entry| entry.hash);
                 keys.extend(entries.iter().map(|entry| entry.hash));
                 numbers.extend(entries.iter().map(|entry| entry.id_position));

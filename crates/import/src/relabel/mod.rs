@@ -261,6 +261,7 @@ impl RangeCensus {
             ends.for_each(range, &mut |part| {
                 for &end in part {
                     let degree = &mut degrees[(end >> 1) as usize][(end & 1) as usize];
+                    // `summary` refuses the greatest degree, as it does for a census.
                     *degree = degree.saturating_add(1);
                 }
                 Ok(())

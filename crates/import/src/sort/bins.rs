@@ -241,6 +241,7 @@ impl Bins {
             let full = joined.add(place..place + 1, expected);
             if is_first || full.is_some() {
                 self.push_joined(full, region);
+                // The bin is pushed once no more segments join it, and then has this place.
                 let bins = CellBins::Bin(self.list.len() as u32);
                 self.cells.push(Cells { first_segment: place, bins });
             }

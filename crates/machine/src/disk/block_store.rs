@@ -100,8 +100,9 @@ impl BlockStore {
     /// are until a block is written or a version is kept.
     ///
     /// # Errors
-    /// Those of [`create`](BlockStore::create); [`Error::Corrupt`] where all versions are damaged;
-    /// [`Error::NotResumable`] where they are of other blocks, or another process uses the folder.
+    /// [`Error::Io`] where the disk has no room for the file; [`Error::Corrupt`] where all versions
+    /// are damaged; [`Error::NotResumable`] where they are of other blocks, or another process uses
+    /// the folder.
     pub fn versioned(
         folder: VersionFolder,
         blocks: Blocks,

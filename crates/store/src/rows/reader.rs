@@ -166,8 +166,8 @@ impl RowReader {
         self.packed.caches()
     }
 
-    /// Bytes read since this reader was made, weights included. Those of readers that
-    /// [share](RowReader::share) its caches count, too.
+    /// Bytes read since this reader was made, weights included. What readers that
+    /// [share](RowReader::share) its caches have read counts, too.
     pub fn bytes_read(&self) -> u64 {
         self.packed.bytes_read() - self.read_before
     }

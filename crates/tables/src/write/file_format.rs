@@ -101,7 +101,8 @@ impl FileFormat {
     /// them, the calling thread does.
     ///
     /// # Errors
-    /// Those of [`FileFormat::check_schema`], and those of writing.
+    /// [`Error::NoStrings`] and [`Error::ColumnType`] for a column that the format cannot hold, and
+    /// [`Error::Store`] where the beginning cannot be written.
     pub fn writer<'w, O: Output + 'w>(
         self,
         out: O,

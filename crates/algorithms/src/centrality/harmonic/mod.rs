@@ -22,7 +22,7 @@ use crate::error::Result;
 #[serde(transparent)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct HarmonicOptions {
-    /// Those of all centralities by distances.
+    /// The options that all centralities by distances share.
     #[cfg_attr(feature = "clap", command(flatten))]
     pub distances: DistanceOptions,
 }

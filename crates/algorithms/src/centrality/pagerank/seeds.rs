@@ -20,7 +20,8 @@ impl Seeds {
     /// Reads a seed from each row: its id and, if it is not 1, its weight.
     ///
     /// # Errors
-    /// As for [`Tables::read`]; also [`tegula_store::Error::BadInput`] if no weight is above 0.
+    /// [`tegula_store::Error::BadInput`] if no weight is above 0, and for a table that
+    /// [`Tables::read`] refuses.
     pub fn read(
         option: &'static str,
         source: &TableSource,

@@ -131,8 +131,8 @@ fn method(names: &'static [&'static str]) -> Setting {
 /// Finds the components, in memory.
 ///
 /// # Errors
-/// Those of [`check`]; [`TooManyVertices`](crate::Error::TooManyVertices) for a graph without
-/// [short](ShortId) ids; those of the run.
+/// [`OneDirection`](crate::Error::OneDirection) for traversal on a directed graph;
+/// [`TooManyVertices`](crate::Error::TooManyVertices) for a graph without [short](ShortId) ids.
 pub fn run(graph: &Graph, wanted: Method, options: &RunOptions<'_>) -> Result<Components> {
     check(graph, wanted)?;
     if !graph.has_short_ids() {

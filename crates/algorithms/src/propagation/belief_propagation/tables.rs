@@ -66,8 +66,8 @@ pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
 /// Reads the priors of vertices into a model whose other parts are known.
 ///
 /// # Errors
-/// As for [`Tables::read`]; also [`Error::BadInput`](tegula_store::Error::BadInput) for a vertex
-/// without a possible state.
+/// [`Error::BadInput`](tegula_store::Error::BadInput) for a vertex without a possible state, and
+/// for a table that [`Tables::read`] refuses.
 pub fn read_priors(
     option: &'static str,
     source: &TableSource,

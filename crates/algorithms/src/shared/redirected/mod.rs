@@ -144,9 +144,6 @@ impl Redirection {
     }
 
     /// Builds the graph with these edges, for several [runs](Redirection::run_on).
-    ///
-    /// # Errors
-    /// Those of [`run`](Redirection::run).
     pub fn build_for_passes(
         self,
         graph: &Graph,
@@ -160,9 +157,6 @@ impl Redirection {
     }
 
     /// Runs a program on the graph that was built with these edges.
-    ///
-    /// # Errors
-    /// Those of [`run`](Redirection::run).
     pub fn run_on<P: Program>(
         self,
         graph: &Graph,

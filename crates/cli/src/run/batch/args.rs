@@ -114,6 +114,7 @@ impl BatchArgs {
 
 /// Whether the words of a command line ask for a batch.
 pub fn is_asked_for(words: &[OsString]) -> bool {
+    // What follows `--` is no option.
     let mut words = words.iter().skip(1).take_while(|word| *word != "--");
     words.any(|word| word == "run")
         && words.any(|word| {

@@ -16,8 +16,8 @@ use crate::run::one::run_options;
 use crate::run::options::RunArgs;
 use crate::session::Session;
 
-/// Prints what each job needs, and all of them together. Groups are those of a batch in which no job
-/// waits for memory or for a thread.
+/// Prints what each job needs, and all of them together. Groups are those of a batch in which no
+/// job waits for memory or for a thread.
 ///
 /// # Errors
 /// [`Failure::JobsFailed`] where a job does not fit or cannot run.
@@ -29,6 +29,7 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
     queue.extend(jobs);
     while let Some(waiting) = queue.take_first() {
         let job = waiting.job;
+        // A panic concerns this job alone, and the others are still estimated.
         match guarded(|| estimating.of_next(waiting, &mut queue)) {
             Ok((of_jobs, run)) => {
                 needs.extend(of_jobs);
@@ -37,6 +38,7 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
             Err(failure) => session.report_job(&job.name, &failure),
         }
     }
+    // Jobs come group by group, in the order of the first of each.
     needs.sort_by_key(|needs| needs.place);
     let fitting = needs.iter().filter(|needs| needs.run.needed <= budget).count();
     let seconds = end(&runs);
@@ -61,6 +63,7 @@ pub fn show(jobs: &[BatchJob], graph: &Graph, args: &BatchArgs, session: &Sessio
         facts.add("the last one ends after about", time);
         session.print(&format!("all jobs\n{}", facts.to_text()))?;
     }
+    // Jobs that could not be estimated do not fit, either.
     match jobs.len() - fitting {
         0 => Ok(()),
         failed => Err(Failure::JobsFailed { failed, jobs: jobs.len() }),
@@ -182,6 +185,7 @@ fn peak(runs: &[RunNeeds], budget: u64, runs_max: usize) -> u64 {
     own.sort_unstable_by(|a, b| b.cmp(a));
     let own: u64 = own.iter().take(runs_max).sum();
     let shared = [most(|run| run.overhead), most(|run| run.layout)];
+    // The scheduler lends no more than the budget, and lets runs wait.
     (own + shared.into_iter().flatten().sum::<u64>()).min(budget)
 }
 

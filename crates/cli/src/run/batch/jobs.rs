@@ -107,6 +107,7 @@ pub fn read(path: &Path) -> Result<Vec<BatchJob>> {
             r#"write a line for each job, for example {"algorithm": "pagerank"}"#,
         ));
     }
+    // A stable sort: jobs that arrive together keep the order of their lines.
     jobs.sort_by_key(|job: &BatchJob| job.after);
     Ok(jobs)
 }
@@ -125,6 +126,7 @@ fn text_of(path: &Path) -> Result<String> {
         false => Box::new(File::open(path).map_err(Error::io("open", path))?),
     };
     let mut text = String::new();
+    // One byte more, by which a text is found to be too long.
     source.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > TEXT_MAX {
         let message = format!("{} has more than {}", path.display(), Bytes(TEXT_MAX));
@@ -146,6 +148,7 @@ fn of_line(
         format!("there is no algorithm `{algorithm}`; `tegula run --help` lists all")
     })?;
     let after =
+        // No range contains NaN, so that is refused, too.
         Some(after_seconds.unwrap_or(0.0)).filter(|after| (0.0..=AFTER_MAX).contains(after));
     let after = after.ok_or("after_seconds must be a number from 0 to 10^9")?;
     let after = Duration::from_secs_f64(after);
@@ -211,6 +214,7 @@ fn check_name(name: &str) -> std::result::Result<(), String> {
         return Err(format!("a name has at most {NAME_MAX} bytes, but this one {}", name.len()));
     }
     let is_wrong = |c: char| c == '/' || c.is_control();
+    // A leading dot would allow `..`, and hide the table.
     if name.is_empty() || name.starts_with('.') || name.contains(is_wrong) {
         return Err(format!("`{}` cannot be the name of a file", name.escape_debug()));
     }

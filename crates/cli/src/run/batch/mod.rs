@@ -61,6 +61,7 @@ pub fn run(args: &BatchArgs, session: &Session) -> Result<()> {
         .into_iter()
         .map(|job| Planned::of(job, &graph, folder, args, session))
         .collect::<Result<_>>()?;
+    // Before any job begins, because the graph is opened again for rows that are built into it.
     for Planned { job, args, .. } in &planned {
         if job.request.needs_rows(&graph) {
             graph = missing_rows::build(graph, job.request.edges, args, 0, session)?;
@@ -150,6 +151,7 @@ fn run_all(
     session: &Session,
 ) -> Result<(Totals, Duration)> {
     let Some(first) = planned.first() else { return Ok(Default::default()) };
+    // All jobs have these options in common, so those of the first one do.
     let alone = run_options(&first.args, graph, session).resources();
     let resources = args.resources(planned.len(), alone);
     allocator::map_smaller_allocations(resources.memory);
@@ -170,10 +172,12 @@ fn run_all(
         };
         let jobs = JobRunner::new(&batch, args.grouping(graph, resources.memory), scheduler);
         jobs.run_all(args.jobs_max.get().min(planned.len()));
+        // It borrows the batch, which gives up its totals next.
         drop(jobs);
         batch.totals.into_inner().unwrap_or_else(|lock| lock.into_inner())
     });
     session.progress().end();
+    // Asked first, because this failure has cancelled the session itself.
     if let Some(failure) = totals.unheard {
         return Err(failure);
     }
@@ -261,12 +265,14 @@ impl<'b> Face<'b> for Batch<'b> {
 impl<'b> Batch<'b> {
     /// Counts a job that has ended, and reports it if it has failed.
     fn end(&self, planned: &Planned, failure: Option<&Failure>) {
+        // All jobs fail then, for one reason, which is told once at the end.
         if self.session.cancel.is_cancelled() {
             return;
         }
         match failure {
             None => {}
             Some(Failure::ClosedPipe) => {
+                // Nobody reads the objects any more, so the other jobs need not go on.
                 lock(&self.totals).unheard = Some(Failure::ClosedPipe);
                 return self.session.cancel.cancel();
             }
@@ -311,6 +317,7 @@ impl<'b> Batch<'b> {
     fn warn(&self, name: &str, warnings: Vec<String>) -> Vec<String> {
         let of_job = |warning: &String| format!("{name}: {warning}");
         let (first, again): (Vec<_>, Vec<_>) = {
+            // The lock is free again before anything is printed.
             let mut warned = lock(&self.warned);
             warnings.into_iter().partition(|warning| warned.insert(warning.clone()))
         };

@@ -45,6 +45,7 @@ impl Turns {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        // Before the turn, because a run that takes it next asks for memory.
         self.memory = None;
         lock(&self.turns.are_taken)[self.number] = false;
         self.turns.ended.notify_all();

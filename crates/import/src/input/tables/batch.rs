@@ -146,6 +146,7 @@ impl Batch<'_> {
         let bad = |error: &dyn std::fmt::Display| {
             self.bad_row(0, format!("column `{}`: {error}", self.columns.name(column)))
         };
+        // The library may panic at damaged values, which is then a fault of these rows.
         let cast = guarded_foreign(|| {
             // Else the whole dictionary would be cast, however few the rows.
             let plain = match self.array(column).data_type() {

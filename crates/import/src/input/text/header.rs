@@ -274,12 +274,14 @@ impl Head<'_> {
             return named(names);
         }
         let is_usual = Columns::are_usual(&names);
+        // Vertices may be called `u` and `v`, too. Then the names occur again below.
         if is_usual && !self.recurs(lines, separator) {
             return named(names);
         }
         match self.first_line(lines, separator) {
             FirstLine::Edge => absent(false),
             FirstLine::Header => named(names),
+            // One word cannot name two columns.
             FirstLine::Either if names.len() < 2 => absent(false),
             FirstLine::Either if is_usual || (is_table && options.ids != IdKind::Integer) => {
                 let message =

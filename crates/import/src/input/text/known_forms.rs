@@ -78,6 +78,7 @@ impl Reading<'_> {
         if self.options.weighted && field == b"complex" {
             return Err(in_banner("complex numbers cannot be weights".into()));
         }
+        // Comments begin with `%`, so `lines` has left them out.
         let line = self.first_line(|_| false)?;
         let sizes = self.numbers(&line);
         let &[rows, columns, entries] = &sizes[..] else {

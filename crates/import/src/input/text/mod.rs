@@ -89,6 +89,7 @@ impl<'a> Reader<'a> for LineReader<'a> {
             space.comments.number(path, lines, block.first_line);
             space.long_rows.number(path, lines, block.first_line);
             let is_row = |at: &usize| !is_passed_over(&lines[line_at(lines, *at).0]);
+            // A comment or blanks at the end are no row that may have been cut off.
             block.open_end.filter(is_row).into_iter().for_each(|at| space.open_ends.add(at));
             space.open_ends.number(path, lines, block.first_line);
             let result =

@@ -37,6 +37,7 @@ pub(super) fn integers(
         if let Some(plain) = plain {
             let room = emit.sizes.chunk_edges - pairs.len();
             at = plain.parse(block, at, room, pairs, weights, long_rows);
+            // Otherwise the line at `at` is not plain.
             if pairs.len() == emit.sizes.chunk_edges || at == block.len() {
                 continue;
             }
@@ -345,7 +346,8 @@ impl PlainLines {
         }
     }
 
-    /// Returns the end of the line from the separator at `at` on, which follows the columns to read.
+    /// Returns the end of the line from the separator at `at` on, which follows the columns to
+    /// read.
     #[inline]
     fn rest_end(self, block: &[u8], at: usize) -> Option<usize> {
         // A quote may hide the line end, and a lone carriage return is a fault.
@@ -360,8 +362,8 @@ impl PlainLines {
         }
     }
 
-    /// Notes the row unless the columns from `at` on are empty, and returns the end of the line. Not
-    /// inlined: that would slow down the lines without such columns.
+    /// Notes the row unless the columns from `at` on are empty, and returns the end of the line.
+    /// Not inlined: that would slow down the lines without such columns.
     #[inline(never)]
     fn long_row_end(self, block: &[u8], at: usize, long_rows: &mut PartNotes) -> Option<usize> {
         let next = self.rest_end(block, at)?;

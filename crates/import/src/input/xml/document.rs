@@ -266,6 +266,7 @@ impl BufRead for Lines {
             (self.next, self.filled) = (0, filled);
             self.failure = result.err();
         }
+        // Bytes before a failure are passed on first, so that a fault in them is told instead.
         if self.next == self.filled && self.failure.is_some() {
             return Err(io::ErrorKind::Other.into());
         }

@@ -69,6 +69,7 @@ pub(super) fn lay_out<W: Weight>(
     edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {
         links.write(|writer| {
             for &Edge { source, target, .. } in edges {
+                // The edges may come from the input again, which may have changed since.
                 if u64::from(source.max(target)) >= summary.id_end {
                     return Err(changed());
                 }
@@ -223,6 +224,7 @@ impl ListWriter {
     /// Keeps the lists in memory if `held` is given: the most neighbours that there can be.
     fn new(id_end: u64, held: Option<u64>, run: &ImportRun<'_>) -> Result<ListWriter> {
         let store = match held {
+            // With room for all, since growing would hold the lists twice for a moment.
             Some(count) => Store::Memory(Vec::with_capacity(count as usize)),
             None => {
                 let file = tempfile::tempfile_in(&run.folder)

@@ -94,6 +94,7 @@ pub(super) fn enumerate<W: Weight>(
     }
     let mut lists = adjacency::lay_out(run, edges, degrees, summary, memory.lists)?;
     let forest = spanning_trees::grow(run, degrees, summary, &mut lists)?;
+    // Placing the vertices needs the memory of the lists.
     drop(lists);
     Ok(placement::place(forest))
 }

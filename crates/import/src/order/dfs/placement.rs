@@ -53,6 +53,7 @@ pub(super) fn place(SpanningTrees { parent, visits }: SpanningTrees) -> Vec<u32>
 
 /// Sorts the vertices by descending weight, then by ascending id: a radix sort.
 fn sort_by_weight(mut vertices: Vec<u32>, parent: &[u32], weight: &[u32]) -> Vec<u32> {
+    // The order of the visits is not needed any more, so its memory serves again.
     vertices.clear();
     vertices.extend((0..).zip(parent).filter(|&(_, &parent)| parent != NONE).map(|(id, _)| id));
     let mut sorted = vec![0; vertices.len()];

@@ -103,6 +103,7 @@ impl Traversal {
     fn newly_close(&self, below: usize) -> &[u32] {
         let close = (self.top + ANNOUNCED).min(self.visits.len());
         match below == self.top {
+            // Without new ones on top, one vertex has come close from below.
             true => &self.visits[(self.top + ANNOUNCED - 1).min(close)..close],
             false => &self.visits[self.top..below.min(close)],
         }

@@ -32,6 +32,7 @@ impl SegmentSources {
     }
 
     fn part(&self, edges: u64, here: u64) -> u64 {
+        // The product of two numbers of edges may exceed 64 bits.
         (u128::from(edges) * u128::from(here) / u128::from(self.total.max(1))) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! Tables with a row for each vertex, of which all columns are read, whatever their names.
+//! Tables with a row for each vertex. All their columns are read, whatever their names.
 
 mod columns;
 mod lines;

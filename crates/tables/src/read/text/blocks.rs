@@ -45,8 +45,8 @@ pub struct TextBlock {
 }
 
 impl Blocks {
-    /// Skips what comes before `start`. A block has about `block_bytes` bytes; a longer line makes a
-    /// longer block.
+    /// Skips what comes before `start`. A block has about `block_bytes` bytes; a longer line makes
+    /// a longer block.
     pub fn new(
         path: &Path,
         mut stream: InputStream,
