@@ -56,7 +56,7 @@ impl GraphArgs {
     /// `size` and the open graph.
     pub fn open(&self, what: &str, size: impl FnOnce(&Graph) -> Result<u64>) -> Result<Graph> {
         let budget = self.reading.budget.bytes();
-        // Opened before the budget is known to do, since only the graph tells what the task needs.
+        // Opened before the budget is checked, since only the graph tells what the task needs.
         let graph = self.reading.open(&self.graph)?;
         let needed = size(&graph)? + overhead(&graph);
         if needed > budget {

@@ -136,7 +136,7 @@ fn left(what: &str, graphs: &[Graph], budget: Budget) -> Result<u64> {
 pub fn partition(args: &PartitionArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
     let into = (&*args.shares()?, args.balance.weights());
-    // First, so that an output that exists is refused at once.
+    // Before a graph is opened, so that an output that exists is refused at once.
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.graph, &args.reading)?;
     let memory = left("the partition", &graphs, args.reading.budget)?;
@@ -209,7 +209,7 @@ pub fn table(ranks: &[json::Shard]) -> String {
 /// Puts the shards of a graph together.
 pub fn gather(args: &GatherArgs, session: &Session) -> Result<()> {
     let started = Instant::now();
-    // First, so that an output that exists is refused at once.
+    // Before a graph is opened, so that an output that exists is refused at once.
     let output = UnfinishedGraph::create(&args.output, args.force)?;
     let graphs = open(&args.shards, &args.reading)?;
     let memory = left("the gathering", &graphs, args.reading.budget)?;

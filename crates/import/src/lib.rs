@@ -396,7 +396,7 @@ impl Arranging<'_> {
             plan.all_batches(),
         )?;
         let duplicates = build(run, &plan, sorted, &mut writer)?;
-        // The tiles are of a later pass over the input than the degrees.
+        // The tiles may be of a later pass over the input than the degrees.
         if writer.edge_count() != summary.edges {
             return Err(changed());
         }

@@ -85,8 +85,8 @@ pub(super) const ENDS: Share = share(1, 8);
 pub(super) const RANGE_DEGREES: Share = share(1, 6);
 /// All degrees, where they are counted by ranges.
 pub(super) const DEGREE_ROWS: Share = share(1, 16);
-/// Edges that wait for the slice of a table with their source, and again for that with their
-/// target.
+/// Edges that wait for the slice of a table that has their source, and later for the slice that has
+/// their target.
 pub(super) const WAITING: Share = share(1, 32);
 
 /// Ids by id position, where vertices are declared. They are held to the end.
@@ -105,7 +105,7 @@ pub(super) const TREES_AND_LISTS: Share = share(3, 4);
 pub(super) const SORTED_ALONE: Share = share(13, 30);
 /// Edges by bins, where other edges are held at the same time.
 pub(super) const SORTED: Share = share(7, 48);
-/// The building of tiles takes memory from either share. At least this much is left of the share.
+/// The building of tiles takes memory from either share. At least this much of the share is left.
 pub(super) const SORTED_MIN: Share = share(1, 8);
 
 /// The expected edges of a group of bins, unless it is a single stretch.

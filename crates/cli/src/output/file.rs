@@ -1,4 +1,4 @@
-//! What a result is written to: a new file, or at once a device, a pipe or standard output.
+//! What a result is written to: a new file, or directly a device, a pipe or standard output.
 
 use std::fs;
 use std::io::{self, Write};

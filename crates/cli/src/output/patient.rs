@@ -80,8 +80,7 @@ impl Write for Patient {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(at_once) = self.at_once else { return self.file.write(bytes) };
         loop {
-            // This also ends if the reader leaves. The write then fails with the error that says
-            // so.
+            // The wait also ends if the reader leaves. The write then fails, and says so.
             self.wait()?;
             match self.file.write(&bytes[..bytes.len().min(at_once)]) {
                 // Another writer was quicker.

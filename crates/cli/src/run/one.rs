@@ -110,7 +110,7 @@ pub fn run(
     deliver(found, [open, started.elapsed()], (target, ranks), input, session)
 }
 
-/// Returns what a run needs that keeps `kept_bytes` a vertex in its checkpoints, if it keeps any.
+/// Returns what a run needs. Its checkpoints, if it keeps any, keep `kept_bytes` bytes a vertex.
 pub fn needs_of(
     (request, prepared): (&Request, &Prepared<'_>),
     graph: &Graph,
@@ -367,7 +367,7 @@ impl Done<'_> {
         self.input.args.rank_files().or(self.target.map(Destination::path))
     }
 
-    /// Returns the same as it is shown.
+    /// Returns where the answer was written, as people are shown it.
     pub fn target_path(&self) -> String {
         self.output().map_or_else(String::new, report::path)
     }

@@ -92,7 +92,7 @@ struct Extent {
 
 impl<R: Record> Buckets<R> {
     pub fn new(count: usize, space: Space) -> Buckets<R> {
-        // A record may be larger than its block, or than nothing.
+        // A record may be larger than a block, or have no bytes at all.
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         let block_len = len_of(space.block_bytes(count));
         // A slab holds whole blocks, so that they fill it.
@@ -193,7 +193,7 @@ impl<R: Record> Buckets<R> {
         drop(slices);
         self.held.fetch_sub(slabs.iter().map(bytes_of).sum(), Ordering::Relaxed);
         let mut idle = lock(&self.idle);
-        // Idle slabs are not counted as held. One for each bucket makes an eighth of the share.
+        // Idle slabs are not counted as held. One for each bucket is about an eighth of the share.
         let room = self.shelves.len().saturating_sub(idle.len());
         idle.extend(slabs.into_iter().take(room).map(|mut slab| {
             slab.clear();

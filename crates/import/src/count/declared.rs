@@ -45,12 +45,13 @@ impl<'a> Declared<'a> {
 }
 
 /// Bytes of memory for each batch. While arrays are written, three of them keep 8 bytes for each
-/// window of the batch. Later it has a record in the table of tiles; where edges lead to it, also
-/// places in the plan and in the tables of units.
+/// window of the batch. Later the batch has a record in the table of tiles. If edges lead to it, it
+/// also has places in the plan and in the tables of units.
 const BATCH_BYTES: u64 = 224;
 
-/// Returns the bytes to set aside for the batches of `vertices` vertices. Those for 2^32 vertices
-/// are among what every process needs. All other memory depends on the vertices with an edge.
+/// Returns the bytes to set aside for the batches of `vertices` vertices. The batches of the first
+/// 2^32 vertices are among what every process needs. All other memory depends on the vertices with
+/// an edge.
 pub(crate) fn batch_bytes(vertices: u64, grid: Grid) -> u64 {
     let more = vertices.saturating_sub(SHORT_COUNT_MAX);
     BATCH_BYTES * (more >> BATCH_LOG2_MAX.min(grid.column_log2))

@@ -67,7 +67,7 @@ impl<W> Intake<'_, W> {
             (EdgeSource::Spool(_), Some(_)) => size_of::<u128>(),
             (EdgeSource::Spool(_), None) => width(run.is_wide(self.id_end())),
         };
-        // An arc has two ends, so there are no more vertices than that.
+        // An arc has two ends, so no more vertices than that have an edge.
         let later = width(run.is_wide(2 * self.counts.arcs));
         let of_keys = |key: usize| (2 * key + size_of::<W>()) as u64;
         self.counts.arcs * (of_keys(read) + LATER_PASSES * of_keys(later))

@@ -265,8 +265,8 @@ struct Name {
 }
 
 impl Names {
-    /// Reads those names of a bucket that `keep` accepts, given the names before, a hash and a
-    /// text.
+    /// Reads the names of a bucket that `keep` accepts. `keep` gets the names accepted so far, and
+    /// the hash and the text of the next name.
     fn read(
         run: &ImportRun<'_>,
         buckets: &Filled<u8>,

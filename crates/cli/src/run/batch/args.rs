@@ -87,7 +87,7 @@ impl BatchArgs {
         self.machine.reading.budget.bytes().saturating_sub(waiting)
     }
 
-    /// Returns what the scheduler of `jobs` jobs may take, given what one job alone may.
+    /// Returns what the scheduler of `jobs` jobs may take. A single job may take `alone`.
     pub fn resources(&self, jobs: usize, alone: Resources) -> Resources {
         Resources {
             memory: self.memory(jobs),

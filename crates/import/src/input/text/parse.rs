@@ -37,7 +37,7 @@ pub(super) fn integers(
         if let Some(plain) = plain {
             let room = emit.sizes.chunk_edges - pairs.len();
             at = plain.parse(block, at, room, pairs, weights, long_rows);
-            // Otherwise the line at `at` is not plain.
+            // If neither holds, the line at `at` is not plain.
             if pairs.len() == emit.sizes.chunk_edges || at == block.len() {
                 continue;
             }

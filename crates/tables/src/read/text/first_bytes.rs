@@ -49,7 +49,7 @@ impl FirstBytes {
             result?;
             let has_ended = filled + read < head.bytes.len();
             head.bytes.truncate(filled + read);
-            // After comments were dropped, nothing may be left in the middle of the text, either.
+            // `filled` is 0 again where all lines so far were comments, which were dropped.
             if filled == 0 && head.start.bytes == 0 {
                 if let Some(problem) = refusal(&head.bytes) {
                     return Err(bad_file(path, problem));
