@@ -111,6 +111,7 @@ pub fn time(span: Duration) -> String {
 
 /// Formats a rate with a decimal unit: `131 M edges/s`.
 pub fn rate(number: u64, unit: &str, span: Duration) -> String {
+    // A step may take no time that the clock can tell.
     per_second(number as f64 / span.as_secs_f64().max(1e-9), unit)
 }
 

@@ -219,6 +219,7 @@ fn import_within(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<ImportReport> {
+    // Before the edges are read, which may take hours: an output that exists is refused here.
     let unfinished = UnfinishedGraph::create(output, config.force)?;
     let folder = config.spill_directory.clone().unwrap_or_else(|| unfinished.path().to_owned());
     let rule = ArcRule { undirected: input.is_undirected(), drop_loops: config.drop_loops };

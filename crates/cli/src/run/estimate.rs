@@ -146,6 +146,7 @@ fn facts(needs: &Needs, memory: u64, outlook: &Outlook, refusal: Option<&[Hint]>
         let (held, files) = (report::bytes(plan.bytes), report::bytes(arrays.file_size(plan)));
         facts.add("arrays within the budget", format!("{held} in memory, {files} in files"));
     }
+    // Rows that are yet to be built have only an expected size.
     let is_expected = needs.build_bytes.is_some() && needs.layout == StreamedLayout::Rows;
     let about = if is_expected { ", about" } else { "" };
     if needs.layout != StreamedLayout::None {

@@ -350,6 +350,7 @@ impl Done<'_> {
             edges_processed: statistics.edges_processed,
             tiles_skipped: statistics.tiles_skipped,
             bytes_read: statistics.bytes_read,
+            // Arrays on disk are written, too.
             bytes_written: self.bytes_written + statistics.bytes_written,
             peak_memory_bytes: json::peak_memory(),
             memory_bytes: self.input.args.machine.reading.budget.bytes(),

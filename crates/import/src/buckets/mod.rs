@@ -278,6 +278,8 @@ impl<R: Record> Writer<'_, R> {
     fn put_away(&mut self, bucket: usize) -> Result<()> {
         let block = &mut self.blocks[bucket];
         self.buckets.put_away(bucket, block)?;
+        // The block keeps its memory. With an allocation for each block, workers waited for the
+        // allocator.
         block.clear();
         // A block has no capacity at first, and a long record may have given it too much.
         block.shrink_to(self.buckets.block_len);

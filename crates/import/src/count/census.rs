@@ -113,8 +113,8 @@ impl Counters {
 }
 
 impl<'a> Census<'a> {
-    /// Starts a census that counts in `counters`. In an undirected graph, each arc has its opposite,
-    /// so only sources are counted.
+    /// Starts a census that counts in `counters`. In an undirected graph, each arc has its
+    /// opposite, so only sources are counted.
     pub fn new(counters: &'a mut Counters, rule: ArcRule) -> Census<'a> {
         Census {
             ranges: counters.low.chunks_mut(2 * RANGE_SIZE).map(Mutex::new).collect(),

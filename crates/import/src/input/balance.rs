@@ -59,6 +59,8 @@ impl Balance {
         // -0 and 0 are the same weight.
         let weight = u64::from((weight + 0.0).to_bits());
         let (smaller, greater) = (source.min(target), source.max(target));
+        // With the weight in the hash, two mentions of different weights are two edges, and each
+        // lacks a mention.
         let hash = hash_of(smaller, greater, weight);
         let mention = Sums { smaller, greater, weight, hash };
         let slot = &mut self.0[place_of(hash)];

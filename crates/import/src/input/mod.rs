@@ -117,6 +117,7 @@ impl Input {
     pub(crate) fn settle(&mut self, vertices: Option<&Vertices>, wanted: bool) -> Result<()> {
         vertices.into_iter().for_each(|vertices| self.vertices.add(vertices));
         let is_told = |file: &&InputFile| file.preamble().undirected == Some(true);
+        // If the user wants all edges undirected, the files need not agree.
         let told = self.files.iter().find(is_told).filter(|_| !wanted);
         if let Some(told) = told
             && let Some(other) = self.files.iter().find(|file| !is_told(file))

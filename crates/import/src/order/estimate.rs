@@ -159,6 +159,7 @@ impl<'a, N: VertexNumber + Key> Trial<'a, N> {
                     let first = first + (index * UNIT_TARGETS) as u64;
                     let targets = first + unit.targets.start..first + unit.targets.end;
                     match units.last_mut() {
+                        // A heavy target may hold the middles of several shares.
                         Some(last) if last.targets == targets => last.shares += 1,
                         _ => units.push(TrialUnit { targets, ..unit }),
                     }

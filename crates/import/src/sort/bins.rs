@@ -229,6 +229,7 @@ impl Bins {
         for (place, sources) in (0..).zip(segments) {
             let expected = sources.expected_of_all(edges);
             if segments.len() == 1 || expected > BIN_EDGES {
+                // Bins are in the order of segments, so the ones before come first.
                 self.push_joined(joined.0.take(), region);
                 let cell = Cell { column: column.column, segment: self.segments[place as usize] };
                 let first_spans = self.spans_of_unit.len() as u32;
@@ -275,6 +276,8 @@ impl Bins {
             let first_bin = self.list.len() as u32;
             for _ in units {
                 self.spans_of_unit.push(UnitSpans { first: self.spans.len() as u32, count: 1 });
+                // Without a mask, all targets of the unit have one bin: the shared one, which is
+                // pushed here once no more batches join it.
                 self.spans.push(Span { first_bin, target_mask: 0, shift: 0 });
             }
         }
@@ -308,6 +311,8 @@ impl Bins {
             let is_before = |&middle: &u32| span_of(middle, count) <= span;
             let end = self.middle_of_slice[middles.clone()].partition_point(is_before);
             let expected = sources.expected(edges, start..end);
+            // A span of several slices expects about a bin of edges. Only a heavy slice that is a
+            // span by itself is cut, along its targets.
             let cut_bits = match end - start {
                 1 => expected.div_ceil(BIN_EDGES).max(1).next_power_of_two().ilog2(),
                 _ => 0,

@@ -114,6 +114,7 @@ impl PropertyReader<'_> {
         if self.value("endianness")?.is_some_and(|order| order != "big") {
             return Err("only big-endian BVGraphs are read; write it as one".to_owned());
         }
+        // This default and those below are WebGraph's own.
         let window = self.number("windowsize")?.unwrap_or(7);
         if window > WINDOW_MAX {
             return Err(format!("windowsize is {window}; up to {WINDOW_MAX} is supported"));

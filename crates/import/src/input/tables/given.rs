@@ -190,6 +190,7 @@ impl<'a> GivenReader<'a> {
     /// [`BadInput`](tegula_store::Error::BadInput) if a stream was read before.
     pub fn open(given: &'a Given) -> Result<GivenReader<'a>> {
         let tables: Box<dyn Iterator<Item = _> + Send + 'a> = match &given.tables.tables {
+            // A clone of a table shares its columns.
             Tables::Held(parts) => Box::new(parts.iter().cloned().map(Ok)),
             Tables::Stream(stream) => lock(stream)
                 .take()
