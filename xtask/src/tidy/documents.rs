@@ -8,7 +8,7 @@ use super::finding::{Finding, Rule};
 use super::source::Source;
 
 /// Folders of the checked documents; the first is the root.
-const FOLDERS: [&str; 4] = ["", "docs", "bench", "fuzz"];
+const FOLDERS: [&str; 5] = ["", "docs", "docs/architecture", "bench", "fuzz"];
 
 /// Checks all documents of the workspace.
 pub fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>, Box<dyn std::error::Error>> {
