@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
+use tegula_testkit::input_files::gzip;
 use tegula_testkit::{EdgeList, data};
 
 use crate::shop::{Shop, wait_until};
@@ -48,9 +49,15 @@ fn assert_interrupted(child: Child) {
 
 /// Starts an import that has begun to read and waits for more input.
 fn waiting_import(shop: &Shop) -> (Child, ChildStdin) {
+    import_waiting_after(shop, EDGES.repeat(200_000).as_bytes())
+}
+
+const EDGES: &str = "1 2\n";
+
+fn import_waiting_after(shop: &Shop, bytes: &[u8]) -> (Child, ChildStdin) {
     let mut child = shop.start("import - -o g.tegula");
     let mut input = child.stdin.take().unwrap();
-    input.write_all("1 2\n".repeat(200_000).as_bytes()).unwrap();
+    input.write_all(bytes).unwrap();
     wait_until(&mut child, || !shop.names().is_empty());
     (child, input)
 }
@@ -62,6 +69,31 @@ fn an_import_that_waits_for_input_is_interrupted() {
     interrupt(&child);
     assert_interrupted(child);
     assert!(shop.names().is_empty(), "{:?}", shop.names());
+}
+
+#[test]
+fn an_import_that_waits_for_compressed_input_is_interrupted() {
+    let edges = EDGES.repeat(200_000);
+    let zstd = zstd::encode_all(edges.as_bytes(), 1).unwrap();
+    for whole in [gzip(edges.as_bytes()), zstd] {
+        let shop = Shop::new();
+        let (child, _input) = import_waiting_after(&shop, &whole[..whole.len() - 1]);
+        interrupt(&child);
+        assert_interrupted(child);
+        assert!(shop.names().is_empty(), "{:?}", shop.names());
+    }
+}
+
+#[test]
+fn a_batch_that_waits_for_its_jobs_is_interrupted() {
+    let shop = Shop::new();
+    shop.write("e.txt", "1 2\n");
+    shop.tegula("import e.txt -o g.tegula").done();
+    let mut child = shop.start("run --batch - g.tegula -o out");
+    let _input = child.stdin.take();
+    wait_for_handler(&mut child);
+    interrupt(&child);
+    assert_interrupted(child);
 }
 
 #[test]

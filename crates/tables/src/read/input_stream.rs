@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Place, Result};
 
@@ -111,8 +112,9 @@ impl InputStream {
     }
 
     fn failure(&self, error: io::Error) -> Error {
+        // A reader that waits for a pipe reports cancellation through the decoder.
         let is_of_decoder = error.raw_os_error().is_none()
-            && !error.get_ref().is_some_and(|inner| inner.is::<Error>());
+            && !error.get_ref().is_some_and(|inner| inner.is::<MachineError>());
         if !is_of_decoder || self.compression == Compression::None {
             return Error::io("read", &self.path)(error);
         }

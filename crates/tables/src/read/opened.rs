@@ -45,6 +45,19 @@ pub enum Stored {
     Once(InputStream),
 }
 
+impl Stored {
+    /// Returns the stream of its decompressed bytes. `window_log_max` is that of
+    /// [`InputStream::new`].
+    pub fn stream(self, path: &Path, window_log_max: u32) -> Result<InputStream> {
+        match self {
+            Stored::File { compression, .. } => {
+                InputStream::open(path, compression, window_log_max)
+            }
+            Stored::Once(stream) => Ok(stream),
+        }
+    }
+}
+
 impl Opened {
     /// Opens `path`, where `-` is standard input, and finds its format unless `wanted` gives it.
     /// `window_log_max` is that of [`InputStream::new`].

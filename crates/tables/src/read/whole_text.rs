@@ -2,22 +2,27 @@
 
 use std::path::Path;
 
+use tegula_machine::threads::Cancel;
 use tegula_store::{At, Result};
 
 use super::fault::bad_at;
+use super::format::Format;
 use super::input_stream::InputStream;
-use crate::compression::Compression;
+use super::opened::Opened;
 
 /// Bytes to read at a time.
 const PIECE_SIZE: usize = 64 << 10;
 
-/// Reads a text, which may be compressed; `None` if it is longer than `size_max` bytes.
+/// Reads a text, which may be compressed; `-` is standard input. Returns `None` if it is longer than
+/// `size_max` bytes.
 ///
 /// # Errors
-/// [`BadInput`](tegula_store::Error::BadInput) if it is not UTF-8.
-pub fn read_text(path: &Path, size_max: u64) -> Result<Option<String>> {
-    let compression = Compression::of_ending(path).unwrap_or(Compression::None);
-    let mut stream = InputStream::open(path, compression, InputStream::WINDOW_LOG_USUAL)?;
+/// [`BadInput`](tegula_store::Error::BadInput) if it is not UTF-8;
+/// [`Cancelled`](tegula_machine::Error::Cancelled) while it waits for a stream.
+pub fn read_text(path: &Path, size_max: u64, cancel: &Cancel) -> Result<Option<String>> {
+    let window_log_max = InputStream::WINDOW_LOG_USUAL;
+    let opened = Opened::at(path, Format::Text, window_log_max, cancel)?;
+    let mut stream = opened.stored.stream(path, window_log_max)?;
     let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE_SIZE]);
     loop {
         let (filled, result) = stream.fill(&mut piece);

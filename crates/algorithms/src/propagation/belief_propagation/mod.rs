@@ -170,7 +170,8 @@ impl BeliefPropagationOptions {
             return Ok(model.into_model(path));
         }
         let Some(source) = &self.potential else { return Ok(Model::default()) };
-        let (states, potential) = tables::read_potential(tables.sources.file(source)?)?;
+        let path = tables.sources.file(source)?;
+        let (states, potential) = tables::read_potential(path, &tables.run.cancel)?;
         let (potentials, default_prior) =
             (Potentials::Same(potential), self.default_prior(states)?);
         let model = Model { states, potentials, default_prior, ..Model::default() };

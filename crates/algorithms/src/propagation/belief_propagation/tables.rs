@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tegula_machine::threads::Cancel;
 use tegula_store::{At, Result, VertexId};
 use tegula_tables::read::{bad_at, bad_file};
 use tegula_tables::{Presence, ValueColumn, read_text};
@@ -20,9 +21,9 @@ const TEXT_SIZE_MAX: u64 = 32 * (STATES_MAX * STATES_MAX) as u64;
 ///
 /// # Errors
 /// [`Error::BadInput`](tegula_store::Error::BadInput) for text that is no such matrix.
-pub fn read_potential(path: &Path) -> Result<(usize, Potential)> {
+pub fn read_potential(path: &Path, cancel: &Cancel) -> Result<(usize, Potential)> {
     let whole_bad = |detail: &str| bad_file(path, detail);
-    let text = read_text(path, TEXT_SIZE_MAX)?;
+    let text = read_text(path, TEXT_SIZE_MAX, cancel)?;
     let text = text.ok_or_else(|| whole_bad("the text is too long to be a potential"))?;
     let (mut rows, mut states) = (Vec::new(), 0);
     for (number, line) in (1..).zip(text.lines()) {

@@ -20,6 +20,7 @@ use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_machine::counted;
+use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Result};
 use tegula_tables::read::{bad_at, bad_file};
 use tegula_tables::read_text;
@@ -75,7 +76,8 @@ impl UaiModel {
             return Err(bad_file(path, detail));
         }
         let size_max = memory.saturating_sub(RUN_OVERHEAD) / BYTES_PER_CHARACTER;
-        let Some(text) = read_text(path, size_max)? else {
+        // A regular file keeps nobody waiting.
+        let Some(text) = read_text(path, size_max, &Cancel::default())? else {
             let what = "reading the model".to_owned();
             let needed = RUN_OVERHEAD + BYTES_PER_CHARACTER * stored.len().max(size_max + 1);
             return Err(Error::over_budget(what, needed, memory));

@@ -1,8 +1,6 @@
 //! The jobs of a batch: what a line of their file says.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,8 +12,8 @@ use tegula_algorithms::find;
 use tegula_algorithms::jobs::Job;
 use tegula_algorithms::side_table::{LocalPaths, TableSources};
 use tegula_machine::Bytes;
-use tegula_store::{At, Error, Place};
-use tegula_tables::TableFormat;
+use tegula_machine::threads::Cancel;
+use tegula_tables::{TableFormat, read_text};
 
 use crate::errors::{Failure, Result};
 use crate::output::Format;
@@ -79,8 +77,8 @@ struct Line {
 ///
 /// # Errors
 /// [`Failure::Usage`] that names the first bad line, and how many more there are.
-pub fn read(path: &Path) -> Result<Vec<BatchJob>> {
-    let text = text_of(path)?;
+pub fn read(path: &Path, cancel: &Cancel) -> Result<Vec<BatchJob>> {
+    let text = text_of(path, cancel)?;
     let (mut jobs, mut bad) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -112,26 +110,12 @@ pub fn read(path: &Path) -> Result<Vec<BatchJob>> {
     Ok(jobs)
 }
 
-/// Reads the text of a file; `-` is standard input.
-fn text_of(path: &Path) -> Result<String> {
-    let failed = |error: io::Error| match error.kind() {
-        ErrorKind::InvalidData => {
-            let place = Place { file: path.to_owned(), at: At::File };
-            Failure::from(Error::bad_input(place, "this is no text in UTF-8"))
-        }
-        _ => Error::io("read", path)(error).into(),
-    };
-    let source: Box<dyn Read> = match path == Path::new("-") {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(path).map_err(Error::io("open", path))?),
-    };
-    let mut text = String::new();
-    // One byte more, by which a text is found to be too long.
-    source.take(TEXT_MAX + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > TEXT_MAX {
+/// Reads the text of a file, which may be compressed; `-` is standard input.
+fn text_of(path: &Path, cancel: &Cancel) -> Result<String> {
+    let text = read_text(path, TEXT_MAX, cancel)?.ok_or_else(|| {
         let message = format!("{} has more than {}", path.display(), Bytes(TEXT_MAX));
-        return Err(Failure::usage_with(message, "divide it into several batches"));
-    }
+        Failure::usage_with(message, "divide it into several batches")
+    })?;
     // Some editors begin a text with a mark of its encoding.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

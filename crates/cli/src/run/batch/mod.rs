@@ -51,7 +51,7 @@ pub fn run(args: &BatchArgs, session: &Session) -> Result<()> {
     if args.estimate {
         stdout::check()?;
     }
-    let jobs = jobs::read(&args.jobs)?;
+    let jobs = jobs::read(&args.jobs, &session.cancel)?;
     let mut graph = args.machine.reading.open(&args.graph)?;
     let Some(folder) = args.output.as_deref().filter(|_| !args.estimate) else {
         return estimate::show(&jobs, &graph, args, session);

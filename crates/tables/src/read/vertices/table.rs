@@ -14,7 +14,7 @@ use tegula_store::Result;
 use super::super::fault::bad_file;
 use super::super::format::Format;
 use super::super::input_stream::InputStream;
-use super::super::opened::{Opened, Stored};
+use super::super::opened::Opened;
 use super::batches::VertexBatches;
 use super::columns::{self, VALUES_MAX, VertexColumns, VertexRow};
 use super::layout::VertexLayout;
@@ -176,12 +176,7 @@ impl VertexFile {
                 return Err(bad_file(path, "this is a format of graphs, not of vertices"));
             }
         };
-        let stream = match found.stored {
-            Stored::File { compression, .. } => {
-                InputStream::open(path, compression, InputStream::WINDOW_LOG_USUAL)?
-            }
-            Stored::Once(stream) => stream,
-        };
+        let stream = found.stored.stream(path, InputStream::WINDOW_LOG_USUAL)?;
         Ok(VertexFile::Text { format, stream })
     }
 }
