@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
 use tegula_machine::{count as digits, counted};
-use tegula_store::{At, Diagnostic, Error, Hint, Result};
+use tegula_store::{At, Diagnostic, Error, Hint, Result, VERTEX_COUNT_MAX};
 use tegula_tables::read::{bad_at, bad_file};
 use tegula_tables::{VertexColumns, VertexTable};
 
@@ -83,9 +83,22 @@ impl VertexSet {
         if is_it { self.ranges.iter().map(|range| range.end).max() } else { None }
     }
 
+    /// Refuses a range of more vertices than a graph may have, which a file of a few bytes can
+    /// declare. Its ids would fill the disk before they were counted.
+    fn check_ranges(&self) -> Result<()> {
+        self.ranges.iter().try_for_each(|range| {
+            let count = range.end.saturating_sub(range.start);
+            if count <= VERTEX_COUNT_MAX {
+                return Ok(());
+            }
+            Err(Error::limit("the number of vertices", count, VERTEX_COUNT_MAX))
+        })
+    }
+
     /// Visits integer ids in chunks, in no particular order; an id may come several times.
     ///
     /// # Errors
+    /// [`Limit`](tegula_machine::Error::Limit) for a range of more vertices than a graph may have;
     /// [`BadInput`](tegula_store::Error::BadInput) for an id that is not an integer, or, unless
     /// `wanted` is [`IdKind::Integer`], for a spelling such as `007`.
     pub fn for_each_id(
@@ -94,12 +107,13 @@ impl VertexSet {
         cancel: &Cancel,
         visit: &mut dyn FnMut(&[u64]) -> Result<()>,
     ) -> Result<()> {
+        self.check_ranges()?;
         let mut ids = Vec::with_capacity(CHUNK_IDS);
         for range in &self.ranges {
             for first in range.clone().step_by(CHUNK_IDS) {
                 cancel.check()?;
                 ids.clear();
-                ids.extend(first..range.end.min(first + CHUNK_IDS as u64));
+                ids.extend(first..range.end.min(first.saturating_add(CHUNK_IDS as u64)));
                 visit(&ids)?;
             }
         }
@@ -123,11 +137,15 @@ impl VertexSet {
     }
 
     /// Visits names, in no particular order; a name may come several times.
+    ///
+    /// # Errors
+    /// [`Limit`](tegula_machine::Error::Limit) for a range of more vertices than a graph may have.
     pub fn for_each_name(
         &self,
         cancel: &Cancel,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        self.check_ranges()?;
         for range in &self.ranges {
             for (index, id) in range.clone().enumerate() {
                 if index.is_multiple_of(NAMES_PER_LOOK) {

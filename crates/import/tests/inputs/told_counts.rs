@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use crate::input_support::folder;
+use tegula_import::input::{IdKind, InputOptions};
 use tegula_import::{ImportConfig, ImportReport, import};
+use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_store::{Error, Result};
+use tegula_store::{Error, Result, VERTEX_COUNT_MAX};
 use tegula_testkit::input_files::put;
 use tempfile::TempDir;
 
@@ -99,6 +101,24 @@ fn a_mutual_edge_counts_as_one_edge() {
                 <edges count='1'><edge source='a' target='b' type='mutual'/></edges></graph></gexf>";
     let path = put(&folder, "g.gexf", text.as_bytes());
     assert_eq!(import_one(&folder, path).unwrap().edges, 2);
+}
+
+#[test]
+fn more_vertices_than_a_graph_may_have_are_refused_before_their_ids_are_written() {
+    let folder = folder();
+    let count = VERTEX_COUNT_MAX + 1;
+    let matrix =
+        format!("%%MatrixMarket matrix coordinate pattern general\n{count} {count} 1\n1 2\n");
+    let path = put(&folder, "g.mtx", matrix.as_bytes());
+    for ids in [IdKind::Integer, IdKind::String] {
+        let input = InputOptions { ids, ..InputOptions::default() };
+        let config = ImportConfig { input, memory: 64 << 20, ..ImportConfig::default() };
+        let output = folder.path().join("g.tegula");
+        let refused =
+            import(std::slice::from_ref(&path), &output, &config, &Silent, &Cancel::default());
+        let is_limit = |error: &Error| matches!(error, Error::Machine(MachineError::Limit { found, .. }) if *found == count);
+        assert!(refused.as_ref().is_err_and(is_limit), "{ids:?}: {refused:?}");
+    }
 }
 
 #[test]
