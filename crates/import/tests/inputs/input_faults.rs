@@ -77,6 +77,8 @@ fn a_malformed_line_is_named_by_its_number() {
         ("1 2 0.5\n3 4\n", weighted(), 2, "expected 3 columns separated by blanks, found 2"),
         ("1 2 0.5\n3 4 x\n", weighted(), 2, "the weight `x` is not a number"),
         ("1 2 0.5\n3 4 1.5x\n", weighted(), 2, "the weight `1.5x` is not a number"),
+        ("1 2 +0.5\n3 4 +-5\n", weighted(), 2, "the weight `+-5` is not a number"),
+        ("1 2 0.5\n3 4 ++5\n", weighted(), 2, "the weight `++5` is not a number"),
         ("1 2 0.5\n3 4 NaN\n", weighted(), 2, "the weight `NaN` is not a number"),
         ("1 2 0.5\n3 4 -inf\n", weighted(), 2, "the weight `-inf` is infinite"),
         (

@@ -445,6 +445,13 @@ fn invalid_weights_are_refused_at_their_line() {
         let text = format!("{HEAD}{text}</graph></graphml>");
         assert_refused("x.graphml", &text, &weighted, Some(line), says);
     }
+    // A reader keeps only the beginning of a long text, which alone would be 0.
+    for rest in ["x", "1"] {
+        let long = format!("0.{}&#48;{rest}", "0".repeat(300));
+        let text = format!("<edge source='1' target='2'><data key='d1'>{long}</data></edge>");
+        let text = format!("{HEAD}{text}</graph></graphml>");
+        assert_refused("x.graphml", &text, &weighted, Some(4), "more than 256 characters");
+    }
     let none = "<graphml><graph edgedefault='directed'/></graphml>";
     assert_refused("x.graphml", none, &weighted, None, "no weights");
     let chosen = InputOptions { weight_column: named("length"), ..weighted.clone() };

@@ -172,6 +172,10 @@ impl Begun {
 }
 
 fn weight_of(text: &str) -> Result<f32, Diagnostic> {
+    // The rest of a longer text was not kept, so the number may be cut.
+    if text.len() > WEIGHT_BYTES_MAX {
+        return Err(format!("the weight has more than {WEIGHT_BYTES_MAX} characters").into());
+    }
     Ok(weight(text.trim().as_bytes())?)
 }
 
