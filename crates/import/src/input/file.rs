@@ -49,7 +49,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 enum Source {
     /// A regular file, which can be opened again.
-    File { bytes: u64, compression: Compression },
+    File { bytes: u64, compression: Compression, window_log_max: u32 },
     /// Standard input or a pipe; `None` once it was read.
     Once(Mutex<Option<InputStream>>),
     /// Tables that are in no file.
@@ -132,7 +132,9 @@ impl InputFile {
             // Now, so that a file that is not of pairs is refused before others are read.
             pairs::check_length(&path, bytes, width, options.weighted)?;
         }
-        Ok(InputFile { path, kind, source: Source::File { bytes, compression }, preamble })
+        let window_log_max = options.window_log_max();
+        let source = Source::File { bytes, compression, window_log_max };
+        Ok(InputFile { path, kind, source, preamble })
     }
 
     /// What the file says about its graph before the first edge.
@@ -267,9 +269,9 @@ impl InputFile {
 
     fn stream(&self) -> Result<InputStream> {
         match &self.source {
-            Source::File { compression, .. } => {
-                // The limit for this memory was applied when the first bytes were read.
-                InputStream::open(&self.path, *compression, InputStream::WINDOW_LOG_MAX)
+            // A file may have several zstd frames, so the first bytes do not tell the largest window.
+            Source::File { compression, window_log_max, .. } => {
+                InputStream::open(&self.path, *compression, *window_log_max)
             }
             Source::Once(stream) => {
                 let taken = stream.lock().ok().and_then(|mut stream| stream.take());
