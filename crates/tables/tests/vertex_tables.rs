@@ -173,9 +173,9 @@ fn batches_in_memory_give_the_rows_of_the_same_table_in_parquet() {
 
 #[test]
 fn errors_of_batches_in_memory_name_the_table_and_the_row() {
-    let open = |columns: [(&str, ArrayRef); 2]| {
+    let open = |columns: &[(&str, &ArrayRef)]| {
         let rows = RecordBatch::try_from_iter_with_nullable(
-            columns.map(|(name, cells)| (name, cells, true)),
+            columns.iter().map(|&(name, cells)| (name, Arc::clone(cells), true)),
         );
         let rows = rows.expect("columns of one length");
         let batches = vec![rows.clone(), rows.clone()];
@@ -184,12 +184,12 @@ fn errors_of_batches_in_memory_name_the_table_and_the_row() {
     };
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, -1]));
     let null: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
-    let error = open([("id", Arc::clone(&ids)), ("weight", Arc::clone(&null))]);
+    let error = open(&[("id", &ids), ("weight", &null)]);
     assert_eq!(error, "seeds, row 2: column `weight` is null here");
-    let error = open([("weight", ids), ("cm", Arc::clone(&null))]);
+    let error = open(&[("weight", &ids), ("kg", &null), ("cm", &null)]);
     assert!(error.starts_with("seeds: no column is known as the vertex"), "{error}");
     let floats: ArrayRef = Arc::new(Float32Array::from(vec![0.5, 1.5]));
-    let error = open([("id", floats), ("weight", null)]);
+    let error = open(&[("id", &floats), ("weight", &null)]);
     assert_eq!(error, "seeds: column `id` is Float32; ids are integers or strings");
 }
 
