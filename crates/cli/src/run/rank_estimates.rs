@@ -69,7 +69,6 @@ pub fn show(request: &Request, args: &RunArgs, count: usize, session: &Session) 
         request.check_input(&graph)?;
         let prepared = request.prepare(&graph, &options, &LocalPaths)?;
         let needs = needs_of((request, &prepared), &graph, &args, kept_bytes)?;
-        request.check_input(&graph)?;
         let own = graph.own_vertices();
         let tiles = graph.tiles().iter();
         ranks.push(RankEstimate {

@@ -1,7 +1,8 @@
-//! Files of properties, which describe a graph. A line is `key = value`, or a comment that begins
-//! with `#` or `!`.
+//! Files of properties, which describe a graph. A line is `key = value` or `key: value`, or a
+//! comment that begins with `#` or `!`.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use tegula_store::{Error, Result};
@@ -18,11 +19,13 @@ pub struct Properties(Vec<(String, String)>);
 impl Properties {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Properties> {
-        let bytes = fs::metadata(path).map_err(|error| not_opened(path, error))?.len();
-        if bytes > SIZE_MAX {
+        let file = File::open(path).map_err(|error| not_opened(path, error))?;
+        let mut text = Vec::new();
+        // One byte more, by which a text is found to be too long. A pipe does not tell its size.
+        file.take(SIZE_MAX + 1).read_to_end(&mut text).map_err(Error::io("read", path))?;
+        if text.len() as u64 > SIZE_MAX {
             return Err(bad_file(path, "it is too long for the properties of a graph"));
         }
-        let text = fs::read(path).map_err(Error::io("read", path))?;
         // Java writes properties in ISO 8859-1, so a comment need not be UTF-8.
         Ok(Properties::parse(&String::from_utf8_lossy(&text)))
     }

@@ -68,7 +68,7 @@ impl Output for NewFile {
 
 /// Gives the file another name where its own was taken during the work, which may have taken hours.
 fn keep(temporary: &Temporary, path: PathBuf) -> Error {
-    for number in 1..NAMES_MAX {
+    for number in 1..=NAMES_MAX {
         let kept = numbered(&path, number);
         match temporary.finish(name_of(&kept), false) {
             Err(MachineError::AlreadyExists { .. }) => {}

@@ -21,7 +21,7 @@ const CANDIDATES: usize = 4;
 /// Rounds in which rows change sides. After these, few would.
 const ROUNDS: usize = 3;
 
-/// Rows of a chunk copy if that saves one bit in `GAIN_MIN`: they take 1.2 to 1.8 times as long to
+/// Rows of a chunk copy if that saves one bit in `GAIN_MIN`: they take 1.3 to 1.6 times as long to
 /// decode.
 const GAIN_MIN: u64 = 4;
 
