@@ -44,11 +44,12 @@ mod answer;
 mod any_states;
 mod iterations;
 mod lanes;
+mod matrix;
 mod message_update;
 mod model;
 mod potential;
+mod priors;
 mod saturation;
-mod tables;
 mod two_states;
 mod uai;
 
@@ -171,12 +172,12 @@ impl BeliefPropagationOptions {
         }
         let Some(source) = &self.potential else { return Ok(Model::default()) };
         let path = tables.sources.file(source)?;
-        let (states, potential) = tables::read_potential(path, &tables.run.cancel)?;
+        let (states, potential) = matrix::read_potential(path, &tables.run.cancel)?;
         let (potentials, default_prior) =
             (Potentials::Same(potential), self.default_prior(states)?);
         let model = Model { states, potentials, default_prior, ..Model::default() };
         match &self.priors {
-            Some(source) => tables::read_priors("priors", source, model, tables),
+            Some(source) => priors::read_priors("priors", source, model, tables),
             None => Ok(model),
         }
     }
