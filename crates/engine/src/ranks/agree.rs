@@ -53,8 +53,9 @@ impl Ranks<'_> {
         let mut total = A::default();
         let mut others = Standing::default();
         for (rank, told) in all.iter().enumerate() {
-            let words = ActiveSet::summary_words(&self.vertices[rank]);
-            let heard = hear::<A>(told, words.len());
+            let vertices = &self.vertices[rank];
+            let words = ActiveSet::summary_words(vertices);
+            let heard = hear::<A>(told, words.len(), vertices.len());
             let garbled = || rank_failed(rank, "its sums are garbled".to_owned());
             let (summary, sums, standing) = heard.ok_or_else(garbled)?;
             active.add_summary(words.start, summary.iter().map(|word| word.get()));
@@ -92,8 +93,12 @@ fn tell(summary: &[u64], sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> 
 /// What a rank was told: summary, sums, standing.
 type Heard<'b, A> = (&'b [U64], Vec<A>, Standing);
 
-fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize) -> Option<Heard<'_, A>> {
+/// Reads what a rank with this number of `vertices` told; `None` if it cannot be.
+fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Option<Heard<'_, A>> {
     let (head, rest) = Head::ref_from_prefix(bytes).ok()?;
+    if head.active.get() > vertices as u64 {
+        return None;
+    }
     let (summary, mut rest) = <[U64]>::ref_from_prefix_with_elems(rest, summary_words).ok()?;
     let mut sums = Vec::new();
     for _ in 0..head.sums.get() {
@@ -108,4 +113,23 @@ fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize) -> Option<Heard<'_, A>
         has_failed: head.has_failed != 0,
     };
     rest.is_empty().then_some((summary, sums, standing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_rank_has_more_active_vertices_than_vertices() {
+        let told = |active| {
+            let standing = Standing { active, has_open_targets: true, has_failed: false };
+            tell(&[7], std::iter::once(Vec::new()), standing)
+        };
+        let told_all = told(9);
+        let (summary, sums, standing) = hear::<()>(&told_all, 1, 9).unwrap();
+        assert_eq!((summary[0].get(), sums.len(), standing.active), (7, 1, 9));
+        for active in [10, u64::MAX] {
+            assert!(hear::<()>(&told(active), 1, 9).is_none(), "{active} of 9");
+        }
+    }
 }
