@@ -12,6 +12,10 @@ use super::{Ranks, tags};
 use crate::rank_statistics::{MovedBytes, RankInterval, RankIntervals, RankStatistics};
 use crate::statistics::RunStatistics;
 
+/// The most that the counts of a rank may sum up to. No run reaches it, and the sums of 2^12 ranks
+/// fit 64 bits.
+const COUNTS_MAX: u64 = 1 << 52;
+
 /// The statistics as they travel. The intervals follow.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
@@ -91,16 +95,23 @@ fn tell(statistics: &RankStatistics) -> Vec<u8> {
 fn hear(bytes: &[u8]) -> Option<RankStatistics> {
     let (head, rest) = Head::read_from_prefix(bytes).ok()?;
     let mut intervals = RankIntervals::default();
+    let mut counted = head.edges_processed.get();
     for record in <[IntervalRecord]>::ref_from_bytes(rest).ok()? {
+        for count in [record.read, record.written, record.sent, record.received] {
+            counted = counted.saturating_add(count.get());
+        }
         let moved = MovedBytes {
             read: record.read.get(),
             written: record.written.get(),
             sent: record.sent.get(),
             received: record.received.get(),
         };
+        if counted > COUNTS_MAX {
+            return None;
+        }
         intervals.push(RankInterval { ended: duration(record.ended_nanoseconds), moved });
     }
-    Some(RankStatistics {
+    (counted <= COUNTS_MAX).then(|| RankStatistics {
         edges_processed: head.edges_processed.get(),
         exchanging: duration(head.exchanging_nanoseconds),
         exchanging_alone: duration(head.exchanging_alone_nanoseconds),
@@ -116,4 +127,39 @@ fn nanoseconds(time: Duration) -> U64 {
 
 fn duration(nanoseconds: U64) -> Duration {
     Duration::from_nanos(nanoseconds.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what a rank tells that has moved `sent` bytes in each of some intervals.
+    fn told(edges_processed: u64, sent: &[u64]) -> Vec<u8> {
+        let mut intervals = RankIntervals::default();
+        for &sent in sent {
+            let moved = MovedBytes { sent, ..MovedBytes::default() };
+            intervals.push(RankInterval { ended: Duration::from_secs(1), moved });
+        }
+        tell(&RankStatistics { edges_processed, intervals, ..RankStatistics::default() })
+    }
+
+    #[test]
+    fn statistics_are_heard_as_they_were_told() {
+        let heard = hear(&told(5, &[1, 2])).unwrap();
+        assert_eq!((heard.edges_processed, heard.intervals.moved().sent), (5, 3));
+        assert_eq!(heard.intervals.as_slice().len(), 2);
+    }
+
+    #[test]
+    fn counts_whose_sums_might_overflow_are_refused() {
+        assert!(hear(&told(0, &[COUNTS_MAX / 2, COUNTS_MAX / 2])).is_some());
+        for (edges, sent) in [
+            (u64::MAX, &[][..]),
+            (0, &[u64::MAX, 1]),
+            (0, &[COUNTS_MAX / 2, COUNTS_MAX / 2, 1]),
+            (COUNTS_MAX, &[1]),
+        ] {
+            assert!(hear(&told(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
+        }
+    }
 }
