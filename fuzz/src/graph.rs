@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use serde_json::Value;
 use tegula_import::{ImportConfig, import};
@@ -74,15 +74,24 @@ pub const KINDS: [Kind; 8] = [
 pub struct Directory {
     path: PathBuf,
     manifest: Value,
+    /// The text of the manifest with its checksum.
+    sealed: Vec<u8>,
     files: HashMap<PathBuf, Vec<u8>>,
+    /// The manifest that lies in its file.
+    written: Mutex<Vec<u8>>,
 }
 
 impl Directory {
     /// Makes the graph of a kind.
     pub fn new(number: usize) -> Directory {
         let kind = KINDS[number];
-        let path = folder().join(format!("graph-{number}.tegula"));
-        let edges = put("edges.wel", edges(&kind).as_bytes());
+        Directory::make(&format!("graph-{number}"), &kind, &edges(&kind))
+    }
+
+    /// Makes a graph of these edges, which are separated by tabs.
+    pub fn make(name: &str, kind: &Kind, edges: &str) -> Directory {
+        let path = folder().join(format!("{name}.tegula"));
+        let edges = put("edges.wel", edges.as_bytes());
         let mut config = ImportConfig {
             rows: Some(kind.rows),
             order: Some(kind.order),
@@ -96,6 +105,11 @@ impl Directory {
         config.input.no_header = true;
         config.input.delimiter = Some("tab".parse().expect("a delimiter"));
         import(&[edges], &path, &config, &Silent, &Cancel::default()).expect("a graph");
+        Directory::read(path)
+    }
+
+    /// Reads the files of a graph directory.
+    pub fn read(path: PathBuf) -> Directory {
         let mut files = HashMap::new();
         for entry in fs::read_dir(&path).expect("a folder") {
             let file = entry.expect("a file").path();
@@ -104,7 +118,8 @@ impl Directory {
         let text = files.remove(&path.join("manifest.json")).expect("a manifest");
         let mut manifest: Value = serde_json::from_slice(&text).expect("JSON");
         manifest.as_object_mut().expect("an object").remove("crc32c");
-        Directory { path, manifest, files }
+        let sealed = seal(&manifest.to_string());
+        Directory { path, manifest, sealed, files, written: Mutex::default() }
     }
 
     /// The manifest without its checksum.
@@ -128,6 +143,11 @@ impl Directory {
         bytes.get(..length as usize)
     }
 
+    /// The bytes of a file.
+    pub fn sealed(&self, name: &str) -> &[u8] {
+        &self.files[&self.path.join(name)]
+    }
+
     /// Where the tiles lie in their file.
     pub fn tiles(&self) -> Vec<Range<usize>> {
         let manifest = self.manifest.to_string();
@@ -139,15 +159,29 @@ impl Directory {
 
     /// Opens the graph with another payload in a block file.
     pub fn open_with(&self, name: &str, payload: &[u8]) -> Result<Graph> {
+        self.open_with_each(&[(name, payload)])
+    }
+
+    /// Opens the graph with another content of files: of a block file, its payload.
+    pub fn open_with_each(&self, contents: &[(&str, &[u8])]) -> Result<Graph> {
         let mut files = self.files.clone();
         let mut manifest = self.manifest.clone();
-        let (sealed, checksum) = block_file(payload, if is_paged(name) { 12 } else { 20 });
         let entries = manifest["files"].as_array_mut().expect("a list of files");
-        let entry = entries.iter_mut().find(|entry| entry["name"] == name);
-        let entry = entry.expect("the graph has the file");
-        entry["bytes"] = sealed.len().into();
-        entry["checksum"] = checksum.into();
-        files.insert(self.path.join(name), sealed);
+        for &(name, content) in contents {
+            let entry = entries.iter_mut().find(|entry| entry["name"] == name);
+            let entry = entry.expect("the graph has the file");
+            let bytes = match entry["checksum"].is_null() {
+                true => content.to_vec(),
+                false => {
+                    let (sealed, checksum) =
+                        block_file(content, if is_paged(name) { 12 } else { 20 });
+                    entry["checksum"] = checksum.into();
+                    sealed
+                }
+            };
+            entry["bytes"] = bytes.len().into();
+            files.insert(self.path.join(name), bytes);
+        }
         self.open(&seal(&manifest.to_string()), files)
     }
 
@@ -156,9 +190,35 @@ impl Directory {
         self.open(&seal_bytes(text), self.files.clone())
     }
 
+    /// Opens the graph with a further file, for readers of files beside a graph.
+    pub fn open_beside(&self, path: PathBuf, bytes: Vec<u8>) -> Result<Graph> {
+        let mut files = self.files.clone();
+        files.insert(path, bytes);
+        self.open(&self.sealed, files)
+    }
+
+    /// Opens the graph for runs within a budget of `memory` bytes.
+    pub fn open_for_runs(&self, memory: u64) -> Graph {
+        self.open_within(memory, &self.sealed, self.files.clone()).expect("a graph")
+    }
+
     fn open(&self, manifest: &[u8], files: HashMap<PathBuf, Vec<u8>>) -> Result<Graph> {
-        fs::write(self.path.join("manifest.json"), manifest).expect("a folder that is written to");
-        let reader = Reader::open(Backend::Memory(files), Pool::new(MEMORY))?;
+        self.open_within(MEMORY, manifest, files)
+    }
+
+    fn open_within(
+        &self,
+        memory: u64,
+        manifest: &[u8],
+        files: HashMap<PathBuf, Vec<u8>>,
+    ) -> Result<Graph> {
+        let mut written = self.written.lock().expect("no other input panicked");
+        if *written != manifest {
+            let place = self.path.join("manifest.json");
+            fs::write(place, manifest).expect("a folder that is written to");
+            *written = manifest.to_vec();
+        }
+        let reader = Reader::open(Backend::Memory(files), Pool::new(memory))?;
         Graph::open(&self.path, &reader, Caching::PageCache)
     }
 }

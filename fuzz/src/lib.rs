@@ -4,13 +4,18 @@
 //! panic, a hang, an allocation of more than [`ALLOCATION_MAX`] bytes, or an answer that breaks a
 //! promise of the reader is a finding.
 
+pub mod block_file;
 pub mod checkpoint;
 pub mod edges;
 pub mod graph;
 mod memory;
+pub mod messages;
 mod scratch;
+pub mod shard;
+pub mod sources;
 pub mod tables;
 pub mod tile;
+pub mod vertex_array;
 
 pub use memory::ALLOCATION_MAX;
 pub use scratch::put;

@@ -10,7 +10,7 @@ use tegula_tables::{AttributeTable, Presence, ValueColumn, VertexColumns, Vertex
 use crate::{answer, choice, edges, put};
 
 /// Names of a file, each with the ending of another format.
-const NAMES: [&str; 4] = ["table.csv", "table.tsv", "table.txt", "table.v"];
+pub const NAMES: [&str; 4] = ["table.csv", "table.tsv", "table.txt", "table.v"];
 
 const WEIGHT: ValueColumn = ValueColumn {
     role: "weight",
