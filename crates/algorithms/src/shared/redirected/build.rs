@@ -35,11 +35,17 @@ impl Moved {
         let Some(comm) = options.ranks else { return Ok(self) };
         let told = [self.read, self.written].map(u64::to_le_bytes).concat();
         let all = comm.all_gather(told, MOVED, &options.cancel).map_err(of_comm)?;
-        let sum = |place: usize| {
-            let numbers = all.iter().filter_map(|told| told[place..].first_chunk().copied());
-            numbers.map(u64::from_le_bytes).sum()
-        };
-        Ok(Moved { read: sum(0), written: sum(8) })
+        let mut sum = Moved { read: 0, written: 0 };
+        for (rank, told) in all.iter().enumerate() {
+            let ([read, written], []) = told.as_chunks() else {
+                let detail = format!("it sent {} bytes for two numbers", told.len());
+                let failed = tegula_machine::Error::RankFailed { rank, detail };
+                return Err(tegula_engine::Error::from(failed).into());
+            };
+            sum.read = sum.read.saturating_add(u64::from_le_bytes(*read));
+            sum.written = sum.written.saturating_add(u64::from_le_bytes(*written));
+        }
+        Ok(sum)
     }
 }
 
@@ -122,5 +128,34 @@ impl Redirection {
     /// rank of its target, so each direction is a pair of its own.
     fn adds_other_direction(self, graph: &Graph) -> bool {
         self.directions == Directions::Both && !graph.manifest().undirected && !graph.is_for_ranks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use tegula_comm::{Comm, Threads};
+
+    use super::*;
+
+    /// Returns what rank 0 finds beside a rank that sends these bytes.
+    fn beside(told: Vec<u8>) -> Result<Moved> {
+        let ranks = Threads::ranks(2);
+        thread::scope(|scope| {
+            scope.spawn(|| ranks[1].all_gather(told, MOVED, &Default::default()).unwrap());
+            let options = RunOptions { ranks: Some(&ranks[0]), ..RunOptions::default() };
+            Moved { read: 1, written: 2 }.on_all_ranks(&options)
+        })
+    }
+
+    #[test]
+    fn bytes_of_all_ranks_are_added_and_damaged_ones_refused() {
+        let moved = beside([3, u64::MAX].map(u64::to_le_bytes).concat()).ok().unwrap();
+        assert_eq!((moved.read, moved.written), (4, u64::MAX));
+        for size in [0, 7, 8, 15, 17, 24] {
+            let error = beside(vec![1; size]).err().unwrap().to_string();
+            assert!(error.contains("rank 1") && error.contains("for two numbers"), "{error}");
+        }
     }
 }
