@@ -7,6 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tegula_fuzz::{answer, put};
+use tegula_machine::threads::Cancel;
 
 use belief_propagation::matrix::read_potential;
 
@@ -25,7 +26,8 @@ mod error {
 
 fuzz_target!(|data: &[u8]| {
     let path = put("potential.txt", data);
-    let Some((states, potential)) = answer(read_potential(&path)) else { return };
+    let read = read_potential(&path, &Cancel::default());
+    let Some((states, potential)) = answer(read) else { return };
     assert!(states >= 2 && potential.is_symmetric());
     let seen = potential.seen(false);
     let weights = |from| (0..states).map(move |to| seen.of(from, to));

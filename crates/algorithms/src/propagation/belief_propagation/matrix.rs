@@ -89,7 +89,7 @@ mod tests {
         let scratch = Scratch::new();
         let path = scratch.join("potential.txt");
         fs::write(&path, text).unwrap();
-        let read = read_potential(&path).map(|(states, _)| states);
+        let read = read_potential(&path, &Cancel::default()).map(|(states, _)| states);
         read.map_err(|error| error.to_string())
     }
 

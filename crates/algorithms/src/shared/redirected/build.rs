@@ -39,8 +39,7 @@ impl Moved {
         for (rank, told) in all.iter().enumerate() {
             let ([read, written], []) = told.as_chunks() else {
                 let detail = format!("it sent {} bytes for two numbers", told.len());
-                let failed = tegula_machine::Error::RankFailed { rank, detail };
-                return Err(tegula_engine::Error::from(failed).into());
+                return Err(tegula_store::Error::RankFailed { rank, detail }.into());
             };
             sum.read = sum.read.saturating_add(u64::from_le_bytes(*read));
             sum.written = sum.written.saturating_add(u64::from_le_bytes(*written));

@@ -51,7 +51,7 @@ fn bad_lines_are_refused_before_anything_runs() {
     batch(&shop, &twice, "").failed(2, &["line 2", "the name `1`"]);
     batch(&shop, &["\u{feff}[1"], "").failed(2, &["line 1", "column"]);
     shop.write("jobs.jsonl", [0xff, b'\n']);
-    shop.tegula("run --batch jobs.jsonl g.tegula -o out").failed(3, &["no text in UTF-8"]);
+    shop.tegula("run --batch jobs.jsonl g.tegula -o out").failed(3, &["line 1", "not UTF-8"]);
     shop.write("jobs.jsonl", good);
     shop.tegula("run --batch jobs.jsonl g.tegula -o jobs.jsonl").failed(1, &["create jobs.jsonl"]);
     let help = shop.tegula("run --batch --help").done();

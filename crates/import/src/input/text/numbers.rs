@@ -69,9 +69,7 @@ pub(super) fn is_number(text: &[u8]) -> bool {
 
 /// Reads a finite weight.
 pub(in super::super) fn weight(text: &[u8]) -> Result<f32, String> {
-    // The library does not accept a leading `+`. `+-5` is no number.
-    let unsigned = text.strip_prefix(b"+").filter(|rest| !rest.starts_with(b"-")).unwrap_or(text);
-    match fast_float2::parse::<f32, _>(unsigned) {
+    match fast_float2::parse::<f32, _>(text) {
         Ok(weight) if weight.is_finite() => Ok(weight),
         Ok(weight) if weight.is_infinite() => {
             let is_written_out = text.iter().any(u8::is_ascii_digit);
