@@ -80,6 +80,7 @@ fn a_bit_that_flips_on_the_way_is_found_in_every_read() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_flipped_bit_in_any_file_is_found() {
     let scratch = Scratch::new();
     let directory = skewed(&scratch, 8);

@@ -281,6 +281,7 @@ fn every_other_algorithm_is_refused_or_gives_the_answer_of_one_machine() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_rank_that_is_lost_at_any_step_ends_all_and_no_answer_is_wrong() {
     let scratch = Scratch::new();
     let list = EdgeList::new((1..300).flat_map(|v| [(v, v * 7 % 300 + 1), (v, v + 1)]).collect());

@@ -119,6 +119,7 @@ fn kill(mut child: Child) -> bool {
 }
 
 #[test]
+#[ignore = "long"]
 fn an_import_that_is_killed_at_any_moment_leaves_nothing_that_opens() {
     let two = Two::new();
     let words = "import new.el -o g.tegula --memory 64MiB --quiet";
