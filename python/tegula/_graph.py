@@ -112,8 +112,8 @@ class Graph(Algorithms):
         """Return what a run needs of memory and time, without the run."""
         name = algorithm_name(algorithm)
         self._graph.check()
-        given, streams = as_streams(checked(name, options), tables(name))
-        return Record.of_json(self._graph.estimate(name, to_json(given), streams))
+        with as_streams(checked(name, options), tables(name)) as (given, short):
+            return Record.of_json(self._graph.estimate(name, to_json(given), short))
 
     def jobs(self, *, concurrent: int | None = None, fuse: bool = True) -> Jobs:
         """Return a place for jobs: runs at the same time, which share what they read.
@@ -185,10 +185,10 @@ class Graph(Algorithms):
     ) -> Result:
         """Run an algorithm without the warnings, which the result keeps."""
         self._graph.check()
-        given, streams = as_streams(checked(algorithm, options), tables(algorithm))
-        with shown(progress) as callback:
+        named = as_streams(checked(algorithm, options), tables(algorithm))
+        with shown(progress) as callback, named as (given, short):
             _log.debug("%s on %s with %s", algorithm, self.path, given)
-            result = Result(self._graph.run(algorithm, to_json(given), streams, callback))
+            result = Result(self._graph.run(algorithm, to_json(given), short, callback))
         _log_run(self.path, result)
         return result
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -44,6 +44,9 @@ _VALUE_NAMES = {
     "coordinates": ["x", "y"],
     "priors": ["state", "prior"],
 }
+# A table of more rows goes through a file: it may not fit in memory beside the run.
+_ROWS_IN_MEMORY = 1 << 16
+
 # The columns that hold ids of vertices.
 _ID_NAMES = ("vertex", "other")
 
@@ -120,52 +123,85 @@ def check_resources(memory: object, threads: object) -> None:
         raise UsageError(f"threads={threads!r}: threads must be at least 1")
 
 
+@contextmanager
 def as_streams(
     options: Mapping[str, Any], tables: Iterable[str]
-) -> tuple[dict[str, Any], dict[str, ArrowStream]]:
-    """Return options in which tables are names, and the tables that are no files by their names."""
-    given, in_memory = _by_kind(options, tables)
-    streams = {name: table_of(name, given[name]) for name in in_memory}
-    return {**given, **{name: name for name in streams}}, streams
+) -> Iterator[tuple[dict[str, Any], dict[str, ArrowStream]]]:
+    """Yield the options, and the short tables that are no files, each by its option.
 
-
-def _by_kind(
-    options: Mapping[str, Any], tables: Iterable[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return options with the paths of files as text, and the options whose tables are no files."""
-    given = dict(options)
-    named = [name for name in tables if given.get(name) is not None]
-    in_memory = [name for name in named if not isinstance(given[name], str | os.PathLike)]
-    for name in set(named).difference(in_memory):
-        given[name] = path_text(name, given[name])
-    return given, in_memory
+    In the options, the name of the option stands for such a table. Longer ones become files. Errors
+    of the block name the option instead of the file.
+    """
+    given, made = _made(options, tables)
+    short = {name: table for name, table in made.items() if _is_short(table)}
+    long = {name: table for name, table in made.items() if name not in short}
+    with _written(long) as files:
+        yield {**given, **_paths(files), **{name: name for name in short}}, short
 
 
 @contextmanager
 def as_files(
     options: Mapping[str, Any], tables: Iterable[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Yield options in which tables are files, and the option of each temporary file.
+    """Yield the options, in which tables are files, and the option of each temporary file.
 
-    Tables that are no files are written to a temporary folder. A job that waits needs such a copy:
-    the caller may change the table meanwhile, and memory is for runs. Errors of the block name the
-    option instead of the file.
+    Jobs need files, since the caller may change a table while they wait. An import reads lists of
+    vertices more than once. Errors of the block name the option instead of the file.
     """
-    given, in_memory = _by_kind(options, tables)
-    if not in_memory:
-        yield given, {}
+    given, made = _made(options, tables)
+    with _written(made) as files:
+        yield {**given, **_paths(files)}, files
+
+
+def _made(
+    options: Mapping[str, Any], tables: Iterable[str]
+) -> tuple[dict[str, Any], dict[str, ArrowStream]]:
+    """Return options with the paths of files as text, and the tables that are no files."""
+    given = dict(options)
+    made: dict[str, ArrowStream] = {}
+    for name in tables:
+        if isinstance(given.get(name), str | os.PathLike):
+            given[name] = path_text(name, given[name])
+        elif given.get(name) is not None:
+            with _about(name):
+                made[name] = table_of(name, given[name])
+    return given, made
+
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Name the option in the error of a bad table."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(f"{name}: {error.message}", error.hint) from None
+
+
+def _is_short(table: ArrowStream) -> bool:
+    """Whether a table has few rows. A stream without a length may have any number of them."""
+    return isinstance(table, Sized) and len(table) <= _ROWS_IN_MEMORY
+
+
+def _paths(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the file of each option."""
+    return {name: path for path, name in files.items()}
+
+
+@contextmanager
+def _written(tables: Mapping[str, ArrowStream]) -> Iterator[dict[str, str]]:
+    """Write tables to a temporary folder, and yield the option of each file."""
+    if not tables:
+        yield {}
         return
     folder, process = tempfile.mkdtemp(prefix="tegula-tables-"), os.getpid()
     files: dict[str, str] = {}
     try:
-        for name in in_memory:
+        for name, table in tables.items():
             path = os.fspath(Path(folder, f"{name}.parquet"))
-            try:
-                _internal.write_table(table_of(name, given[name]), path)
-            except BadInput as error:
-                raise BadInput(f"{name}: {error.message}", error.hint) from None
-            given[name], files[path] = path, name
-        yield given, files
+            with _about(name):
+                _internal.write_table(table, path)
+            files[path] = name
+        yield files
     except Error as error:
         error.rename(files)
         raise

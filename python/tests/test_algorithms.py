@@ -241,6 +241,13 @@ class Stream:
         return reader.__arrow_c_stream__()
 
 
+class ShortStream(Stream):
+    """Such a table that tells its length."""
+
+    def __len__(self) -> int:
+        return 2
+
+
 def test_a_table_may_be_a_stream_that_uses_the_graph(graph: tg.Graph) -> None:
     def batches():
         for vertex, weight in [(1, 1), (5, 3)]:
@@ -248,9 +255,10 @@ def test_a_table_may_be_a_stream_that_uses_the_graph(graph: tg.Graph) -> None:
             yield pa.record_batch({"vertex": [vertex], "weight": [float(weight)]})
 
     expected = graph.pagerank(personalize={1: 1, 5: 3}).to_numpy()["rank"].tobytes()
+    for seeds in (Stream(batches), ShortStream(batches)):
+        assert graph.pagerank(personalize=seeds).to_numpy()["rank"].tobytes() == expected
     seeds = Stream(batches)
-    assert graph.pagerank(personalize=seeds).to_numpy()["rank"].tobytes() == expected
-    assert graph.estimate("pagerank", personalize=seeds).memory_bytes > 0
+    assert graph.estimate("pagerank", personalize=seeds).needed_bytes > 0
     with graph.jobs() as jobs:
         job = jobs.submit("pagerank", personalize=seeds)
     assert job.result().to_numpy()["rank"].tobytes() == expected
@@ -262,14 +270,30 @@ def test_a_stream_that_fails_is_refused_by_the_name_of_its_option(graph: tg.Grap
         raise RuntimeError("the source went away")
 
     for call in (graph.pagerank, lambda **options: graph.estimate("pagerank", **options)):
-        with pytest.raises(tg.BadInput, match="^personalize: .*the source went away"):
-            call(personalize=Stream(batches))
+        for seeds in (Stream(batches), ShortStream(batches)):
+            with pytest.raises(tg.BadInput, match=r"^personalize: .*the source went away"):
+                call(personalize=seeds)
 
 
-def test_tables_in_memory_need_no_folder_for_a_run(graph, monkeypatch) -> None:
+def test_only_a_long_table_in_memory_needs_a_folder_for_a_run(graph, monkeypatch) -> None:
     monkeypatch.setattr("tempfile.mkdtemp", lambda **_: pytest.fail("a folder"))
-    graph.pagerank(personalize={1: 1.0})
+    result = graph.pagerank(personalize={1: 1.0})
     graph.estimate("pagerank", personalize=pl.DataFrame({"vertex": [1]}))
+    # The result of a run on the same graph is read before the next run begins.
+    graph.pagerank(personalize=result)
+    short = pl.DataFrame({"vertex": [1] * (1 << 16)})
+    graph.pagerank(personalize=short)
+    with pytest.raises(pytest.fail.Exception, match="a folder"):
+        graph.pagerank(personalize=short.vstack(short[:1]))
+
+
+def test_a_short_table_counts_against_the_memory(graph: tg.Graph) -> None:
+    names = pl.DataFrame({"vertex": ["1"] * 60_000, "weight": ["1" + "0" * 2_000] * 60_000})
+    with (
+        tg.open(graph.path, memory="64MiB") as small,
+        pytest.raises(tg.OverBudget, match="seeds so far"),
+    ):
+        small.pagerank(personalize=names)
 
 
 def test_the_hint_for_a_misspelt_name_is_the_nearest_one(graph: tg.Graph) -> None:

@@ -126,7 +126,8 @@ pub enum Arrays {
     /// In memory.
     InMemory,
     /// On disk wherever tiles are scanned, even if memory has room. Runs of several passes choose it
-    /// where the arrays of a pass stay until the next one; so do tests and benchmarks.
+    /// where `Auto` would go to disk, so that no block stays in memory until the next pass. Tests
+    /// and benchmarks choose it anywhere.
     OnDisk,
 }
 

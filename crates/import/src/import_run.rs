@@ -94,7 +94,8 @@ impl ImportRun<'_> {
         }
         let worker = needs.worker_bytes();
         let free = budget - PROCESS_BYTES - needs.batches;
-        // Workers take half of the memory at most. The shares come out of the rest.
+        // Workers take half of the memory at most, but one may take more. The shares come out of
+        // the rest.
         let threads = threads.clamp(1, (free / 2 / worker).max(1) as usize);
         let short_max = if needs.wide { 0 } else { SHORT_COUNT_MAX };
         Ok(Resources { memory: free - threads as u64 * worker, threads, short_max })

@@ -161,7 +161,7 @@ pub fn import_tables(
     cancel: &Cancel,
 ) -> Result<ImportReport> {
     let mut config = config.clone();
-    // Before the tables are opened, the memory is divided by this.
+    // How the memory is divided depends on this, and that happens before the tables are opened.
     config.input.weighted = tables.weighted();
     let open = |options: &InputOptions| Input::from_tables(tables, options);
     import_opened(open, output, &config, progress, cancel)
@@ -244,7 +244,7 @@ fn import_within(
         }
         Ok::<_, tegula_store::Error>(report)
     })?;
-    // The last question: a graph that is committed stays.
+    // Asked last, because a graph that is committed stays.
     cancel.check()?;
     unfinished.commit()?;
     Ok(report)
@@ -264,8 +264,8 @@ fn build_rows(
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
     // A graph with rows has 32-bit numbers of vertices: `check_count` has refused others.
     let needs = Needs { weighted: graph.is_weighted(), wide: false, vertices: 0, batches: 0 };
-    // The building of rows has workers of its own, so it gets the memory that is set aside for
-    // these.
+    // The building of rows starts workers of its own, so it also gets the memory of those of the
+    // import, which are idle.
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
     let config = RowsConfig { direction, encoding, memory, threads: run.workers.count(), cut };

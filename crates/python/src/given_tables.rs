@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 
 use arrow_array::ffi_stream::ArrowArrayStreamReader;
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -9,14 +10,14 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tegula_algorithms::side_table::{LocalPaths, TableSource, TableSources};
-use tegula_machine::threads::Cancel;
+use tegula_machine::threads::{Cancel, lock};
 use tegula_store::Result as StoreResult;
 use tegula_tables::{VertexColumns, VertexTable};
 
 use crate::failure::{Failure, Result};
 use crate::stream::reader;
 
-/// Tables before their rows are asked for, by the option that is given each.
+/// Tables whose rows were not asked for yet, by option.
 pub struct GivenStreams(BTreeMap<String, ArrowArrayStreamReader>);
 
 impl GivenStreams {
@@ -49,12 +50,13 @@ impl GivenStreams {
             }
             Ok((option, (schema, batches)))
         });
-        tables.collect::<Result<_>>().map(GivenTables)
+        tables.collect::<Result<_>>().map(|tables| GivenTables(Mutex::new(tables)))
     }
 }
 
-/// The rows of tables, by the option that is given each. Other options name paths.
-pub struct GivenTables(BTreeMap<String, (SchemaRef, Vec<RecordBatch>)>);
+/// The rows of tables, by option. Options that are not among them name paths. A table is opened
+/// once, and its rows are let go then.
+pub struct GivenTables(Mutex<BTreeMap<String, (SchemaRef, Vec<RecordBatch>)>>);
 
 impl TableSources for GivenTables {
     fn open_table(
@@ -65,10 +67,11 @@ impl TableSources for GivenTables {
         is_vertex: &dyn Fn(&str) -> StoreResult<bool>,
         cancel: &Cancel,
     ) -> StoreResult<VertexTable> {
-        match self.0.get(option) {
+        let given = lock(&self.0).remove(option);
+        match given {
             // Errors name the option, which is all that the user knows of such a table.
             Some((schema, batches)) => {
-                VertexTable::of_batches(option.as_ref(), schema, batches.clone(), columns)
+                VertexTable::of_batches(option.as_ref(), &schema, batches, columns)
             }
             None => LocalPaths.open_table(option, source, columns, is_vertex, cancel),
         }

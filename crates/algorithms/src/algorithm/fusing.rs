@@ -21,7 +21,7 @@ use crate::error::Result;
 
 /// How several runs of an algorithm become one.
 ///
-/// The functions take members of this algorithm, and panic if one is of another.
+/// The functions panic if a member is of another algorithm than the one that has this `FUSING`.
 #[derive(Debug, Clone, Copy)]
 pub struct Fusing {
     /// The numbers of lanes that a run may have, the least first.
@@ -54,8 +54,8 @@ pub struct OpenFusing {
     pub left_bytes: fn(usize, &Graph) -> u64,
     /// Estimates the memory of one that joins, including its files. The run has that of its lane.
     pub estimate_joining: fn(AnyMember<'_>, &Graph) -> Estimate,
-    /// Runs all members as [`Fusing::run`] does, and sends what each has left with its number. If
-    /// it fails, some may have left already.
+    /// Runs all members as [`Fusing::run`] does, and sends the outcome of each with its number. If
+    /// it fails, some may have been sent already.
     pub run: fn(
         &[AnyMember<'_>],
         &Graph,
@@ -63,8 +63,9 @@ pub struct OpenFusing {
         &Entrance,
         Sender<(usize, MemberOutcome)>,
     ) -> Result<()>,
-    /// Joins a run with which it can [fuse](super::Request::can_fuse_with), and waits for the
-    /// result; `None` if the run has no room or ends before. Then it must run by itself.
+    /// Lets a member join a run with which it can [fuse](super::Request::can_fuse_with), and waits
+    /// for the result; `None` if the run has no room or ends before, so that the member must run by
+    /// itself.
     ///
     /// # Errors
     /// Failed reads, and what is wrong with its options; cancellation.
@@ -112,7 +113,7 @@ impl Entrance {
     }
 }
 
-/// What a member of a fused run has left, before a result is made of it. That takes time, so it is
+/// The outcome of a member of a fused run, before a result is made of it. That takes time, so it is
 /// for the thread that needs the result.
 pub struct MemberOutcome(Box<dyn FnOnce(&Graph, &Cancel) -> Result<Found> + Send>);
 

@@ -15,7 +15,7 @@ use super::work::{Iterations, Work};
 use crate::error::Result;
 use crate::side_table::{TableOptions, TableRead, TableSources, Tables};
 
-/// An algorithm with its options. [`AnyAlgorithm`] tells what depends on a graph too.
+/// An algorithm with its options. It also has the methods of [`AnyAlgorithm`].
 #[derive(Debug)]
 pub struct Request {
     /// Its name.
@@ -108,7 +108,7 @@ impl Deref for Request {
     }
 }
 
-/// A [`Request`] and the files that its options name. [`AnyPrepared`] tells what it needs.
+/// A [`Request`] and the files that its options name. It also has the methods of [`AnyPrepared`].
 pub struct Prepared<'r> {
     pub(crate) request: &'r Request,
     /// The tables that were read for the options.

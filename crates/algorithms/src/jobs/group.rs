@@ -19,7 +19,7 @@ use crate::error::Result;
 const FILES_SHARE: u64 = 16;
 
 /// A job whose options have been read, and what it needs alone.
-pub struct Member<'b, J> {
+pub struct GroupedJob<'b, J> {
     /// Its place in the order of arrival.
     pub place: usize,
     /// The job.
@@ -30,7 +30,7 @@ pub struct Member<'b, J> {
     pub needs: Needs,
 }
 
-impl<'b, J> Member<'b, J> {
+impl<'b, J> GroupedJob<'b, J> {
     pub(super) fn back(self) -> Waiting<'b, J> {
         Waiting { place: self.place, job: self.job, tried: Tried::Read(Box::new(self.prepared)) }
     }
@@ -40,7 +40,7 @@ impl<'b, J> Member<'b, J> {
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 pub enum Fit<'b, J> {
     /// It does.
-    Member(Member<'b, J>),
+    Member(GroupedJob<'b, J>),
     /// It needs more alone.
     TooLarge(Box<Needs>),
 }
@@ -48,7 +48,7 @@ pub enum Fit<'b, J> {
 /// Jobs that run as one, and what they need together.
 pub struct Group<'b, J> {
     /// The jobs; there is at least one.
-    pub members: Vec<Member<'b, J>>,
+    pub members: Vec<GroupedJob<'b, J>>,
     /// What their run needs.
     pub needs: Needs,
     /// How others join their run, if they can.
@@ -91,14 +91,14 @@ impl Grouping<'_> {
             return Ok(Fit::TooLarge(Box::new(needs)));
         }
         request.check_input(graph)?;
-        Ok(Fit::Member(Member { place, job, prepared, needs }))
+        Ok(Fit::Member(GroupedJob { place, job, prepared, needs }))
     }
 
     /// Returns the group of `first`: jobs that have arrived by `now` and run as one with it. A job
     /// that cannot run stays in the queue until its own turn.
     pub fn group_of<'b, J: Job>(
         &self,
-        first: Member<'b, J>,
+        first: GroupedJob<'b, J>,
         queue: &mut Queue<'b, J>,
         now: Duration,
         options: &RunOptions<'_>,
@@ -136,7 +136,7 @@ impl Grouping<'_> {
     /// several and fits in the budget. The others go back into the queue.
     fn worth_fusing<'b, J: Job>(
         &self,
-        mut members: Vec<Member<'b, J>>,
+        mut members: Vec<GroupedJob<'b, J>>,
         queue: &mut Queue<'b, J>,
         now: Duration,
     ) -> Group<'b, J> {
@@ -155,22 +155,22 @@ impl Grouping<'_> {
     /// has room for the results of members that leave before the others.
     fn opened<'b, J: Job>(
         &self,
-        members: Vec<Member<'b, J>>,
+        members: Vec<GroupedJob<'b, J>>,
         needs: Needs,
         queue: &Queue<'b, J>,
         now: Duration,
     ) -> Group<'b, J> {
-        let Member { job, prepared, .. } = &members[0];
+        let GroupedJob { job, prepared, .. } = &members[0];
         let like = |until| queue.count_like(job, self.graph, until);
         let is_wanted = like(Duration::MAX) > like(now);
-        let fusing = prepared.request.fusing.and_then(|fusing| fusing.open);
-        if is_wanted && let Some(fusing) = fusing {
+        let open = prepared.request.fusing.and_then(|fusing| fusing.open);
+        if is_wanted && let Some(open) = open {
             let mut enlarged = needs.clone();
             // What lanes leave together stays until the last of them is taken, so joiners count too.
             let most = job.request().fused_max();
-            enlarged.estimate.vertex_bytes += (fusing.left_bytes)(most, self.graph);
+            enlarged.estimate.vertex_bytes += (open.left_bytes)(most, self.graph);
             if enlarged.needed() <= self.budget {
-                return Group { members, needs: enlarged, open: Some(fusing) };
+                return Group { members, needs: enlarged, open: Some(open) };
             }
         }
         Group { members, needs, open: None }
@@ -178,7 +178,7 @@ impl Grouping<'_> {
 
     /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time
     /// than single runs or than the two runs of each half.
-    fn needs_of_fused<J>(&self, members: &[Member<'_, J>]) -> Option<Needs> {
+    fn needs_of_fused<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<Needs> {
         let needs = self.fused(members)?;
         let (first, rest) = members.split_at(half(members).len());
         let apart = self.least_seconds(first)? + self.least_seconds(rest)?;
@@ -187,13 +187,13 @@ impl Grouping<'_> {
     }
 
     /// Returns the time of jobs as one run or as single runs, whichever is less.
-    fn least_seconds<J>(&self, members: &[Member<'_, J>]) -> Option<f64> {
+    fn least_seconds<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<f64> {
         let alone = self.seconds_alone(members)?;
         let fused = self.fused(members).and_then(|needs| self.seconds(&needs));
         Some(fused.map_or(alone, |fused| fused.min(alone)))
     }
 
-    fn seconds_alone<J>(&self, members: &[Member<'_, J>]) -> Option<f64> {
+    fn seconds_alone<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<f64> {
         members.iter().map(|member| self.seconds(&member.needs)).sum()
     }
 
@@ -203,7 +203,7 @@ impl Grouping<'_> {
     }
 
     /// Returns what several jobs need as one run that fits in the budget.
-    fn fused<J>(&self, members: &[Member<'_, J>]) -> Option<Needs> {
+    fn fused<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<Needs> {
         if members.len() < 2 {
             return None;
         }

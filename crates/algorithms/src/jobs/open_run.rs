@@ -13,7 +13,7 @@ use tegula_engine::RunOptions;
 use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers, unlocked};
 
 use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
-use super::group::{Group, Grouping, Member};
+use super::group::{Group, GroupedJob, Grouping};
 use super::queue::Queue;
 use super::runner::JobRunner;
 use crate::algorithm::{AnyMember, Entrance, MemberOutcome, Needs, OpenFusing};
@@ -64,7 +64,7 @@ impl<'b, J: Job> OpenRun<'b, J> {
     /// meanwhile.
     fn is_worth_joining(
         &self,
-        member: &Member<'_, J>,
+        member: &GroupedJob<'_, J>,
         queue: &Queue<'_, J>,
         grouping: &Grouping<'_>,
         now: Duration,
@@ -118,13 +118,13 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// itself.
     pub(super) fn join<'q>(
         &'q self,
-        member: Member<'b, F::Job>,
+        member: GroupedJob<'b, F::Job>,
         queue: MutexGuard<'q, Queue<'b, F::Job>>,
         (options, progress): (&RunOptions<'_>, &dyn JobProgress),
-    ) -> Option<(Member<'b, F::Job>, MutexGuard<'q, Queue<'b, F::Job>>)> {
+    ) -> Option<(GroupedJob<'b, F::Job>, MutexGuard<'q, Queue<'b, F::Job>>)> {
         let Some(run) = self.run_for(&member, &queue) else { return Some((member, queue)) };
         let graph = self.grouping.graph;
-        let Member { job, ref prepared, .. } = member;
+        let GroupedJob { job, ref prepared, .. } = member;
         let estimate = (run.fusing.estimate_joining)(prepared.member(), graph);
         let Ok(reserve) = estimate.reserve(self.scheduler, &options.cancel) else {
             return Some((member, queue));
@@ -164,7 +164,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Returns a run that a job should join.
     fn run_for(
         &self,
-        member: &Member<'b, F::Job>,
+        member: &GroupedJob<'b, F::Job>,
         queue: &Queue<'b, F::Job>,
     ) -> Option<Arc<OpenRun<'b, F::Job>>> {
         let (graph, now) = (self.grouping.graph, self.begun.elapsed());
@@ -184,13 +184,13 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         fusing: OpenFusing,
         options: &RunOptions<'_>,
         queued: Duration,
-    ) -> Vec<Member<'b, F::Job>> {
+    ) -> Vec<GroupedJob<'b, F::Job>> {
         let run = Arc::new(OpenRun::new(&group, fusing, &self.grouping));
         let (members, graph) = (group.members, self.grouping.graph);
         let jobs: Vec<(&'b F::Job, Vec<TableRead>)> =
             members.iter().map(|member| (member.job, member.prepared.tables.clone())).collect();
         let started = Instant::now();
-        let ended = |(number, left): (usize, MemberOutcome)| {
+        let ended = |(number, outcome): (usize, MemberOutcome)| {
             let (job, ref tables) = jobs[number];
             let ended = Ended {
                 job,
@@ -199,16 +199,16 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
                 queued: queued.saturating_sub(job.after()),
                 ran: started.elapsed(),
             };
-            let found = guarded_error(|| left.into_found(graph, &options.cancel));
+            let found = guarded_error(|| outcome.into_found(graph, &options.cancel));
             (ended, found)
         };
         let (sender, receiver) = channel();
-        let leaving = Leaving { receiver: Mutex::new(receiver), left: Mutex::default() };
+        let outcomes = OutcomeQueue { receiver: Mutex::new(receiver), taken: Mutex::default() };
         std::thread::scope(|scope| {
             // Results that are delivered while the run goes on come one by one.
             let deliver = || {
-                while let Some(left) = leaving.next() {
-                    self.face.deliver(vec![ended(left)]);
+                while let Some(outcome) = outcomes.next() {
+                    self.face.deliver(vec![ended(outcome)]);
                 }
             };
             start_workers(1, 0, || start_in(scope, "tegula-write", deliver).map(drop));
@@ -217,37 +217,37 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
                 members.iter().map(|member| member.prepared.member()).collect();
             let _ = guarded(|| Ok((fusing.run)(&all, graph, options, &run.entrance, sender)?));
             lock(&self.open_runs).retain(|other| !Arc::ptr_eq(other, &run));
-            let rest: Vec<_> = leaving.rest().into_iter().map(ended).collect();
+            let rest: Vec<_> = outcomes.rest().into_iter().map(ended).collect();
             if !rest.is_empty() {
                 self.face.deliver(rest);
             }
         });
-        let left = unlocked(leaving.left);
+        let taken = unlocked(outcomes.taken);
         let members = members.into_iter().enumerate();
-        members.filter(|(number, _)| !left.contains(number)).map(|(_, member)| member).collect()
+        members.filter(|(number, _)| !taken.contains(number)).map(|(_, member)| member).collect()
     }
 }
 
-/// What members of a run have left, until a thread takes it.
-struct Leaving {
+/// The outcomes of members of a run, until a thread takes them.
+struct OutcomeQueue {
     receiver: Mutex<Receiver<(usize, MemberOutcome)>>,
     /// The numbers of those whose results were taken.
-    left: Mutex<Vec<usize>>,
+    taken: Mutex<Vec<usize>>,
 }
 
-impl Leaving {
-    /// Waits for the next one; `None` if all have left.
+impl OutcomeQueue {
+    /// Waits for the next one; `None` after the run.
     fn next(&self) -> Option<(usize, MemberOutcome)> {
         let receiver = lock(&self.receiver);
         let next = receiver.recv().ok()?;
-        lock(&self.left).push(next.0);
+        lock(&self.taken).push(next.0);
         Some(next)
     }
 
     /// Returns those that nobody has taken, after the run.
     fn rest(&self) -> Vec<(usize, MemberOutcome)> {
         let rest: Vec<_> = lock(&self.receiver).try_iter().collect();
-        lock(&self.left).extend(rest.iter().map(|(number, _)| number));
+        lock(&self.taken).extend(rest.iter().map(|(number, _)| number));
         rest
     }
 }

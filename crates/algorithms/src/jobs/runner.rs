@@ -8,7 +8,7 @@ use tegula_engine::{RunOptions, Scheduler};
 use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers};
 
 use super::face::{Ended, Face, Fault, Job, JobProgress, Wanted, guarded};
-use super::group::{Fit, Grouping, Member};
+use super::group::{Fit, GroupedJob, Grouping};
 use super::open_run::OpenRun;
 use super::queue::{Queue, Waiting};
 use crate::algorithm::{Found, Prepared};
@@ -137,7 +137,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Runs the members of a group, as one if `fuses`, and delivers the results.
     fn run_together(
         &self,
-        members: Vec<Member<'b, F::Job>>,
+        members: Vec<GroupedJob<'b, F::Job>>,
         options: &RunOptions<'_>,
         (fuses, queued): (bool, Duration),
         progress: &dyn JobProgress,
@@ -181,6 +181,6 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     }
 }
 
-fn jobs_of<'b, J>(members: &[Member<'b, J>]) -> Vec<&'b J> {
+fn jobs_of<'b, J>(members: &[GroupedJob<'b, J>]) -> Vec<&'b J> {
     members.iter().map(|member| member.job).collect()
 }

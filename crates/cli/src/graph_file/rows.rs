@@ -48,7 +48,7 @@ impl<'a> GraphText<'a> {
         &mut self,
         say: impl FnOnce(&dyn Syntax, &Shape<'_>, &mut Vec<u8>) -> Spelled,
     ) -> Result<()> {
-        // A sink of rows cannot fail in this way, so the first such text is kept for `check`.
+        // A sink of rows has other errors, so the first such text is kept for `check`.
         if self.unfit.is_none() {
             self.unfit = say(self.syntax, self.shape, &mut self.buffer).err();
         }

@@ -90,10 +90,10 @@ fn tell(summary: &[u64], sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> 
     bytes
 }
 
-/// What a rank was told: summary, sums, standing.
+/// What a rank told: summary, sums, standing.
 type Heard<'b, A> = (&'b [U64], Vec<A>, Standing);
 
-/// Reads what a rank with this number of `vertices` told; `None` if it cannot be.
+/// Reads what a rank with this number of `vertices` told; `None` if the bytes are damaged.
 fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Option<Heard<'_, A>> {
     let (head, rest) = Head::ref_from_prefix(bytes).ok()?;
     if head.active.get() > vertices as u64 {

@@ -12,9 +12,8 @@ use super::{Ranks, tags};
 use crate::rank_statistics::{MovedBytes, RankInterval, RankIntervals, RankStatistics};
 use crate::statistics::RunStatistics;
 
-/// The most that the counts of a rank may sum up to. No run reaches it, and the sums of 2^12 ranks
-/// fit 64 bits.
-const COUNTS_MAX: u64 = 1 << 52;
+/// The most that the counts of a rank may sum up to, so that the sums of 2^12 ranks fit 64 bits.
+const COUNTS_MAX: u64 = u64::MAX >> 12;
 
 /// The statistics as they travel. The intervals follow.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]

@@ -192,7 +192,7 @@ impl<'g> Scheduler<'g> {
         // `take` waits for every reader. Workers hold the job only through guards of the slot's
         // lock.
         unsafe { slot.put(job) };
-        let leaving = Leaving(&slot);
+        let leaving = LeaveGuard(&slot);
         lock(&self.queue).make_ready(&slot);
         self.workers.ring();
         if !self.has_threads.load(Ordering::Relaxed) {
@@ -215,9 +215,9 @@ impl OtherJobs for Scheduler<'_> {
 }
 
 /// Takes a job out of its slot when dropped.
-struct Leaving<'s>(&'s Slot);
+struct LeaveGuard<'s>(&'s Slot);
 
-impl Drop for Leaving<'_> {
+impl Drop for LeaveGuard<'_> {
     fn drop(&mut self) {
         self.0.take();
     }

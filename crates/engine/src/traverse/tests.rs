@@ -129,7 +129,6 @@ fn an_exact_run_ahead_has_read_99_of_100_pages_before_they_are_needed() {
 }
 
 #[test]
-#[ignore = "long"]
 fn without_run_ahead_the_order_is_the_same_with_one_read_at_a_time() {
     let scratch = Scratch::new();
     let directory = random(&scratch, LARGE, false);

@@ -230,7 +230,7 @@ const HEAD: usize = size_of::<u128>() + size_of::<u32>();
 fn head_of(hash: u128, name: &[u8]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[..16].copy_from_slice(&hash.to_le_bytes());
-    // A name lies within a span, whose ends have 32 bits.
+    // A name lies within a block of text, which is far shorter than 4 GiB.
     head[16..].copy_from_slice(&(name.len() as u32).to_le_bytes());
     head
 }

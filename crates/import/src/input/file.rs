@@ -269,7 +269,7 @@ impl InputFile {
 
     fn stream(&self) -> Result<InputStream> {
         match &self.source {
-            // A file may have several zstd frames, so the first bytes do not tell the largest window.
+            // A file may have several frames of zstd, and each tells its own window.
             Source::File { compression, window_log_max, .. } => {
                 InputStream::open(&self.path, *compression, *window_log_max)
             }

@@ -47,7 +47,7 @@ fn add_files(
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        // Asked before names with an underscore are skipped.
+        // Before names with a dot or an underscore are skipped, as these two have one.
         if name == b"_delta_log" || name == b".hoodie" {
             let detail = "this is a Delta Lake or Hudi table: it also contains files that were \
                           replaced; write its current state as Parquet";

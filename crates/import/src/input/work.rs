@@ -148,7 +148,6 @@ impl<'a> Queue<'a> {
     /// Takes the next part of the current file, or of the next files once it has ended.
     fn claim(&mut self, space: &mut Space, emit: &Emit<'_>) -> Result<Option<Claim<'a>>> {
         emit.cancel.check()?;
-        // Counted first, so that a claim that fails has a number, which tells its place.
         self.claimed += 1;
         loop {
             if let Some((reader, counts)) = &mut self.current

@@ -446,12 +446,17 @@ fn invalid_weights_are_refused_at_their_line() {
         assert_refused("x.graphml", &text, &weighted, Some(line), says);
     }
     // A reader keeps only the beginning of a long text, which alone would be 0.
-    for rest in ["x", "1"] {
-        let long = format!("0.{}&#48;{rest}", "0".repeat(300));
-        let text = format!("<edge source='1' target='2'><data key='d1'>{long}</data></edge>");
-        let text = format!("{HEAD}{text}</graph></graphml>");
-        assert_refused("x.graphml", &text, &weighted, Some(4), "more than 256 characters");
+    let long = |rest: &str| {
+        let weight = format!("0.{}&#48;{rest}", "0".repeat(300));
+        let edge = format!("<edge source='1' target='2'><data key='d1'>{weight}</data></edge>");
+        format!("{HEAD}{edge}</graph></graphml>")
+    };
+    for rest in ["x", "1", " 1"] {
+        assert_refused("x.graphml", &long(rest), &weighted, Some(4), "longer than 256 bytes");
     }
+    let folder = folder();
+    let path = put(&folder, "x.graphml", long("  ").as_bytes());
+    assert_eq!(edges(&path, &weighted).unwrap(), [("1".into(), "2".into(), Some(0.0))]);
     let none = "<graphml><graph edgedefault='directed'/></graphml>";
     assert_refused("x.graphml", none, &weighted, None, "no weights");
     let chosen = InputOptions { weight_column: named("length"), ..weighted.clone() };

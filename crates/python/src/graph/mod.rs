@@ -113,8 +113,9 @@ impl Graph {
         self.work(py, None, edges)
     }
 
-    /// Runs an algorithm, with its options as a JSON object. `tables` has the tables of those
-    /// options that are given objects; they are named by their options in JSON.
+    /// Runs an algorithm, with its options as a JSON object. Where an option is given a short table
+    /// in memory, `tables` has it under the name of the option, and the JSON has that name in its
+    /// place.
     #[pyo3(signature = (algorithm, options, tables, progress=None))]
     fn run(
         &self,

@@ -49,7 +49,7 @@ impl InputStream {
         let reader: Box<dyn Read + Send> = match compression {
             Compression::None => Box::new(counted),
             Compression::Gzip => {
-                // Several gzip files in a row are one, as `pigz` and `cat` make them. A decoder of
+                // Several gzip files in a row are one, as `bgzip` and `cat` make them. A decoder of
                 // single members would end after the first one without an error.
                 let buffered = BufReader::with_capacity(64 << 10, counted);
                 Box::new(flate2::bufread::MultiGzDecoder::new(buffered))

@@ -91,7 +91,7 @@ impl Opened {
             Format::Auto => detect(path, head),
             given => given,
         };
-        // The other formats are read at offsets, which a compressed file does not have.
+        // The other formats are binary, and their readers decompress nothing.
         if !format.may_be_compressed() && compression != Compression::None {
             return Err(bad_file(path, "only text may be compressed; decompress the file first"));
         }

@@ -23,8 +23,8 @@ use super::fault::{bad_at, bad_file};
 /// The first bytes of a Parquet file.
 pub const MAGIC: &[u8] = b"PAR1";
 
-/// Rows to decode, or to turn into text, at a time.
-pub(super) const BATCH_ROWS: usize = 1 << 12;
+/// Rows to decode at a time.
+const BATCH_ROWS: usize = 1 << 12;
 
 /// A file whose footer was read.
 pub(super) struct ParquetColumns {

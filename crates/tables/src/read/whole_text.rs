@@ -13,8 +13,8 @@ use super::opened::Opened;
 /// Bytes to read at a time.
 const PIECE_SIZE: usize = 64 << 10;
 
-/// Reads a text, which may be compressed; `-` is standard input. Returns `None` if it is longer than
-/// `size_max` bytes.
+/// Reads a text, which may be compressed; `-` is standard input. Returns `None` if the text is
+/// longer than `size_max` bytes.
 ///
 /// # Errors
 /// [`BadInput`](tegula_store::Error::BadInput) if it is not UTF-8;

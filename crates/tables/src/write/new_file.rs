@@ -54,8 +54,8 @@ impl Output for NewFile {
     fn commit(mut self) -> Result<u64> {
         let path = self.path().to_owned();
         self.out.flush().map_err(tegula_store::Error::io("write", &path))?;
-        // Before the name is given: a loss of power must not leave a complete name on missing
-        // bytes.
+        // Before the file gets its name: a file of that name must be complete even after a loss of
+        // power.
         durable::sync(self.out.get_ref()).map_err(tegula_store::Error::io("sync", &path))?;
         match self.temporary.finish(name_of(&path), self.replace) {
             Err(MachineError::AlreadyExists { path }) => Err(keep(&self.temporary, path)),

@@ -146,7 +146,7 @@ impl<'s> Ways<'s> {
             shared: Setup { memory: shared, ..setup }.jobs_max(jobs.len()),
             processes: Setup { memory: least.max(shared / at_once as u64), ..setup },
             one,
-            alone: few.iter().map(|ran| ran.seconds).sum::<f64>() / few.len() as f64,
+            alone: few.iter().map(|cost| cost.seconds).sum::<f64>() / few.len() as f64,
         })
     }
 
@@ -155,7 +155,7 @@ impl<'s> Ways<'s> {
         for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
             found.shared.push(Served::at_once(&lab.batch(&self.shared, jobs)?));
             let seconds: Vec<f64> =
-                lab.one_by_one(&self.one, jobs)?.iter().map(|ran| ran.seconds).collect();
+                lab.one_by_one(&self.one, jobs)?.iter().map(|cost| cost.seconds).collect();
             found.one_by_one.push(Served::in_turn(jobs, &seconds));
             found.processes.push(Served::at_once(&lab.processes(&self.processes, jobs)?));
         }
@@ -173,9 +173,9 @@ impl<'s> Ways<'s> {
 
 impl Served {
     /// What jobs took that ran as they arrived.
-    fn at_once(ran: &BatchCost) -> Served {
-        let mean = ran.jobs.iter().map(|job| job.queued + job.run + job.write).sum::<f64>();
-        Served { total: ran.seconds, mean: mean / ran.jobs.len() as f64 }
+    fn at_once(cost: &BatchCost) -> Served {
+        let mean = cost.jobs.iter().map(|job| job.queued + job.run + job.write).sum::<f64>();
+        Served { total: cost.seconds, mean: mean / cost.jobs.len() as f64 }
     }
 
     /// What jobs take of which each waits for those before it.

@@ -133,8 +133,8 @@ impl Lab<'_> {
     pub fn batch(&self, setup: &Setup<'_>, jobs: &[Job]) -> Result<BatchCost> {
         self.cache.drop(setup.graph)?;
         let cpu_before = cpu_of_children()?;
-        let ran = self.process(setup, jobs, "shared")?;
-        Ok(BatchCost { cpu_seconds: cpu_of_children()? - cpu_before, ..ran })
+        let cost = self.process(setup, jobs, "shared")?;
+        Ok(BatchCost { cpu_seconds: cpu_of_children()? - cpu_before, ..cost })
     }
 
     /// Runs each job in a process of its own, all at once, from a cold disk.
@@ -144,8 +144,8 @@ impl Lab<'_> {
         let started = Instant::now();
         let outcomes: Vec<std::result::Result<BatchCost, String>> = std::thread::scope(|scope| {
             let run = |job: &Job| {
-                let ran = self.process(setup, std::slice::from_ref(job), &job.name);
-                ran.map_err(|error| error.to_string())
+                let cost = self.process(setup, std::slice::from_ref(job), &job.name);
+                cost.map_err(|error| error.to_string())
             };
             let threads: Vec<_> = jobs.iter().map(|job| scope.spawn(move || run(job))).collect();
             let joined = threads.into_iter().map(|thread| thread.join());
@@ -187,33 +187,33 @@ impl Lab<'_> {
             let message = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{command:?}: {}", message.trim()).into());
         }
-        Ok(BatchCost { seconds, ..ran_of(&String::from_utf8(output.stdout)?, jobs)? })
+        Ok(BatchCost { seconds, ..cost_of(&String::from_utf8(output.stdout)?, jobs)? })
     }
 }
 
 /// Adds up what processes took one after the other; the memory is that of all of them at once.
 pub fn sum(all: Vec<BatchCost>) -> BatchCost {
-    all.into_iter().fold(BatchCost::default(), |mut total, ran| {
-        total.seconds += ran.seconds;
-        total.cpu_seconds += ran.cpu_seconds;
-        total.bytes_read += ran.bytes_read;
-        total.peak_memory_bytes += ran.peak_memory_bytes;
-        total.jobs.extend(ran.jobs);
+    all.into_iter().fold(BatchCost::default(), |mut total, cost| {
+        total.seconds += cost.seconds;
+        total.cpu_seconds += cost.cpu_seconds;
+        total.bytes_read += cost.bytes_read;
+        total.peak_memory_bytes += cost.peak_memory_bytes;
+        total.jobs.extend(cost.jobs);
         total
     })
 }
 
 /// Reads the objects that a batch prints: one for each job, then one for all.
-fn ran_of(text: &str, jobs: &[Job]) -> Result<BatchCost> {
-    let mut ran = BatchCost::default();
+fn cost_of(text: &str, jobs: &[Job]) -> Result<BatchCost> {
+    let mut cost = BatchCost::default();
     let mut runs: Vec<JobRun> = Vec::new();
     for line in text.lines() {
         let said: Value = serde_json::from_str(line)?;
         match said["schema"].as_str() {
             Some("tegula.run.v1") => runs.push(job_run(&said)?),
             Some("tegula.batch.v1") => {
-                ran.bytes_read = number(&said, "/bytes_read")?;
-                ran.peak_memory_bytes = number(&said, "/peak_memory_bytes")?;
+                cost.bytes_read = number(&said, "/bytes_read")?;
+                cost.peak_memory_bytes = number(&said, "/peak_memory_bytes")?;
             }
             _ => return Err(format!("the batch says {said}").into()),
         }
@@ -224,9 +224,9 @@ fn ran_of(text: &str, jobs: &[Job]) -> Result<BatchCost> {
         at.map(|at| runs.swap_remove(at)).ok_or_else(|| format!("nothing about {}", job.name))
     };
     for job in jobs {
-        ran.jobs.push(run_of(job)?);
+        cost.jobs.push(run_of(job)?);
     }
-    Ok(ran)
+    Ok(cost)
 }
 
 fn job_run(said: &Value) -> Result<JobRun> {
@@ -269,11 +269,11 @@ mod tests {
         };
         let last = r#"{"schema": "tegula.batch.v1", "bytes_read": 9, "peak_memory_bytes": 5}"#;
         let text = [line("ranks-2", 2.0), line("ranks-1", 1.0), last.to_owned()].join("\n");
-        let ran = ran_of(&text, &pageranks(2)).unwrap();
-        let runs: Vec<f64> = ran.jobs.iter().map(|job| job.run).collect();
-        assert_eq!((runs, ran.bytes_read), (vec![1.0, 2.0], 9.0));
-        assert!(ran_of(&text, &pageranks(3)).is_err());
-        assert!(ran_of(r#"{"schema": "tegula.error.v1"}"#, &[]).is_err());
+        let cost = cost_of(&text, &pageranks(2)).unwrap();
+        let runs: Vec<f64> = cost.jobs.iter().map(|job| job.run).collect();
+        assert_eq!((runs, cost.bytes_read), (vec![1.0, 2.0], 9.0));
+        assert!(cost_of(&text, &pageranks(3)).is_err());
+        assert!(cost_of(r#"{"schema": "tegula.error.v1"}"#, &[]).is_err());
     }
 
     #[test]

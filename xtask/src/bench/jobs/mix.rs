@@ -93,7 +93,7 @@ fn measure(lab: &mut Lab<'_>, which: Which, throttle: Option<&Throttle>) -> Resu
     for _ in 0..lab.settings.rounds.min(most) {
         rounds.shared.push(lab.batch(&shared, &jobs)?);
         let one_by_one = lab.one_by_one(&alone, &jobs)?;
-        reading = one_by_one.iter().map(|ran| ran.bytes_read).collect();
+        reading = one_by_one.iter().map(|cost| cost.bytes_read).collect();
         rounds.one_by_one.push(sum(one_by_one));
         rounds.processes.push(lab.processes(&beside, &jobs)?);
     }
@@ -129,8 +129,8 @@ fn measure(lab: &mut Lab<'_>, which: Which, throttle: Option<&Throttle>) -> Resu
 fn computing(lab: &Lab<'_>, subject: &Subject, jobs: &[Job]) -> Result<f64> {
     let all: Vec<Job> = std::iter::once(loading()).chain(jobs.iter().cloned()).collect();
     let memory = subject.memory_with_tiles(lab, &all, 1)?;
-    let ran = lab.batch(&Setup::new(&subject.graph, memory).jobs_max(1), &all)?;
-    Ok(ran.jobs.iter().skip(1).map(|job| job.run + job.write).sum())
+    let cost = lab.batch(&Setup::new(&subject.graph, memory).jobs_max(1), &all)?;
+    Ok(cost.jobs.iter().skip(1).map(|job| job.run + job.write).sum())
 }
 
 /// The most that sharing without fusing can gain.
@@ -167,18 +167,18 @@ impl Bound {
     }
 }
 
-fn of(rans: &[BatchCost], value: impl Fn(&BatchCost) -> f64) -> Vec<f64> {
-    rans.iter().map(value).collect()
+fn of(costs: &[BatchCost], value: impl Fn(&BatchCost) -> f64) -> Vec<f64> {
+    costs.iter().map(value).collect()
 }
 
 /// Makes the figures of the time, each beside another way.
 fn times(rounds: &Rounds, bound: &Bound, is_throttled: bool) -> Vec<Figure> {
-    let seconds = |rans: &[BatchCost]| of(rans, |ran| ran.seconds);
+    let seconds = |costs: &[BatchCost]| of(costs, |cost| cost.seconds);
     let title = format!("{MIX} jobs, shared");
-    let beside = |title: String, other: &str, rans: &[BatchCost]| {
+    let beside = |title: String, other: &str, costs: &[BatchCost]| {
         Figure::new(title, Unit::Seconds, seconds(&rounds.shared)).compared_with(
             other,
-            seconds(rans),
+            seconds(costs),
             Ratio::TimesAsFast,
         )
     };
@@ -198,12 +198,12 @@ fn times(rounds: &Rounds, bound: &Bound, is_throttled: bool) -> Vec<Figure> {
 }
 
 fn memory_and_bytes(rounds: &Rounds) -> Vec<Figure> {
-    let memory = |rans: &[BatchCost]| of(rans, |ran| ran.peak_memory_bytes);
-    let read = |rans: &[BatchCost]| of(rans, |ran| ran.bytes_read);
+    let memory = |costs: &[BatchCost]| of(costs, |cost| cost.peak_memory_bytes);
+    let read = |costs: &[BatchCost]| of(costs, |cost| cost.bytes_read);
     let large = Ratio::TimesAsLarge;
-    let bytes = |title: &str, rans: &[BatchCost], at: f64| {
+    let bytes = |title: &str, costs: &[BatchCost], at: f64| {
         Figure::new("bytes read, shared", Unit::Bytes, read(&rounds.shared))
-            .compared_with(title, read(rans), large)
+            .compared_with(title, read(costs), large)
             .note(format!("GraphM: 1/{:.1} (Figure 12)", 1.0 / at))
             .at_most(Of::Ratio, at, None)
     };
@@ -229,11 +229,11 @@ fn breakdown(rounds: &Rounds, rate: f64) -> Result<Vec<Figure>> {
     ]);
     let mut figures = Vec::new();
     for way in ["shared", "one after the other", "16 processes at once"] {
-        let rans = ways[way];
+        let costs = ways[way];
         let parts: [(&str, Vec<f64>); 3] = [
-            ("processing", of(rans, |ran| ran.cpu_seconds / threads)),
-            ("waiting", of(rans, |ran| (ran.seconds - ran.cpu_seconds / threads).max(0.0))),
-            ("reading at the rate of the disk", of(rans, |ran| ran.bytes_read / rate)),
+            ("processing", of(costs, |cost| cost.cpu_seconds / threads)),
+            ("waiting", of(costs, |cost| (cost.seconds - cost.cpu_seconds / threads).max(0.0))),
+            ("reading at the rate of the disk", of(costs, |cost| cost.bytes_read / rate)),
         ];
         figures.extend(
             parts.map(|(part, seconds)| {
@@ -241,7 +241,8 @@ fn breakdown(rounds: &Rounds, rate: f64) -> Result<Vec<Figure>> {
             }),
         );
     }
-    let idle = of(&rounds.shared, |ran| (1.0 - ran.cpu_seconds / threads / ran.seconds).max(0.0));
+    let idle =
+        of(&rounds.shared, |cost| (1.0 - cost.cpu_seconds / threads / cost.seconds).max(0.0));
     let idle = Figure::new("waiting, shared, as a share of the time", Unit::Share, idle)
         .note("GraphM: 7.1 to 14.6 % for synchronisation; here all waits count, also for reads");
     figures.push(idle.at_most(Of::Value, SYNCHRONISATION, None));

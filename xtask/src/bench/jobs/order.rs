@@ -24,23 +24,23 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
             priority.push(lab.batch(&by(PartOrder::Priority), &jobs)?);
             plain.push(lab.batch(&by(PartOrder::RoundRobin), &jobs)?);
         }
-        let of = |rans: &[BatchCost], value: fn(&BatchCost) -> f64| {
-            rans.iter().map(value).collect::<Vec<_>>()
+        let of = |costs: &[BatchCost], value: fn(&BatchCost) -> f64| {
+            costs.iter().map(value).collect::<Vec<_>>()
         };
         let seconds = Figure::new(
             format!("{count} jobs, by priority"),
             Unit::Seconds,
-            of(&priority, |ran| ran.seconds),
+            of(&priority, |cost| cost.seconds),
         )
-        .compared_with("plain order", of(&plain, |ran| ran.seconds), Ratio::TimesAsLong)
+        .compared_with("plain order", of(&plain, |cost| cost.seconds), Ratio::TimesAsLong)
         .note(format!("GraphM: {PAPER} times as long on Clueweb12 (Figure 18)"))
         .on_curve("time", count as f64, "jobs");
         let bytes = Figure::new(
             format!("{count} jobs, bytes read by priority"),
             Unit::Bytes,
-            of(&priority, |ran| ran.bytes_read),
+            of(&priority, |cost| cost.bytes_read),
         )
-        .compared_with("plain order", of(&plain, |ran| ran.bytes_read), Ratio::TimesAsLarge)
+        .compared_with("plain order", of(&plain, |cost| cost.bytes_read), Ratio::TimesAsLarge)
         .on_curve("bytes read", count as f64, "jobs");
         figures.extend([seconds, bytes]);
     }

@@ -24,11 +24,11 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     let (mut each, mut alone) = (Vec::new(), Vec::new());
     for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
         // Tables are written one after the other, which is no part of a search.
-        let ran = lab.batch(&fused, &many)?;
-        let ends = ran.jobs.iter().map(|job| job.queued + job.run);
+        let cost = lab.batch(&fused, &many)?;
+        let ends = cost.jobs.iter().map(|job| job.queued + job.run);
         each.push(ends.fold(0.0, f64::max) / many.len() as f64);
-        let ran = lab.batch(&single, &few)?;
-        alone.push(median(&ran.jobs.iter().skip(1).map(|job| job.run).collect::<Vec<_>>()));
+        let cost = lab.batch(&single, &few)?;
+        alone.push(median(&cost.jobs.iter().skip(1).map(|job| job.run).collect::<Vec<_>>()));
     }
     let title = format!("one of {} searches, fused, {}", many.len(), subject.title);
     let figure = Figure::new(title, Unit::Seconds, each)

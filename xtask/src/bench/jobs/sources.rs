@@ -20,9 +20,9 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let alone = Setup { memory: subject.memory_alone(lab, &jobs)?, ..shared };
         let (mut together, mut each, mut read) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..lab.settings.rounds.min(ROUNDS_MAX) {
-            let ran = lab.batch(&shared, &jobs)?;
-            together.push(ran.seconds);
-            read.push(ran.bytes_read);
+            let cost = lab.batch(&shared, &jobs)?;
+            together.push(cost.seconds);
+            read.push(cost.bytes_read);
             each.push(sum(lab.one_by_one(&alone, &jobs)?).seconds);
         }
         let title = format!("{} searches, sources within {hops} hops of a hub", jobs.len());

@@ -190,13 +190,13 @@ fn run_open(
     graph: &Graph,
     options: &RunOptions<'_>,
     entrance: &Entrance,
-    left: Sender<(usize, MemberOutcome)>,
+    outcomes: Sender<(usize, MemberOutcome)>,
 ) -> Result<()> {
     let walks = members.iter().map(|(options, seeds)| options.walk(seeds, graph));
     let end = move |number, outcome: LaneOutcome<PageRank>| {
         let found = |graph: &Graph, cancel: &Cancel| found(outcome.into_outcome(), graph, cancel);
         // A receiver that has gone needs nothing.
-        drop(left.send((number, MemberOutcome::new(found))));
+        drop(outcomes.send((number, MemberOutcome::new(found))));
     };
     run_open_lanes(graph, walks.collect::<Result<_>>()?, options, entrance, end)
 }
@@ -316,8 +316,8 @@ impl Algorithm for PageRankOptions {
             entrance: Entrance::to_lanes::<PageRank>,
             left_bytes: left_bytes::<PageRank>,
             estimate_joining: |joiner, graph| estimate_to_join(joiner.of(), graph),
-            run: |all, graph, options, entrance, left| {
-                run_open(&members(all), graph, options, entrance, left)
+            run: |all, graph, options, entrance, outcomes| {
+                run_open(&members(all), graph, options, entrance, outcomes)
             },
             join: |joiner, graph, options, entrance| join(joiner.of(), graph, options, entrance),
         }),

@@ -70,10 +70,14 @@ impl UaiModel {
     /// variables; [`Error::OverBudget`](tegula_machine::Error::OverBudget) if `memory` is too
     /// small.
     pub fn read(path: &Path, memory: u64) -> Result<UaiModel> {
+        let once =
+            || bad_file(path, "a model is read more than once, so it must be a regular file");
+        if path.as_os_str() == "-" {
+            return Err(once());
+        }
         let stored = fs::metadata(path).map_err(Error::io("open", path))?;
         if !stored.is_file() {
-            let detail = "a model is read more than once, so it must be a regular file";
-            return Err(bad_file(path, detail));
+            return Err(once());
         }
         let size_max = memory.saturating_sub(RUN_OVERHEAD) / BYTES_PER_CHARACTER;
         // A regular file keeps nobody waiting.

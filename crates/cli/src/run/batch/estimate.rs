@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::answer::List;
-use tegula_algorithms::jobs::{Fit, Group, Grouping, Member, Queue, Waiting};
+use tegula_algorithms::jobs::{Fit, Group, GroupedJob, Grouping, Queue, Waiting};
 use tegula_engine::Graph;
 
 use super::args::BatchArgs;
@@ -126,8 +126,8 @@ impl Estimating<'_> {
             let others = members.iter().filter(|other| other.place != place);
             others.map(|other| &*other.job.name).collect()
         };
-        let of_job = |member: &Member<'j, BatchJob>| {
-            let &Member { place, job, ref needs, .. } = member;
+        let of_job = |member: &GroupedJob<'j, BatchJob>| {
+            let &GroupedJob { place, job, ref needs, .. } = member;
             self.of_job((place, job), needs, others(place))
         };
         Ok((members.iter().map(of_job).collect(), Some(self.of_run(job, &needs))))

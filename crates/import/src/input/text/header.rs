@@ -220,7 +220,7 @@ impl Head<'_> {
             first > 1 && lines.iter().all(|line| width(line, *separator) == first)
         };
         match [Tab, Comma, Semicolon].into_iter().find(divides) {
-            // Blanks divide wherever tabs do, so that leaves no doubt.
+            // A tab is a blank too: that blanks divide as well is no argument against tabs.
             Some(Tab) => Ok(Tab),
             Some(found) if !divides(&Blanks) || self.is_followed_by_blanks(first, found) => {
                 Ok(found)

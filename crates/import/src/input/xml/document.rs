@@ -85,7 +85,7 @@ impl Document {
                         "a tag or a text is longer than {}, the limit for this memory",
                         Bytes(lines.size_max as u64)
                     )),
-                    // The library passes on an error of `io`, which has lost what the stream knows.
+                    // The library passes on only an error of `io`. That of the stream says more.
                     quick_xml::Error::Io(error) => lines.failure.take().unwrap_or_else(|| {
                         Error::io("read", path)(io::Error::new(error.kind(), error.to_string()))
                     }),

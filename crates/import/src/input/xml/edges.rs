@@ -63,10 +63,14 @@ impl<'a> EdgeReader<'a> {
                 begins.map_err(|problem| element.fault(problem))?;
             }
             Event::Text(part) => {
-                if let Some((_, text)) = &mut begun.text
-                    && text.len() <= WEIGHT_BYTES_MAX
-                {
-                    text.push_str(&part);
+                if let Some((_, text)) = &mut begun.text {
+                    if text.len() <= WEIGHT_BYTES_MAX {
+                        text.push_str(&part);
+                    } else if !part.trim().is_empty() {
+                        // Without this part, the text might be another number.
+                        let problem = format!("the weight is longer than {WEIGHT_BYTES_MAX} bytes");
+                        return Err(document.fault(document.line(), problem));
+                    }
                 }
             }
             Event::End => {
@@ -172,10 +176,6 @@ impl Begun {
 }
 
 fn weight_of(text: &str) -> Result<f32, Diagnostic> {
-    // The rest of a longer text was not kept, so the number may be cut.
-    if text.len() > WEIGHT_BYTES_MAX {
-        return Err(format!("the weight has more than {WEIGHT_BYTES_MAX} characters").into());
-    }
     Ok(weight(text.trim().as_bytes())?)
 }
 

@@ -46,8 +46,9 @@ impl AttributeLines {
         let told = first.delimiter.map(|told| Separator::of_byte(told.byte()));
         let (separator, header) = header(bytes, line.place, format, told).map_err(bad)?;
         let columns = AttributeColumns::of(&header).map_err(bad)?;
-        // `unread` puts back only the bytes read here, so the start counts bytes from there. It
-        // counts lines from the beginning of the text, as messages do.
+        // `first` has dropped the comments before the header, and `unread` does not put them back.
+        // So the start counts bytes from the header, but lines from the beginning of the text, as
+        // messages do.
         let start = Start { bytes: line.next as u64, lines: number };
         stream.unread(first.bytes);
         let (block_bytes, line_bytes_max) = (VertexLines::BLOCK_BYTES, VertexLines::LINE_BYTES_MAX);

@@ -7,7 +7,7 @@ use tegula_store::Result;
 
 use super::super::fault::bad_file;
 use super::super::parquet::{ParquetColumns, check_ids};
-use super::batches::visit_batch;
+use super::batches::TextColumns;
 use super::columns::{Places, ValueColumn, VertexColumns, VertexRow};
 
 /// A table whose footer was read.
@@ -51,7 +51,7 @@ impl VertexParquet {
     ) -> Result<()> {
         let wanted = (&self.places, self.values);
         self.columns.for_each_batch(path, cancel, &mut |first, batch| {
-            visit_batch(path, batch, first, wanted, visit)
+            TextColumns::of(path, batch, first, wanted)?.visit(first, visit)
         })
     }
 }

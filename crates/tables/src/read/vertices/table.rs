@@ -73,11 +73,12 @@ impl VertexTable {
         Ok(VertexTable { path: path.to_owned(), has_header, content })
     }
 
-    /// Takes a table in memory, and finds its columns by their names. `name` stands for it in
-    /// errors. All batches have the columns of `schema`.
+    /// Takes a table in memory, finds its columns by their names, and keeps them as text. `name`
+    /// stands for the table in errors. All batches have the columns of `schema`.
     ///
     /// # Errors
-    /// [`BadInput`](tegula_store::Error::BadInput) if the columns are not those of such a table.
+    /// [`BadInput`](tegula_store::Error::BadInput) if the columns are not those of such a table, or
+    /// if a row lacks its id or a required cell.
     ///
     /// # Panics
     /// If `columns` has more than [`VALUES_MAX`] values.
@@ -106,8 +107,7 @@ impl VertexTable {
         }
     }
 
-    /// Bytes that reading holds, beside what `visit` keeps. The batches of a table in memory do not
-    /// count: they are the caller's.
+    /// Bytes that reading holds, beside what `visit` keeps.
     pub fn size(&self) -> u64 {
         match &self.content {
             Content::Text(..) => VertexTable::TEXT_SIZE_MAX,
@@ -131,7 +131,7 @@ impl VertexTable {
                 VertexLines::open(&self.path, stream, layout)?.read(cancel, visit)
             }
             Content::Parquet(table) => table.read(&self.path, cancel, visit).map(|()| false),
-            Content::Batches(table) => table.read(&self.path, cancel, visit).map(|()| false),
+            Content::Batches(table) => table.read(cancel, visit).map(|()| false),
         }
     }
 }
