@@ -136,6 +136,7 @@ impl Checkpoints<'_> {
     /// Returns whether new checkpoints go into the folder of the checkpoint from which the run
     /// resumes.
     pub fn resumes_in_place(&self) -> bool {
+        // Two different paths may lead to one folder.
         let real = |path: Option<&Path>| path.and_then(|path| fs::canonicalize(path).ok());
         real(self.folder).is_some_and(|folder| real(self.resume) == Some(folder))
     }
@@ -170,6 +171,7 @@ impl Checkpoints<'_> {
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
         let header = wanted.of_same(&beside.unwrap_or_default()).map_err(refused)?;
         if let Some(ranks) = ranks {
+            // Ranks may have folders of different runs, whose numbers are of other iterations.
             let all = ranks.numbers_of_all(header.iteration)?;
             if all.iter().any(|&iteration| iteration != header.iteration) {
                 let detail = format!("checkpoints of different iterations by rank: {all:?}");

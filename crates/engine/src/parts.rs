@@ -80,6 +80,7 @@ impl Parts {
             // Tiles from the next segment lie elsewhere in the file.
             self.close_group(graph, &mut open);
         }
+        // A batch without tiles has a part, too: apply may have to visit its targets.
         if part_start < self.groups.len() || self.parts.len() == first_part {
             self.close_part(batch, first_part, part_start);
         }
@@ -96,6 +97,7 @@ impl Parts {
 
     fn close_part(&mut self, batch: usize, first_part: usize, first_group: usize) {
         let (number, groups) = (self.parts.len() - first_part, first_group..self.groups.len());
+        // The number of parts is known only after the last one.
         self.parts.push(Part { batch, number, count: 0, groups });
     }
 

@@ -14,6 +14,7 @@ impl Spread {
     pub fn over(count: usize) -> Spread {
         let bits = count.next_power_of_two().trailing_zeros();
         let reversed = (0..1usize << bits)
+            // A shift by all bits would overflow.
             .map(|index| if bits == 0 { 0 } else { index.reverse_bits() >> (usize::BITS - bits) });
         let in_order: Vec<usize> = reversed.filter(|&index| index < count).collect();
         let mut order = vec![0; in_order.len()];

@@ -89,6 +89,7 @@ impl<'g> TileSource<'g> {
         };
         let count = self.spread.in_order().iter().take_while(fits).count();
         self.stream_size.store(stream / workers as u64, Ordering::Relaxed);
+        // Before groups are dropped: `receive` relies on it.
         self.resident_count.store(count, Ordering::Relaxed);
         self.spread.in_order()[count..].iter().for_each(|&group| *lock(&self.held[group]) = None);
         // Room was counted without weights. Groups that were read with weights, for a job that has

@@ -45,6 +45,7 @@ impl NextActivity {
             count += word.count_ones();
             if *word != 0 {
                 let chunk = vertices >> TileSummary::CHUNK_LOG2_MIN;
+                // Relaxed, because `take` reads only after the workers have ended.
                 self.chunks[chunk / 64].fetch_or(1 << (chunk % 64), Ordering::Relaxed);
             }
         }

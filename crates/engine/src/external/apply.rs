@@ -78,6 +78,7 @@ impl<P: Program> ExternalStep<'_, P> {
         let applied: Vec<Mutex<Option<Applied<P>>>> =
             stretches.iter().map(|_| Mutex::new(None)).collect();
         context.for_each(stretches.len(), &|index| {
+            // The other workers probably take the stretches in between.
             let after = stretches.get(index + context.threads());
             let found = self.apply_to(&stretches[index], after, context.cancel())?;
             *lock(&applied[index]) = Some(found);
@@ -129,14 +130,17 @@ impl<P: Program> ExternalStep<'_, P> {
                 .collect();
             let has_message = || reduced.iter().any(|it| it.has_message(&vertices));
             if P::APPLY_TO == ApplyTo::Reached && !has_message() {
+                // A batch may be reached without this block of it.
                 open = close(reduced, &vertices, &mut applied);
                 continue;
             }
             if !self.has_small_frontier() {
+                // A small frontier would need few of the blocks that are read ahead.
                 self.ask_for_targets_ahead(block, stretch, after);
             }
             let (states, active) = block_states.of(vertices.len());
             self.states.read_with(block, states, active)?;
+            // The bits that were read are those of the iteration that ends.
             active.fill(0);
             for reduced in &mut reduced {
                 let targets = reduced.targets_in(&vertices);

@@ -63,6 +63,8 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
     /// then ends without a result.
     pub fn scope<R>(&self, body: impl FnOnce() -> R) -> R {
         std::thread::scope(|scope| {
+            // Dropped even if `body` panics. Otherwise the scope would wait for the thread for
+            // ever.
             let _ending = Ending(self);
             // `shortage` records a refusal. Then the workers exchange the messages.
             drop(start_in(scope, "tegula-exchange", || self.run_until_over()));
@@ -91,6 +93,7 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
             match std::mem::replace(&mut *stage, Stage::Idle) {
                 Stage::Idle => return Ok(None),
                 Stage::Ready { mut exchange, segment } => {
+                    // The thread has not begun. It finds `Idle` from now on, so it will not.
                     drop(stage);
                     return exchange.bring_others(segment).map(|()| Some(exchange));
                 }
@@ -124,8 +127,10 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
                 }
                 Stage::Ready { mut exchange, segment } => {
                     drop(stage);
+                    // After a panic the stage would stay `Running`, and `wait` would not end.
                     let result = guarded(|| exchange.bring_others(segment));
                     stage = lock(&self.stage);
+                    // The run may have ended meanwhile. Then nobody takes the result.
                     if matches!(*stage, Stage::Running) {
                         *stage = Stage::Done { exchange, result };
                         self.changed.notify_all();

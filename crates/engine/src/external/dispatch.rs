@@ -183,6 +183,8 @@ impl<R: Reduction> Dispatch<R> {
             let is_sent = way.wanted.is_some_and(|wanted| {
                 let spared = wanted.spared(active, size);
                 match group {
+                    // Without its tiles an inexact sum would be rounded at other places, so its
+                    // scan is not left out.
                     0 => R::IS_EXACT && wanted.list_bytes < spared,
                     _ => {
                         let sent = wanted.traffic(active, size, size_of::<R::Message>() as u64);
@@ -190,6 +192,7 @@ impl<R: Reduction> Dispatch<R> {
                     }
                 }
             });
+            // For the time being: `send` decides once it has seen the messages.
             *lock(&way.sent) = if is_sent { Sent::None } else { Sent::All };
             is_any |= group > 0 && !is_sent;
         }
@@ -278,6 +281,7 @@ impl<R: Reduction> Dispatch<R> {
             return Ok(sent);
         };
         let mut block = blocks.start;
+        // The visit below cannot end early, so the first error is kept until it has ended.
         let mut failed = None;
         let mut write = |sources: &mut Vec<u32>, values: &mut Vec<R::Message>, first: usize| {
             self.first_sources[block].store(first as u32, Ordering::Relaxed);
@@ -334,10 +338,13 @@ impl<R: Reduction> Dispatch<R> {
             |index: usize| self.first_sources[first_block + index].load(Ordering::Relaxed) as usize;
         let blocks = layout.blocks();
         if blocks == 0 {
+            // An inexact reduction has its scan even if there are no pairs.
             messages.fill(R::IDENTITY);
         }
         let (mut rest, mut start) = (messages, 0);
         let mut places = Vec::with_capacity(blocks);
+        // Blocks hold messages in the order of their sources. So each block has places of its own,
+        // and workers need no lock for them.
         for index in 0..blocks {
             let end = if index + 1 < blocks { first_source(index + 1) } else { start + rest.len() };
             let (own, behind) = rest.split_at_mut(end - start);

@@ -99,6 +99,7 @@ impl<T: Value> Lists<T> {
         if !self.lists[list].open.is_empty() {
             self.put_away(list)?;
         }
+        // A cleared list would keep the memory of its block.
         self.lists[list].open = Vec::new();
         Ok(())
     }

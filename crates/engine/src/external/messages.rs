@@ -38,6 +38,8 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         }
         let sent = if is_first { Sent::All } else { self.sent(group, segment) };
         let has_tiles = sent != Sent::None && self.has_needed_tiles();
+        // The first group generates messages even if it has no use for them: further groups may
+        // have.
         if !has_tiles && !exchanges && (!is_first || self.plan.groups == 1) {
             return Ok(false);
         }
@@ -48,6 +50,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
             Some(background) => self.bring_with_others(&mut exchange, &background, context),
             None => self.bring_to(exchange.places(self.sources().len()), sent, context),
         };
+        // Put back before an error is passed on, so that the step is whole again.
         self.exchange = exchange;
         brought?;
         self.forget_ahead();
@@ -91,12 +94,15 @@ impl<'g, P: Program> ExternalStep<'g, P> {
     ) -> Result<()> {
         let segment = self.position.segment;
         match background.wait()? {
+            // The buffer of the segment before has served, and the next segment gets it.
             Some(arrived) => self.next_exchange = Some(std::mem::replace(exchange, arrived)),
             None => {
                 self.generate_own(segment, exchange, context)?;
                 background.exchange_now(exchange, segment as usize)?;
             }
         }
+        // Begun before the messages at hand are kept and dispatched, so that others travel
+        // meanwhile.
         if segment + 1 < self.segment_count()
             && let Some(mut next) = self.next_exchange.take()
         {
@@ -233,6 +239,7 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         }
         let blocks = self.cut.blocks(&self.sources_of(next));
         let mut active = blocks.filter(|&block| self.activity.counts[block] > 0).peekable();
+        // Without active sources, no way may have been chosen in this iteration.
         if let (Some(dispatch), 1.., Some(_)) = (&self.dispatch, self.position.group, active.peek())
             && dispatch.sent(self.position.group, next) != Sent::All
         {

@@ -292,6 +292,7 @@ impl<P: Program> ExternalStep<'_, P> {
             if !self.execution.is_own_enough {
                 self.complete_states(ranks)?;
             }
+            // A later run on these ranks would take an acknowledgement of this one for its own.
             ranks.end_transfers()?;
         }
         statistics.bytes_read += self.bytes_read();
@@ -316,6 +317,8 @@ impl<P: Program> ExternalStep<'_, P> {
             let block = self.cut.blocks(&vertices).start;
             let all = self.cut.vertices(block);
             let (states, active) = room.of(all.len());
+            // A block that ranks share has states already, which must stay. Other blocks were never
+            // written and cannot be read.
             if std::mem::replace(&mut is_written[block], true) {
                 self.states.read_with(block, states, active)?;
             }

@@ -53,6 +53,7 @@ impl<S: Value> States<S> {
         };
         let ids = graph.original_ids()?;
         if ids.are_dense() {
+            // Then dense ids and id positions are the same.
             return Ok(OrderedStates::ByIdPosition(StatesByIdPosition(from)));
         }
         let numbers = IdOrder { ids, count: from.cut().vertex_count() };
@@ -252,6 +253,7 @@ impl<S: Value> StatesWriter<S> {
             let (these, rest) = values.split_at(wanted.min(values.len()));
             self.block.extend_from_slice(these);
             if these.len() == wanted {
+                // Blocks of states have room for active bits, which mean nothing here.
                 let nobody = vec![0; self.block.len().div_ceil(64)];
                 self.into.write(self.blocks, &self.block, &nobody)?;
                 self.block.clear();

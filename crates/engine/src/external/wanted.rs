@@ -59,6 +59,7 @@ impl NeededMessages {
         let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
         let pair = message_size + size_of::<u32>() as u64;
         let pairs = (self.likely(active, size) * pair as f64).ceil() as u64;
+        // The list is read once here: pairs bring their sources, so nothing has to be placed by it.
         all.min(TRANSFERS * pairs + self.list_bytes)
     }
 
@@ -149,6 +150,7 @@ impl CellLists {
         for cell in cells {
             let place =
                 wanted.entry(cell.segment as usize).or_insert(Some(NeededMessages::default()));
+            // One cell without a list is enough for a group to need all messages.
             *place = place.filter(|_| cell.list_bytes > 0).map(|wanted| NeededMessages {
                 sources: wanted.sources + u64::from(cell.source_count),
                 list_bytes: wanted.list_bytes + u64::from(cell.list_bytes),
@@ -157,6 +159,7 @@ impl CellLists {
         }
         for (&segment, place) in &mut wanted {
             let size = self.segments[segment];
+            // Several columns may list the same source, so the sum may exceed the segment.
             let capped = place.map(|it| NeededMessages { sources: it.sources.min(size), ..it });
             *place = capped.filter(|wanted| {
                 let sent = wanted.traffic(size, size, self.message_size);
@@ -184,6 +187,7 @@ impl CellLists {
         }
         let mut is_kept = vec![false; self.segments.len()];
         let mut reread = |segment: usize| {
+            // Keeping is paid once, by the first group that reads the messages again.
             let to_keep = if std::mem::replace(&mut is_kept[segment], true) { 1.0 } else { 2.0 };
             traffic.reread += (to_keep * all(segment)) as u64;
         };

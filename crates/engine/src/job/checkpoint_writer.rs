@@ -78,8 +78,10 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         if !self.keeper.is_due(iteration) {
             return Ok(());
         }
+        // The other ranks wait until this one has the checkpoint before.
         self.finish()?;
         step.exchange.ranks().map_or(Ok(()), Ranks::await_checkpoints)?;
+        // A resumed run has no buckets yet. So vertices whose turn has not come count as active.
         let active = step.all_active();
         let own = step.exchange.own_vertices();
         let all: &[P::State] = step.arrays.states.all();

@@ -30,7 +30,9 @@ fn is_stint_over() -> bool {
 /// does not nest.
 pub fn stand_in(work: impl FnOnce()) {
     if is_stint_over() && !IS_STANDING_IN.replace(true) {
+        // Dropped even if `work` panics: the worker has other jobs.
         let _standing_in = StandingIn;
+        // The other job gets a quantum of its own.
         begin_stint();
         work();
     }
@@ -115,6 +117,7 @@ struct StandingIn;
 impl Drop for StandingIn {
     fn drop(&mut self) {
         IS_STANDING_IN.set(false);
+        // The time of the other job does not count for this one.
         begin_stint();
     }
 }

@@ -148,6 +148,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                     self.options.progress.end();
                     return Ok(Advanced::Done);
                 };
+                // Before the checkpoint, whose time belongs to the iteration.
                 self.iterating = Some(Instant::now());
                 self.keeper
                     .as_ref()

@@ -129,6 +129,7 @@ impl EdgeSink for &mut BlockSink<'_> {
 
     #[inline(always)]
     fn take(&mut self, source: ShortId, target: ShortId, weight: f32) {
+        // Tiles are chosen by ranges of sources, so they bring inactive sources, too.
         let active = self.scan.active.as_ref();
         if active.is_some_and(|active| !bit(active.words(), source.index())) {
             return;

@@ -160,6 +160,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         let can_scan = start.program.directions().can_scan(graph);
         let must_scan = outgoing.is_empty();
         assert!(!must_scan || can_scan, "there are rows for a program that cannot scan");
+        // In the order in which `choose` asks them: those that are quick to predict come first.
         if !must_scan {
             let count = graph.vertex_count() as usize;
             processes.push(Box::new(Seek::<P>::new(outgoing.clone(), count, costs.clone())));
@@ -213,6 +214,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
                 Progressed::GivenUp { edges } => {
                     let kind = process.kind().name();
                     tracing::debug!("{kind} was given up after {:.3?}", begun.elapsed());
+                    // These edges were looked through, even if in vain.
                     self.statistics.edges_processed += edges;
                     given_up = Some(choice.index);
                 }
@@ -249,6 +251,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
         finish(self.stage.advancing()?)?;
         let scanned = std::mem::take(&mut *lock(&self.scanned));
         self.statistics.add_scan(&scanned, self.graph);
+        // Workers process parts at the same time, so their times are divided among them.
         let parts = (scanned.working + scanned.waiting) / threads as u32;
         let alone = iteration.alone + parts + resumed.elapsed();
         self.end_iteration(iteration, alone);
@@ -262,6 +265,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
     }
 
     fn into_outcome(mut self) -> Result<Outcome<P, States<P::State>>> {
+        // A run whose last checkpoint is lost has failed.
         self.checkpoints.as_mut().map_or(Ok(()), CheckpointWriter::finish)?;
         let bytes_read = self.bytes_read();
         let mut step = self.stage.into_ended()?;

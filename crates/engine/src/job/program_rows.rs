@@ -109,6 +109,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
     let threads = scheduler.threads();
     let degrees = P::NEEDS_DEGREE.then(|| Share::out_degrees(graph));
     let arrays = arrays_size::<P>(graph, scheduler.parts(), threads);
+    // The degrees are a share: several jobs count them once.
     let held = arrays - degrees.map_or(0, |degrees| degrees.least)
         + program.size()
         + copies_size::<P>(graph, options, threads);
@@ -153,6 +154,7 @@ pub fn admit<'s, 'g, 'r, P: Program>(
         .collect();
     ways.extend(external.as_ref().map(|external| external.demand(has_weights)));
     let admitted = scheduler.ledger().admit(&ways, options.reserve, &options.cancel)?;
+    // The ways borrow the candidates, which are used up below.
     drop(ways);
     let mut rows = ProgramRows::new(graph, directions);
     let Some(&count) = counts.get(admitted.choice) else {
@@ -400,6 +402,7 @@ impl Candidates {
                 }
             };
             left -= size;
+            // The least bytes of the share have room for the smallest cache.
             taken.shares.push(size.saturating_sub(RowReader::CACHE_SIZE_MIN));
             let unpacked = rows.sizes.unpacked;
             let may_unpack = self.may_unpack && index == 0 && is_whole;

@@ -78,6 +78,7 @@ fn run_in<T: Send, E: From<Error> + Send>(
         let layouts = directions.layouts(graph);
         let size_min = |&direction| RowReader::size_min(graph, direction, has_weights);
         let least = held.bytes() + layouts.iter().map(size_min).sum::<u64>();
+        // Checked before rows are opened, unless some are missing: that has an error of its own.
         if directions.missing(graph).next().is_none() {
             let demand = MemoryDemand::rows("the run along rows", least);
             scheduler.ledger().could_hold(&demand)?;
@@ -99,6 +100,7 @@ fn run_in<T: Send, E: From<Error> + Send>(
         let targets = &scheduler.speed().targets;
         let readers = rows.into_iter().map(|rows| rows.load(graph, &admitted, targets, cancel));
         let mut readers: Vec<RowReader> = readers.collect::<Result<_>>()?;
+        // The job takes bytes of its own only for unpacked rows (`divide`).
         if admitted.taken > 0 {
             readers = readers.into_iter().map(RowReader::with_room_to_unpack).collect();
         }
@@ -125,6 +127,7 @@ fn divide(rows: &[WantedRows], form: Form, free: u64, held: &[Option<u64>]) -> T
     let wanted: Vec<u64> = wanted.collect();
     let all = wanted.iter().sum::<u64>();
     let taken = free.min(all);
+    // Products of bytes may exceed 64 bits.
     let share = |wanted| (u128::from(taken) * u128::from(wanted) / u128::from(all.max(1))) as u64;
     let fit = rows.iter().zip(held).all(|(rows, held)| held.is_none_or(|extra| rows.fit(extra)));
     let unpacked = rows.iter().map(|rows| rows.sizes.unpacked).sum::<u64>();
@@ -226,6 +229,7 @@ impl<'j> RowsJob<'j> {
         let vertices = self.rows().rows().vertex_count();
         self.context.for_each(vertices.div_ceil(RANGE_SIZE) as usize, &|index| {
             let first = index as u32 * RANGE_SIZE;
+            // The last range may end beyond 32 bits.
             visit(index, first..first.saturating_add(RANGE_SIZE).min(vertices))
         })
     }
@@ -262,6 +266,7 @@ where
         let work = lock(&self.work).take();
         if let Some(work) = work {
             let &mut Following { rows, layouts, is_directed, .. } = self;
+            // Here, because only a job that runs has workers.
             for rows in rows.iter().filter(|rows| rows.may_unpack()) {
                 rows.unpack(context.workers(), context.cancel())?;
             }

@@ -115,6 +115,7 @@ impl<A: Aggregate, S: Send, const K: usize> Aggregate for LaneAggregate<A, S, K>
             lane.has_active |= next.has_active;
         }
         let copies = get_mut(&mut next.copies);
+        // The copies of all batches are kept at the same time, so spare room would add up.
         copies.iter_mut().for_each(Vec::shrink_to_fit);
         get_mut(&mut self.copies).append(copies);
     }
@@ -194,6 +195,8 @@ impl<P: Program + Clone, const K: usize> Program for Lanes<P, K> {
         for lane in 0..K {
             let signal = self.programs[lane].signal(vertex, &states[lane], degree);
             let message = signal.unwrap_or(identity);
+            // A choice between two values, since a branch would stop the compiler from using
+            // vectors.
             messages[lane] = if self.is_over[lane] { identity } else { message };
         }
         Some(messages)

@@ -117,6 +117,7 @@ impl<P: Program> OpenLanes<P> {
         program: P,
         options: &RunOptions<'_>,
     ) -> Result<Option<Outcome<P, States<P::State>>>> {
+        // Spares the sums if there is no room anyway. `enter` asks again, under its lock.
         if !self.has_room() {
             return Ok(None);
         }

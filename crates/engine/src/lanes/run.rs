@@ -61,6 +61,7 @@ pub fn run_open_lanes<P: Program + Clone, const K: usize>(
     open: &OpenLanes<P>,
     end: impl Fn(usize, LaneOutcome<P>) + Send + Sync + 'static,
 ) -> Result<()> {
+    // Those who wait are told even if the run fails or panics.
     let _closing = Closing(open);
     options.refuse_ranks("a fused run")?;
     let options = &RunOptions { checkpoints: None, ..options.clone() };
@@ -69,6 +70,7 @@ pub fn run_open_lanes<P: Program + Clone, const K: usize>(
     let remaining = program.into_remaining(&statistics);
     let lanes: Vec<usize> = remaining.iter().map(|remaining| remaining.lane).collect();
     let of_lanes = states_of(&states, &lanes, graph, options)?;
+    // Freed before callers get their copies, which they may keep for long.
     drop(states);
     for (remaining, states) in remaining.into_iter().zip(of_lanes) {
         remaining.leave(states, &statistics);

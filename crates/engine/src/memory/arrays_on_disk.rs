@@ -157,6 +157,7 @@ impl ArraysOnDisk {
         };
         arrays.fixed += arrays.read_size(0) + arrays.write_size();
         arrays.fixed += ranks_size(graph, size_of::<P::State>());
+        // The overhead has bytes for writing a result, which arrays may use until then.
         arrays.fixed = arrays.fixed.saturating_sub(RESULT_OVERHEAD);
         arrays
     }
@@ -253,6 +254,7 @@ impl ArraysOnDisk {
         let columns = self.columns.len() as u32;
         let together = (1..=columns.max(1)).map(move |groups| columns.div_ceil(groups).max(1));
         let mut before = 0;
+        // Several numbers of groups may lead to one width.
         let distinct =
             together.filter(move |&columns| std::mem::replace(&mut before, columns) != columns);
         distinct.flat_map(move |together| {
@@ -308,6 +310,7 @@ impl ArraysOnDisk {
             match what {
                 Use::Ahead => {
                     let most = ahead_max.min(self.segment_blocks);
+                    // The usual buffers are free during a scan.
                     let most = most.saturating_sub(self.blocks_ahead(&plan, self.message_blocks()));
                     plan.ahead = frame * take(frame, most) as u64;
                 }

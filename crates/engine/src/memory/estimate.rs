@@ -51,6 +51,7 @@ impl Estimate {
         scheduler: &'s Scheduler<'_>,
         cancel: &Cancel,
     ) -> Result<Reserve<'s>> {
+        // The ledger counts the overhead once, for all jobs together.
         scheduler.ledger().reserve(self.needed() - self.overhead_bytes, cancel)
     }
 

@@ -49,6 +49,7 @@ impl LookUpPlan {
         let plan = LookUpPlan { value_count, value_size, room, block_size: BLOCK_SIZE_MIN };
         let lists = plan.split(value_count).map_or(1, |split| split.count as u64);
         let fits = room / (BLOCKS_OF_LIST * lists + BLOCKS_BESIDE);
+        // A tiny room fits no block, and 0 has no logarithm.
         let block_size = 1 << fits.max(1).ilog2();
         LookUpPlan { block_size: block_size.clamp(BLOCK_SIZE_MIN, BLOCK_SIZE_MAX), ..plan }
     }
@@ -67,6 +68,7 @@ impl LookUpPlan {
         }
         let lists_max = self.room / BLOCK_SIZE_GOOD;
         let lists_max = lists_max.saturating_sub(BLOCKS_BESIDE) / BLOCKS_OF_LIST;
+        // Fewer than two lists would divide nothing.
         let least = count.div_ceil((lists_max as usize).max(2));
         // A number within a range has 32 bits.
         let log2 = fits.ilog2().max(least.next_power_of_two().ilog2()).min(u32::BITS);

@@ -44,6 +44,7 @@ pub fn room_for_result(graph: &Graph) -> u64 {
 /// # Errors
 /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`.
 pub fn lease_with_overhead(graph: &Graph, what: &str, held: u64) -> Result<(Arc<Lease>, Lease)> {
+    // The bytes for frames are not leased: frames come from what is left.
     Ok(graph.reader().pool().lease_sharing(what, overhead(graph) - BLOCK_FRAMES, held)?)
 }
 

@@ -59,6 +59,7 @@ pub fn estimate_redirected<P: Program>(
         while_building: tiles + building_files,
     };
     let arrays = ArraysOnDisk::with::<P>(graph, batches, lists, threads).with_bytes(beside);
+    // Building ends before there are arrays, so only what it needs beyond them is added.
     let missing = building_min.saturating_sub(arrays.least().bytes);
     Estimate {
         vertex_bytes: in_memory.max(building_min),

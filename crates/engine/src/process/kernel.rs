@@ -168,6 +168,7 @@ impl<P: Program> Messages<'_, P> {
         // SAFETY: `Tile::strips` was given `values.len() - 1` as the limit of the sources and
         // passes on none that reaches it; a skip has that limit itself as its source.
         let message = unsafe { *self.values.get_unchecked(source as usize) };
+        // Entries that fill the last block have no weight.
         if P::Weight::IS_WEIGHTED && source == self.skip_source() {
             return message;
         }
@@ -256,6 +257,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
             for lane in 0..NARROW_LANES {
                 let entry = block.first_entry + group * NARROW_LANES + lane;
                 let carried = self.messages.carried(sources[lane], || (self.weigh)(entry));
+                // The remainder changes nothing, but spares a check of the index.
                 let sum = &mut self.lanes[lane][usize::from(targets[lane]) % NARROW_WIDTH];
                 *sum = P::Reduction::reduce(*sum, carried);
             }
@@ -305,6 +307,7 @@ impl<P: Program, const N: usize> MaskVisitor for &mut Masks<'_, P, N> {
         let carried = self.messages.carried(source, || P::Weight::from_f32(1.0)).into();
         for (bit, lane) in self.lanes[entry % 2].iter_mut().enumerate() {
             let sum = P::Reduction::accumulate(*lane, carried);
+            // Selected after the sum, so that the loop has no branch on data.
             *lane = if mask >> bit & 1 == 1 { sum } else { *lane };
         }
     }

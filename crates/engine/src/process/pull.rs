@@ -233,6 +233,7 @@ impl<'s> Incoming<'s> {
     /// Requests the next rows: those of `open` from `position` on, or all rows up to `end`.
     fn read_ahead(&mut self, open: &[ShortId], position: usize, end: Option<ShortId>) {
         match end {
+            // Rows before the next open vertex are of no use, even where all rows are read.
             Some(end) => self.next = self.rows.prefetch_range(self.next.max(open[position])..end),
             None => {
                 self.ahead = self.ahead.max(position);
@@ -282,6 +283,8 @@ impl<P: Program> Pulling<'_, P> {
                     self.look_through(one, &open, range, end, |look| looks.push(look))?;
                     let mut before = looks.drain(..);
                     self.look_through(other, &open, group, end, |look| {
+                        // Both rows are looked through in the order of `open`, so the looks of a
+                        // vertex meet here.
                         take(match before.next() {
                             Some(before) => before.merged_with(look),
                             None => look,
@@ -346,6 +349,7 @@ impl<P: Program> Pulling<'_, P> {
                 return next;
             }
             let message = self.messages[neighbour.index()];
+            // An active neighbour may have nothing to say.
             let is_none = message == P::Reduction::IDENTITY;
             if is_none || first.as_ref().is_some_and(|first| first.source <= neighbour) {
                 return next;
@@ -366,6 +370,7 @@ impl<P: Program> Pulling<'_, P> {
 /// Returns the vertices before the first one whose row is read piece by piece.
 fn before_long<'v>(rows: &RowReader, sources: &'v [ShortId]) -> &'v [ShortId] {
     let long = rows.rows().long();
+    // Unpacked rows are in memory, however long they are.
     if long.is_empty() || rows.unpacked().is_some() {
         return sources;
     }
@@ -386,6 +391,7 @@ impl<P: Program> Window<'_, P> {
         let mut open = Vec::with_capacity(self.open as usize);
         for (index, &settled) in self.settled.iter().enumerate() {
             let count = (self.states.len() - 64 * index).min(64);
+            // The bits behind the last vertex are 0, and must not count as open vertices.
             let mut rest = !settled & (u64::MAX >> (64 - count));
             while rest != 0 {
                 open.push(ShortId((first + 64 * index) as u32 + rest.trailing_zeros()));

@@ -171,7 +171,9 @@ impl<P: Program> PartWork for ProgramPart<'_, '_, P> {
             batch.finish();
             work.aggregate = Some(aggregate);
         }
+        // Other workers may use the accumulators while this one merges.
         lock(&step.arrays.idle_accumulators).push(accumulators);
+        // Once the batch was applied, no part of it waits.
         if work.aggregate.is_none() {
             merge_early(step, &mut work, part.count);
         }

@@ -101,6 +101,7 @@ fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Op
     }
     let (summary, mut rest) = <[U64]>::ref_from_prefix_with_elems(rest, summary_words).ok()?;
     let mut sums = Vec::new();
+    // No room is reserved, because a damaged number of sums may be any number.
     for _ in 0..head.sums.get() {
         let (len, behind) = U32::ref_from_prefix(rest).ok()?;
         let (sum, behind) = behind.split_at_checked(len.get() as usize)?;

@@ -31,6 +31,8 @@ impl SourceList {
     /// They begin with a word.
     pub fn among(&self, vertices: &Range<usize>) -> Listed<'_> {
         let words = &self.words[words_of(vertices)];
+        // A graph of one segment asks for all vertices in each iteration, so these are counted only
+        // once.
         let is_all = words.len() == self.words.len();
         Listed { words, count: if is_all { self.count } else { count_of(words) } }
     }
@@ -123,6 +125,7 @@ impl Lists {
             let words: Vec<u64> = bytes.chunks_exact(8).map(word_of).collect();
             let last = words.last().copied().unwrap_or(0);
             let beyond = vertices[comm.rank()].len() % 64;
+            // A bit behind the last vertex would be counted as a source.
             let has_others = beyond > 0 && last >> beyond != 0;
             if bytes.len() != 8 * own || has_others {
                 let detail =
@@ -172,6 +175,7 @@ pub fn messages_to_receive(graph: &Graph, cancel: &Cancel) -> Result<u64> {
 }
 
 fn word_of(bytes: &[u8]) -> u64 {
+    // Callers pass chunks of 8 bytes, so the default is never used.
     u64::read_from_bytes(bytes).unwrap_or_default()
 }
 

@@ -79,11 +79,13 @@ impl<'r> Ranks<'r> {
             vertices.start as usize..vertices.end as usize
         });
         let vertices: Vec<Range<usize>> = vertices.collect();
+        // Begun before the lists travel: their bytes belong to the first interval.
         let intervals = Mutex::new(Intervals::start(comm));
         let lists = Lists::meet(comm, graph, &vertices, cancel)?;
         let (grid, count) = (graph.grid(), graph.vertex_count());
         let segments = 0..grid.segment_count(count);
         let segments = segments.map(|segment| indices(grid.sources(segment, count))).collect();
+        // A child, so that `give_up` ends the waits of this run and not its caller.
         let (cancel, times) = (cancel.child(), Times::default());
         let on_their_way = OnTheirWay::new(comm.size());
         Ok(Ranks { comm, cancel, vertices, segments, lists, on_their_way, times, intervals })
@@ -132,14 +134,18 @@ impl<'r> Ranks<'r> {
             let mut places = Incoming::new(messages, published, wanted, identity);
             let transfer = self.transfer((to, from), tags::MESSAGES);
             let mut take = || {
+                // The other rank may send fewer packets than this one.
                 if places.is_complete() {
                     return Ok(false);
                 }
                 let taken = places.take(&transfer.take()?);
                 taken.map(|()| true).map_err(|detail| rank_failed(from, detail))
             };
+            // A receiver expects no packet of a rank that has no source in the segment.
             if !own.is_empty() {
                 sent.send(transfer.packet_size(), &mut |packet| {
+                    // Each round sends a packet and takes one, so no rank waits for ever (see
+                    // `transfer`).
                     transfer.send(packet)?;
                     take().map(drop)
                 })?;
@@ -184,6 +190,7 @@ impl<'r> Ranks<'r> {
 /// none.
 fn counted_from(one: &Range<usize>, other: &Range<usize>, first: usize) -> Range<usize> {
     let both = shared(one, other);
+    // Without common vertices, the subtraction would underflow.
     if both.is_empty() { both } else { both.start - first..both.end - first }
 }
 
@@ -225,6 +232,7 @@ fn check_same_graph(comm: &dyn Comm, graph: &Graph, cancel: &Cancel) -> Result<(
     let detail =
         "it is a shard of another graph than that of rank 0, or of another version of tegula";
     match all.iter().position(|digest| *digest != all[0]) {
+        // A rank that differs from rank 0 can name its directory. The others know only its number.
         Some(_) if all[comm.rank()] != all[0] => {
             Err(Error::not_a_partition(graph.directory(), detail))
         }

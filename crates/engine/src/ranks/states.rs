@@ -44,6 +44,7 @@ impl Ranks<'_> {
                 let wanted = vertices.len() * size;
                 match bytes.len() == wanted {
                     true => write(vertices, &bytes)?,
+                    // Only the last packet of a block may be shorter than the others.
                     false if bytes.len() < wanted && bytes.len().is_multiple_of(packet_size) => {
                         open = Some((vertices, bytes));
                     }
@@ -58,6 +59,8 @@ impl Ranks<'_> {
             for vertices in blocks_of(cut, &self.own_vertices()) {
                 self.cancel.check()?;
                 for packet in read(vertices)?.chunks(packet_size) {
+                    // As for messages, each round sends a packet and takes one, so no rank waits
+                    // for ever.
                     transfer.send(packet.to_vec())?;
                     take()?;
                 }

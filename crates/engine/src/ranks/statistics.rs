@@ -97,6 +97,7 @@ fn hear(bytes: &[u8]) -> Option<RankStatistics> {
     let mut counted = head.edges_processed.get();
     for record in <[IntervalRecord]>::ref_from_bytes(rest).ok()? {
         for count in [record.read, record.written, record.sent, record.received] {
+            // The counts are another rank's and may be damaged, so their sum must not overflow.
             counted = counted.saturating_add(count.get());
         }
         let moved = MovedBytes {
@@ -105,6 +106,7 @@ fn hear(bytes: &[u8]) -> Option<RankStatistics> {
             sent: record.sent.get(),
             received: record.received.get(),
         };
+        // Checked before `push`, which adds up the intervals for which it has no place.
         if counted > COUNTS_MAX {
             return None;
         }
@@ -121,6 +123,7 @@ fn hear(bytes: &[u8]) -> Option<RankStatistics> {
 }
 
 fn nanoseconds(time: Duration) -> U64 {
+    // 64 bits suffice for 584 years.
     (time.as_nanos() as u64).into()
 }
 

@@ -38,6 +38,7 @@ const PACKET_SIZE_MIN: usize = 64 << 10;
 
 /// Returns the bytes of a packet between `ranks` ranks.
 fn packet_size(ranks: usize) -> usize {
+    // A single rank has no sender, and 0 must not be the divisor.
     let senders = ranks.saturating_sub(1).max(1);
     (PACKETS_SIZE / (IN_FLIGHT_MAX * senders)).clamp(PACKET_SIZE_MIN, PACKET_SIZE_MAX)
 }
@@ -57,7 +58,10 @@ impl OnTheirWay {
 
     /// Waits until at most `most` packets are on their way to a rank.
     fn wait(&self, to: usize, most: usize, comm: &dyn Comm, cancel: &Cancel) -> Result<()> {
+        // Relaxed, because the count guards no memory, and one thread at a time does transfers.
         while self.0[to].load(Ordering::Relaxed) > most {
+            // The acknowledgement may be that of an earlier transfer. All transfers to a rank share
+            // a count.
             comm.receive(to, tags::PACKET_TAKEN, cancel).map_err(of_comm)?;
             self.0[to].fetch_sub(1, Ordering::Relaxed);
         }
@@ -114,7 +118,9 @@ impl<'t> Transfer<'t> {
     /// Cancellation; the failure of another rank.
     pub fn send(&self, packet: Vec<u8>) -> Result<()> {
         let timing = self.waiting.start();
+        // One fewer than the most, because this packet comes on top.
         self.on_their_way.wait(self.to, IN_FLIGHT_MAX - 1, self.comm, self.cancel)?;
+        // Only waits count, so the time ends before the packet is sent.
         drop(timing);
         self.on_their_way.0[self.to].fetch_add(1, Ordering::Relaxed);
         self.comm.send(self.to, self.tag, packet).map_err(of_comm)

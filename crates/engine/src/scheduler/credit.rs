@@ -35,6 +35,7 @@ impl Credit {
         self.working += spent.working;
         self.waiting += spent.waiting;
         if self.working + self.waiting > MEMORY {
+            // Halved together, they keep their ratio, and old times fade.
             self.working /= 2;
             self.waiting /= 2;
         }

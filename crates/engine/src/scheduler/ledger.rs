@@ -91,6 +91,7 @@ impl<'g> Ledger<'g> {
             graph,
             parts,
             source,
+            // With the overhead, which each look at free bytes subtracts again.
             memory: memory.min(left + leased),
             threads,
             members: Mutex::default(),
@@ -181,6 +182,7 @@ impl<'g> Ledger<'g> {
         ways: &[MemoryDemand<'_>],
         cancel: &Cancel,
     ) -> Result<Admitted<'_, 'g>> {
+        // Refused before it stands in line, where it would block all behind it for ever.
         if let Some(last) =
             ways.last().filter(|_| ways.iter().all(|way| self.could_hold(way).is_err()))
         {
@@ -211,13 +213,16 @@ impl<'g> Ledger<'g> {
                 admitted = Err(Error::over_budget(last.what.to_owned(), needed, left));
             }
             if let (Ok(None), Ok(())) = (&admitted, &is_cancelled) {
+                // With a limit, because a cancellation notifies nobody.
                 let waited = self.has_room.wait_timeout(members, LOOK);
                 members = waited.unwrap_or_else(|lock| lock.into_inner()).0;
                 continue;
             }
             members.waiting.retain(|&waiting| waiting != number);
             members.waiting_within.retain(|&waiting| waiting != number);
+            // Others may be first in line now, even if this one was refused.
             self.has_room.notify_all();
+            // Dropping `admitted` takes this lock, too.
             drop(members);
             is_cancelled?;
             return admitted?.ok_or(Error::cancelled());
@@ -357,6 +362,7 @@ impl<'g> Ledger<'g> {
 impl Drop for Admitted<'_, '_> {
     fn drop(&mut self) {
         let mut members = lock(&self.ledger.members);
+        // Values go before the leases that count them, and leases before tiles get the memory.
         self.shared.clear();
         members.leave(self.number);
         self.lease = None;

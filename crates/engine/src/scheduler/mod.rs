@@ -120,6 +120,8 @@ impl<'g> Scheduler<'g> {
             parts,
         };
         std::thread::scope(|scope| {
+            // Dropped even if `body` panics. Otherwise the scope would wait for the workers for
+            // ever.
             let _home = SendHome(&scheduler);
             let started = start_workers(scheduler.workers.count(), 0, || {
                 start_in(scope, "tegula-work", || scheduler.work(None)).map(drop)

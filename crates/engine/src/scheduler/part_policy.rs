@@ -72,6 +72,7 @@ impl PartPolicy for RoundRobin {
         let mut parts = (0..count).map(|step| step_of((first + step) % count));
         let begun = (0..count).map(step_of).find(|&part| going_on(part, wanted));
         if begun.is_some() {
+            // `last` stays, so that the round goes on where it was.
             return begun;
         }
         let next = parts.find(|&part| wanted.is_wanted(part))?;

@@ -71,6 +71,7 @@ impl<'p> SharedPart<'p, '_> {
         let mut stretch = Vec::new();
         while !works.is_empty() && !stream.is_at_end() {
             let size = match works.len() {
+                // A single job shares the cache with nobody.
                 1 => 0,
                 _ => self.scheduler.stretch_size(works.iter().map(|work| work.job.vertex_bytes())),
             };

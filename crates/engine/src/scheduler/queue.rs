@@ -80,6 +80,7 @@ impl Queue {
     pub fn make_ready(&mut self, slot: &Arc<Slot>) {
         match &self.broken {
             Some(detail) => {
+                // No worker is left to advance it.
                 slot.end(Err(MachineError::WorkerFailed { detail: detail.clone() }.into()))
             }
             None => self.ready.push_back(Arc::clone(slot)),
@@ -113,6 +114,7 @@ impl Queue {
 
     /// Returns the slowest clock of the jobs that still need parts, in nanoseconds.
     fn least_worked(&self) -> Option<u64> {
+        // A job whose parts are all claimed waits anyway, and would hold the others back.
         let needing = self.scanning.iter().filter(|job| job.pending_count > 0);
         needing.map(|job| job.slot.worked()).min()
     }
@@ -188,6 +190,7 @@ impl Queue {
     pub fn retire(&mut self) {
         let Queue { ready, scanning, .. } = self;
         scanning.retain(|job| {
+            // Workers at its parts use the job, so it waits for them even if it must leave.
             let is_leaving = job.slot.is_leaving();
             let is_done = job.claimed_count == 0 && (job.pending_count == 0 || is_leaving);
             if is_done {

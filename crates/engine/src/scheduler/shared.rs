@@ -131,14 +131,17 @@ impl<T: Clone> LoadOnce<T> {
                 LoadStage::Empty => break,
                 LoadStage::Loading => cancel.check()?,
             }
+            // With a limit, because a cancellation notifies nobody.
             let waited = self.ended.wait_timeout(stage, LOOK);
             stage = waited.unwrap_or_else(|lock| lock.into_inner()).0;
         }
         *stage = LoadStage::Loading;
+        // Other callers wait without the lock, so they can be cancelled.
         drop(stage);
         let loading = Loading(self);
         let value = load()?;
         *lock(&self.stage) = LoadStage::Loaded(value.clone());
+        // The value is there now, so this only wakes the others.
         drop(loading);
         Ok(value)
     }

@@ -146,6 +146,7 @@ impl<'s> Stream<'s> {
         self.outstanding -= std::mem::take(&mut self.at_work);
         let Some(claim) = self.claims.pop_front() else { return };
         let end = self.scheduler.parts().parts[claim.part].groups.end;
+        // A next part is claimed only once all groups of this one are requested.
         let asked_to = if self.claims.is_empty() { self.next_group } else { end };
         for coming in self.coming.drain(..asked_to - self.taken_to) {
             if let Coming::Read { size, .. } = coming {
@@ -177,6 +178,7 @@ impl<'s> Stream<'s> {
             } else if !claim.needs(self.scheduler, group) {
                 Coming::Unneeded
             } else if self.outstanding > 0 && self.outstanding + size > source.stream_size() {
+                // A stream without reads goes on, however large the group: nothing would wake it.
                 return;
             } else {
                 self.outstanding += size;

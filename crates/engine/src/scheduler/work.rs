@@ -33,6 +33,7 @@ impl Scheduler<'_> {
         let mut stream = Stream::new(self, true);
         let mut last = TaskKind::Part;
         loop {
+            // Before the search for a task, so that a ring in between ends the wait below.
             let seen = self.workers.rings();
             begin_stint();
             // Claimed parts come first: a worker that holds memory for reads must not wait for more
@@ -50,6 +51,7 @@ impl Scheduler<'_> {
                 if queue.is_over || own.is_some_and(Slot::is_over) {
                     return;
                 }
+                // Nothing announces a job that was cancelled while no worker was at its parts.
                 queue.retire();
                 queue.next_task(Asking::After(last), &self.parts.parts)
             };
@@ -66,9 +68,11 @@ impl Scheduler<'_> {
 
     /// Works on another job for a while, in the middle of a job that cannot return.
     pub(super) fn work_on_another(&self) {
+        // A statement of its own, so that the lock is free while the task is done.
         let next = lock(&self.queue).next_task(Asking::InJob, &self.parts.parts);
         match next {
             Some(Task::Part(claim)) => {
+                // Without claims ahead, because the job that this worker left is waiting for it.
                 let mut stream = Stream::new(self, false);
                 stream.push(claim);
                 process_part(self, &mut stream);

@@ -201,6 +201,7 @@ impl<S: Value> StatesOnDisk<S> {
 
     fn read_alone(&self, block: usize) -> Result<Vec<S>> {
         let count = self.cut.vertices(block).len();
+        // A block is read whole, with the bits behind its states.
         let (mut states, mut active) = (huge::zeroes(count), vec![0; count.div_ceil(64)]);
         self.read_with(block, &mut states, &mut active)?;
         Ok(states)

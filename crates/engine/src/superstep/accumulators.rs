@@ -67,6 +67,7 @@ impl<P: Program> ParkedAccumulators<P> {
                 if Accumulators::<P>::HAS_SHORT {
                     accumulators.short[targets].copy_from_slice(&short);
                 }
+                // A batch within a window has a single count.
                 accumulators.short_counts[0] = short_count;
                 accumulators
             }
@@ -146,6 +147,8 @@ impl<P: Program> Accumulators<P> {
             let own = first - before..targets.end.min(before + WINDOW_SIZE) - before;
             let WindowAccumulators { long, short, short_count } = self.window(window);
             let long = &mut long[own.clone()];
+            // Without an edge since the last spill, the short sums are identities, and reading them
+            // is spared.
             let has_short = std::mem::take(short_count) > 0;
             if let Some(short) = short.filter(|_| has_short) {
                 for (index, (long, short)) in long.iter_mut().zip(&mut short[own]).enumerate() {

@@ -49,6 +49,7 @@ impl ActiveSet {
 
     /// Returns at most `count` vertices, spread over the whole set.
     pub fn sample(&self, count: usize) -> Vec<ShortId> {
+        // An empty set has no words, and chunks of no words would panic.
         let step = self.words.len().div_ceil(count).max(1);
         let first_of = |words: &[u64], first: usize| {
             let index = words.iter().position(|&word| word != 0)?;
@@ -97,6 +98,7 @@ impl ActiveSet {
     pub fn summary_words(vertices: &Range<usize>) -> Range<usize> {
         let word = 64 << TileSummary::CHUNK_LOG2_MIN;
         match vertices.is_empty() {
+            // An empty range may lie within a word of another rank.
             true => 0..0,
             false => vertices.start / word..vertices.end.div_ceil(word),
         }
@@ -105,6 +107,7 @@ impl ActiveSet {
     /// Adds bits to the summary, from the word `first` on: for vertices of other ranks, which are not
     /// in the set. A change of the set removes them again.
     pub fn add_summary(&mut self, first: usize, words: impl Iterator<Item = u64>) {
+        // Ranks may share a word, and even a chunk.
         self.chunks[first..].iter_mut().zip(words).for_each(|(chunks, added)| *chunks |= added);
     }
 
@@ -148,6 +151,7 @@ impl ActiveSet {
     fn has_any_chunk(&self, vertices: Range<usize>) -> bool {
         let first = vertices.start >> TileSummary::CHUNK_LOG2_MIN;
         let last = vertices.end >> TileSummary::CHUNK_LOG2_MIN;
+        // The ranges of a tile may end behind the last vertex.
         let last = last.min(64 * self.chunks.len());
         (first..last).any(|index| self.chunks[index / 64] >> (index % 64) & 1 == 1)
     }

@@ -58,6 +58,7 @@ impl Buckets {
             // Vertices that have moved to a nearer bucket since had their turn there.
             list.retain(|vertex| program.bucket(&states[vertex.index()]) == bucket);
             if !list.is_empty() {
+                // A vertex that came nearer within the bucket has several entries.
                 list.sort_unstable();
                 list.dedup();
                 self.current = bucket;

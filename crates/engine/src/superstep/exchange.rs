@@ -73,6 +73,8 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
     /// messages of the segment before. Identities follow behind them.
     pub fn places(&mut self, source_count: usize) -> &mut [M] {
         let (places, behind) = self.messages.split_at_mut(source_count);
+        // The last segment may be shorter. Messages of the one before would follow, where the
+        // identity is expected.
         behind.fill(self.identity);
         places
     }
@@ -88,6 +90,8 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
         let messages = &mut self.messages[..sources.len()];
         let published = &mut self.published[..sources.len().div_ceil(64)];
         let own = ranks.own_sources(segment);
+        // `exchange` withdraws only published messages, and the bits here are of an earlier
+        // segment.
         messages[..own.start].fill(self.identity);
         messages[own.end..].fill(self.identity);
         published.fill(0);
@@ -142,6 +146,7 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
                 if now | *before == 0 {
                     continue;
                 }
+                // If all 64 vertices are active, every place gets a message.
                 if now != u64::MAX {
                     messages.fill(identity);
                 }
@@ -151,6 +156,7 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
             Ok(())
         })?;
         let Some(ranks) = &self.ranks else { return Ok(()) };
+        // No tile is processed until all messages are there, so all of this counts as waiting.
         let _waiting = ranks.begin_wait();
         for (segment, sources) in ranks.segments().iter().enumerate() {
             let messages = &mut self.messages[sources.clone()];
@@ -168,6 +174,7 @@ impl<'r, M: Value + PartialEq> Exchange<'r, M> {
 
     /// Withdraws all messages.
     pub fn withdraw(&mut self) {
+        // Otherwise each iteration along rows would look through all bits.
         if !std::mem::take(&mut self.has_published) {
             return;
         }

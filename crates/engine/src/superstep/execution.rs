@@ -115,6 +115,7 @@ impl<P: Program> Execution<P> {
         exchange: &Exchange<'_, Message<P>>,
         active: &mut ActiveSet,
     ) -> Result<()> {
+        // The restored sums are those of all ranks already, so none are added.
         let restored = std::mem::take(&mut self.aggregate);
         self.agree(exchange, std::iter::empty(), active)?;
         self.aggregate = restored;

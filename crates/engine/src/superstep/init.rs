@@ -36,6 +36,7 @@ impl<P: Program> NewUnit<P> {
 pub fn units_from(graph: &Graph, first: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     let batches = graph.batches();
     let behind = batches.partition_point(|batch| batch.target_first as usize <= first);
+    // The batch with `first` may begin before it.
     let units = batches[behind.saturating_sub(1)..].iter().flat_map(|batch| {
         let targets = batch.targets(graph.vertex_count());
         let (start, end) = (targets.start as usize, targets.end as usize);

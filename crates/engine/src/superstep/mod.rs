@@ -180,6 +180,7 @@ impl<'g, P: Program> Superstep<'g, P> {
             };
             ranks.complete(&Cut::of(self.graph), size_of::<P::State>(), &mut read, &mut write)?;
         }
+        // A later run on these ranks would take an acknowledgement of this one for its own.
         ranks.end_transfers()?;
         ranks.complete_statistics(statistics)
     }
@@ -268,6 +269,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     fn know_by_bits(&mut self) {
         if let Frontier::List(list) = &self.frontier {
             let mut active = ActiveSet::of(list, self.graph.vertex_count() as usize);
+            // Taken, because scanning sends all messages that were held back.
             let horizon = self.buckets.horizon.take();
             self.add_held_back(&mut active, horizon);
             self.frontier = Frontier::Bits(active);
@@ -309,6 +311,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         let all = self.arrays.states.all();
         fill(all, self.arrays.next_active.all())?;
         let settled = self.arrays.settled.all();
+        // `init` has settled vertices by their first states.
         settled.fill(0);
         for (vertex, state) in own.clone().zip(&all[own]) {
             let is_settled = self.execution.restore(vertex, state);
@@ -326,6 +329,7 @@ impl<'g, P: Program> Superstep<'g, P> {
         if let Frontier::Bits(active) = &self.frontier {
             let mut list = huge::with_capacity(active.count() as usize);
             for_each_bit(active.words(), |vertex| list.push(ShortId(vertex)));
+            // Along rows the places are an inbox, which must hold identities.
             self.exchange.withdraw();
             let states = self.arrays.states.all();
             self.frontier =

@@ -51,6 +51,7 @@ impl<P: Program, W> OrderedMerge<P, W> {
     /// Takes the reductions of a waiting part.
     pub fn take_waiting(&mut self, number: usize) -> Option<W> {
         let place = self.waiting.iter().position(|part| part.number == number)?;
+        // Turns go by number, so the order of those that wait does not matter.
         Some(self.waiting.swap_remove(place).reductions)
     }
 

@@ -86,6 +86,7 @@ impl<'v> DepthFirst<'v> {
     /// Makes an empty path over `vertex_count` vertices with room for `room` stored neighbours, at
     /// least one. It enters vertices that are not in `visited`, and adds them.
     pub fn new(visited: &'v VertexSet, vertex_count: u32, room: usize) -> DepthFirst<'v> {
+        // A step counts its neighbours in 32 bits.
         let room = room.clamp(1, u32::MAX as usize);
         DepthFirst {
             visited,
@@ -152,6 +153,7 @@ impl<'v> DepthFirst<'v> {
 
     fn store(&mut self, neighbour: ShortId) {
         let top = self.depth - 1;
+        // The neighbours of this vertex fill the room. The first of them come first, so they stay.
         if self.fresh == self.room {
             self.forgotten.insert(self.path[top].vertex);
             return;
@@ -173,6 +175,7 @@ impl<'v> DepthFirst<'v> {
     /// Reverses the neighbours of the latest vertex, so that the first is taken first.
     fn turn(&mut self) {
         let first = self.stored.len() - std::mem::take(&mut self.fresh);
+        // The range may lie in two pieces of the queue, so it is no slice to reverse.
         let mut fresh = self.stored.range_mut(first..);
         while let (Some(one), Some(other)) = (fresh.next(), fresh.next_back()) {
             std::mem::swap(one, other);
@@ -189,6 +192,7 @@ impl<'v> DepthFirst<'v> {
                 return next;
             }
         }
+        // Its row is read again, and brings back the neighbours that were forgotten.
         let is_forgotten = self.forgotten.contains(step.vertex);
         self.forgotten.remove(step.vertex);
         is_forgotten.then_some(step.vertex)
@@ -206,6 +210,7 @@ impl RunAhead for DepthFirst<'_> {
             }
             self.depth -= 1;
         }
+        // Other vertices may come to the places that the path has left, and store neighbours there.
         self.oldest = self.oldest.min(self.depth.saturating_sub(1));
     }
 

@@ -166,6 +166,7 @@ impl<V: StateValue> EdgeStates<V> {
         let free = memory.saturating_sub(layout.size_min(threads));
         let held = (free / blocks.size as u64).min(blocks.count as u64) as usize;
         let folder = spill_folder(graph, folder)?;
+        // If all blocks stay in memory, nothing is written to the file.
         if held < blocks.count {
             check_room(&folder, blocks.file_size())?;
         }
@@ -175,6 +176,7 @@ impl<V: StateValue> EdgeStates<V> {
         let spread = Spread::over(blocks.count);
         let is_held = |block: usize| spread.is_among_first(held, block);
         let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
+        // A block that was never written cannot be read.
         let zeroes = vec![V::default(); blocks.size / size_of::<V>()];
         for &unit in &layout.units {
             let count = unit.entries.div_ceil(layout.block_entries) as usize;
@@ -287,6 +289,7 @@ impl<V: StateValue> UnitStates<'_, V> {
     }
 
     fn write(&mut self) -> Result<()> {
+        // A visitor that asked for no entry has brought no block here.
         if self.values.is_empty() {
             return Ok(());
         }

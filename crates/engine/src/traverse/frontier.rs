@@ -35,6 +35,7 @@ impl RunAhead for Listed<'_> {
     }
 
     fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
+        // More vertices may be announced than `reach` allows now.
         let end = self.left.len().min(reach).max(self.announced);
         self.left[self.announced..end].iter().copied()
     }
@@ -103,6 +104,7 @@ impl<'j> RowsJob<'j> {
             Ok(())
         })?;
         let mut next = next.into_inner().unwrap_or_default();
+        // Workers end in any order.
         next.sort_unstable();
         Ok(next)
     }

@@ -111,6 +111,7 @@ impl RunAhead for BreadthFirst {
     }
 
     fn upcoming(&self, reach: usize) -> impl Iterator<Item = ShortId> + Clone {
+        // More vertices may be announced than `reach` allows now.
         let end = self.queue.len().min(reach).max(self.announced);
         self.queue.range(self.announced..end).copied()
     }

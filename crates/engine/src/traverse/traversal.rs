@@ -72,6 +72,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
             taken: Vec::new(),
             held: 0,
             given: 0,
+            // The first call looks ahead.
             since_look: ROWS_PER_LOOK,
             statistics: TraversalStatistics::default(),
         }
@@ -146,6 +147,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if let Some(context) = self.context {
             context.give_way();
         }
+        // Memory may have had room for fewer rows than were taken. The others come next.
         self.taken.drain(..self.held);
         (self.held, self.given) = (0, 0);
         if self.taken.is_empty() {
@@ -155,6 +157,7 @@ impl<'r, O: RunAhead> Traversal<'r, O> {
         if self.taken.is_empty() {
             return Ok(false);
         }
+        // Asked each time, because other traversals may fill the cache meanwhile.
         self.is_in_memory = self.rows.is_complete();
         if self.is_in_memory {
             self.held = self.taken.len();

@@ -61,6 +61,7 @@ impl<P: Program> Seek<'_, P> {
             lock::<Reached<'_, P>>(&owned[index]).apply(program, degrees, is_sorted);
             Ok(())
         };
+        // Sharing a little work takes longer than the work.
         if is_small {
             (0..owned.len()).try_for_each(apply)?;
         } else {

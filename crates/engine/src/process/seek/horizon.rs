@@ -70,6 +70,7 @@ impl<P: Program> Seek<'_, P> {
                 step.buckets.horizon = None;
                 looked_at += self.gather(step, unpacked, horizon, context)?;
             } else {
+                // One more, because half of a small horizon is 0.
                 let further = horizon.saturating_add(horizon / 2).saturating_add(1);
                 let next = step.next_bucket().map_or(further, |next| next.max(further));
                 step.buckets.horizon = Some(next);

@@ -63,6 +63,8 @@ impl<P: Program> Seek<'_, P> {
     ) -> Result<u64> {
         let pieces: Vec<RowPiece> = rows.rows().pieces(source).collect();
         let by_weight = rows.unpacked().is_some() && !rows.is_ascending();
+        // A row sorted by weight is looked through anew for each stretch, so there is one for each
+        // worker.
         let joined = if by_weight { pieces.len().div_ceil(context.threads()) } else { 1 };
         let (vertices, exchange) = step.vertices_and_exchange();
         let mut rest = exchange.inbox();
@@ -75,6 +77,7 @@ impl<P: Program> Seek<'_, P> {
         });
         let stretches: Vec<_> = stretches.collect();
         let reached: Vec<_> = self.reached.iter_mut().map(Mutex::new).collect();
+        // Workers take pieces of one row, so there are no vertices to take.
         let queue = Queue::new(&[]);
         let sending = Sending { cancel: context.cancel(), vertices, queue: &queue, rows, reach };
         let ahead = Ahead { pieces: &pieces, next: Mutex::new(0) };
@@ -105,6 +108,7 @@ fn take_common(list: &mut Vec<ShortId>, wanted: &[ShortId], is_ascending: bool) 
     if !is_ascending || list.len() <= wanted.len() {
         return list.extract_if(.., |vertex| wanted.binary_search(vertex).is_ok()).collect();
     }
+    // The few vertices with long rows are looked up in the list, which may have very many.
     let places = wanted.iter().filter_map(|vertex| list.binary_search(vertex).ok());
     let places: Vec<usize> = places.collect();
     let common = places.iter().map(|&place| list[place]).collect();
@@ -204,6 +208,7 @@ impl<P: Program> Stretch<'_, '_, P> {
 impl<P: Program> Sink<Message<P>> for Stretch<'_, '_, P> {
     #[inline(always)]
     fn put(&mut self, target: ShortId, message: Message<P>) {
+        // A target before the range wraps around, and lies outside of the messages, too.
         let place = target.index().wrapping_sub(self.first);
         let Some(&reduced) = self.messages.get(place) else {
             self.strays = true;

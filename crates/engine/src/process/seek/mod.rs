@@ -163,6 +163,7 @@ impl<P: Program> Process<P> for Seek<'_, P> {
         self.pages_read = self.count_pages_read();
         self.aside = Duration::ZERO;
         step.know_by_list();
+        // Filled first, because only rows that are all in memory can be unpacked.
         self.fill_when_due(prediction, context);
         self.unpack_when_due(step, context)?;
         self.set_horizon(step);
@@ -187,10 +188,13 @@ impl<P: Program> Process<P> for Seek<'_, P> {
             sent += others.edges;
             if let Some(would_have_taken) = others.given_up {
                 list.extend(long.sources);
+                // Packed rows are sought in ascending order.
                 if !self.is_unpacked() {
                     list.sort();
                 }
                 self.take_back(step, list);
+                // `would_have_taken` has none of the unpredicted work, so none must be subtracted
+                // from it.
                 self.aside = Duration::ZERO;
                 Process::<P>::learn(self, prediction, would_have_taken);
                 return Ok(Progressed::GivenUp { edges: sent });
@@ -248,6 +252,7 @@ impl<P: Program> Seek<'_, P> {
                 rows.unpack(context.workers(), context.cancel())?;
                 self.aside += began.elapsed();
                 tracing::debug!("rows were unpacked in {:.3?}", began.elapsed());
+                // What was learnt is about packed rows.
                 self.correction = Correction::none();
             }
         }
@@ -283,6 +288,7 @@ impl<P: Program> Seek<'_, P> {
             && edges(list) < BUCKET_EDGES
             && let Some(mut more) = step.take_next_bucket(last)
         {
+            // Unpacked rows are sought in any order, so the list need not ascend.
             list.append(&mut more);
         }
     }

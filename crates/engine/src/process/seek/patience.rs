@@ -29,6 +29,7 @@ impl Patience {
         let took = self.began.elapsed();
         let sent = (self.sent + more).max(1) as f64;
         let by_edges = (self.edges / sent - 1.0).max(0.0);
+        // A share of 0 makes this huge. Then the prediction by edges counts.
         let by_vertices = (1.0 / share.max(f64::MIN_POSITIVE) - 1.0).max(0.0);
         let left = took.as_secs_f64() * by_edges.min(by_vertices);
         let is_due = took.as_secs_f64() > CHECKED_AFTER * self.otherwise;

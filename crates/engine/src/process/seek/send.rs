@@ -50,6 +50,7 @@ impl<'s> Queue<'s> {
 
     /// Takes the next vertices, as a range of the list.
     fn take(&self) -> Range<usize> {
+        // Workers go on counting behind the end.
         let first = self.next.fetch_add(ROWS_PER_BATCH, Ordering::Relaxed).min(self.list.len());
         first..(first + ROWS_PER_BATCH).min(self.list.len())
     }
@@ -125,6 +126,7 @@ impl<P: Program> Sending<'_, P> {
                 }
             }
             self.read_ahead(outbox.claimed.start);
+            // Taken out, because sending borrows the whole outbox.
             let mut batch = std::mem::take(&mut outbox.batch);
             let sent = self.send_batch(outbox, &mut batch);
             outbox.batch = batch;
@@ -181,6 +183,7 @@ impl<P: Program> Sending<'_, P> {
                 let (targets, weights) = rows.row(source);
                 let due = self.reach.due(self.vertices.program, signal, targets.len(), weights);
                 let start = due.start + *sent;
+                // A sink without a limit has room for `usize::MAX` messages.
                 let end = due.end.min(start.saturating_add(sink.room()));
                 for (edge, &target) in (start..).zip(&targets[start..end]) {
                     let weight =
@@ -234,6 +237,7 @@ impl<P: Program> Sending<'_, P> {
         batch: &mut RowBatch,
     ) -> Result<ControlFlow<()>> {
         if let Some(unpacked) = self.rows.unpacked() {
+            // Copies, because the outbox is the sink as well.
             let (mut claimed, mut sent) = (outbox.claimed.clone(), outbox.sent);
             let edges = self.send_lists(unpacked, &mut claimed, &mut sent, outbox)?;
             (outbox.claimed, outbox.sent) = (claimed, sent);
@@ -267,6 +271,7 @@ impl<P: Program> Sending<'_, P> {
         let Some(signal) = self.vertices.signal(row.source()) else { return Ok(skip) };
         row.try_fold(0, |edge, target| {
             let next = edge + 1;
+            // Decoding begins with the first edge, even if that was sent before.
             if edge < skip {
                 return ControlFlow::Continue(next);
             }

@@ -69,6 +69,7 @@ impl Members {
         let held = |member: &Member| match member.role {
             Role::Run { within: None } => member.held + member.taken,
             Role::Run { within: Some(_) } => 0,
+            // A run may take more than is reserved.
             Role::Reserve { .. } => member.held.max(self.used_within(member, stream)),
         };
         let members: u64 = self.admitted.iter().map(held).sum();
