@@ -280,7 +280,7 @@ impl<'m, M: Value + PartialEq> Incoming<'m, M> {
         let is_last = arrived.taken == arrived.packets;
         if !body.len().is_multiple_of(entry_size)
             || arrived.done + here > arrived.count
-            // Packets and entries end together, or `take` would wait for a packet that nobody sends.
+            // Packets and entries end together, or `take` would wait for a packet that never comes.
             || is_last != (arrived.done + here == arrived.count)
         {
             return Err(format!("it sent {} bytes of messages, which do not fit", body.len()));

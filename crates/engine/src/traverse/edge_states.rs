@@ -176,7 +176,7 @@ impl<V: StateValue> EdgeStates<V> {
         let spread = Spread::over(blocks.count);
         let is_held = |block: usize| spread.is_among_first(held, block);
         let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
-        // A block that was never written cannot be read.
+        // On disk, a block that was never written cannot be read.
         let zeroes = vec![V::default(); blocks.size / size_of::<V>()];
         for &unit in &layout.units {
             let count = unit.entries.div_ceil(layout.block_entries) as usize;

@@ -66,6 +66,7 @@ impl UnfinishedGraph {
     /// Renames the directory; exchanges it with the old graph if there is one.
     fn rename(&self, name: &OsStr) -> Result<()> {
         let rename = |if_taken| self.rename_to(name, if_taken);
+        // An exchange needs both names, so a free one is tried first.
         match rename(IfTaken::Fail) {
             Err(Errno::EXIST) if self.replace => match rename(IfTaken::Exchange) {
                 Err(error) if knows_no_flags(error) => self.rename_aside(name),

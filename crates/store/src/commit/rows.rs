@@ -19,6 +19,7 @@ pub(crate) fn commit_rows(
     manifest: &Manifest,
 ) -> Result<()> {
     let directory = graph.opened_directory();
+    // The graph may have been replaced while its rows were built.
     if Manifest::read_in(directory)? != *graph.manifest() {
         return Err(Error::replaced(directory.path()));
     }
@@ -32,8 +33,10 @@ pub(crate) fn commit_rows(
     });
     drop(folder);
     let sync = || directory.sync().map_err(Error::io("sync", directory.path()));
+    // In this order, so that no manifest names files that a crash can still lose.
     let replaced = moved.and_then(|()| sync()).and_then(|()| manifest.replace(directory));
     if replaced.is_err() {
+        // No manifest names files that stay, so errors here do not matter.
         names.for_each(|name| drop(directory.remove_file(name)));
     }
     replaced?;

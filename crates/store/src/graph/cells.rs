@@ -61,6 +61,7 @@ pub(super) fn check_cells(
         });
         next_tile = end;
         next_list += u64::from(record.sources_size.get());
+        // Counts of damaged records must not wrap around to the right sum.
         edges = edges.saturating_add(record.edge_count.get());
     }
     let complete =

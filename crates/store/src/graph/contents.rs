@@ -82,11 +82,13 @@ impl OwnFiles {
             _ => None,
         };
         let mut has_mark = listed.is_some();
+        // A graph whose manifest is damaged is known by its block files.
         for name in file_names::BLOCK_FILES {
             if !has_mark && folder.kind_of(name.as_ref())? == Some(FileType::RegularFile) {
                 has_mark = ends_as_block_file(&folder.open_file(name, OFlags::NOFOLLOW)?)?;
             }
         }
+        // The folder of a partitioned graph has only shards.
         let first = shard_name(0);
         if !has_mark && folder.kind_of(first.as_ref())? == Some(FileType::Directory) {
             has_mark = OwnFiles::of(&folder.open_folder(first.as_ref())?)?.has_mark;
@@ -110,6 +112,7 @@ impl OwnFiles {
             Some(FileType::RegularFile) => {
                 file_names::all().any(|known| name == known)
                     || self.listed.iter().any(|listed| name == listed.as_str())
+                    // A process that was killed may have left an unfinished manifest.
                     || is_hidden_name(name, file_names::MANIFEST.as_ref())
             }
             Some(FileType::Directory) if is_of_run(name) => true,

@@ -26,12 +26,14 @@ impl EqualWeight {
     /// Adds the weights of the entries of a tile, which has `edges` edges. Every other entry is a
     /// skip, whose weight is 0.
     pub fn add_tile(&mut self, weights: &[f32], edges: usize) {
+        // Further weights cannot make all of them equal again.
         if *self == EqualWeight::Differs {
             return;
         }
         let skips = weights.len().saturating_sub(edges);
         let is_zero = |weight: &f32| weight.to_bits() == 0;
         let zeros = weights.iter().filter(|weight| is_zero(weight)).count();
+        // A zero beyond those of the skips is the weight of an edge.
         if zeros > skips {
             self.add(0.0);
         }

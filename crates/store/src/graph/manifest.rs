@@ -216,6 +216,7 @@ impl Manifest {
             without.files.retain(|file| !names.contains(&&*file.name));
         }
         (without.rows, without.reverse) = (None, None);
+        // Rows in pieces are gone, and with them the need for a later version.
         without.format_version = FORMAT_VERSION;
         without.with_equal_weight(self.equal_weight)
     }
@@ -270,6 +271,8 @@ impl Manifest {
         let unfinished = Temporary::file_in(directory, file_names::MANIFEST.as_ref())?;
         let mut file = unfinished.open_file().map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
+        // The content is on disk before the name leads to it, so a crash leaves the old manifest or
+        // this one.
         durable::sync(file).map_err(failed)?;
         unfinished.take_place(true).map_err(failed)
     }
@@ -331,6 +334,7 @@ fn read_bytes(directory: &Directory) -> io::Result<Option<Vec<u8>>> {
     // Opening a FIFO of this name must not block.
     let file = directory.open_file(file_names::MANIFEST, OFlags::NONBLOCK)?;
     let mut bytes = Vec::new();
+    // One byte more tells that a file is too large.
     file.take(MANIFEST_SIZE_MAX + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= MANIFEST_SIZE_MAX).then_some(bytes))
 }
@@ -381,6 +385,7 @@ fn parse(bytes: &[u8]) -> Result<Manifest, Fault> {
     let json = open_seal(text).ok_or_else(|| damaged("its checksum differs"))?;
     let version: Version =
         serde_json::from_str(&json).map_err(|error| Fault::Damaged(error.to_string()))?;
+    // Looked at before the other fields, which another version may not have.
     if !(FORMAT_VERSION..=FORMAT_VERSION_MAX).contains(&version.format_version) {
         return Err(Fault::OtherVersion(version.format_version));
     }

@@ -91,6 +91,7 @@ impl Graph {
             is_for_ranks: false,
         };
         graph.check_names()?;
+        // A file of another graph is found now, and not when it is first read.
         for file in &graph.manifest.files {
             if file.checksum.is_some() {
                 graph.block_file(&file.name)?;
@@ -193,6 +194,7 @@ impl Graph {
     /// [`Error::Replaced`] when the manifest belongs to another graph.
     pub(crate) fn add_files(&mut self, folder: &Directory, manifest: Manifest) -> Result<()> {
         let (own, added) =
+            // The manifest of another graph may name fewer files.
             manifest.files.split_at(self.manifest.files.len().min(manifest.files.len()));
         if *own != self.manifest.files {
             return Err(Error::replaced(self.directory.path()));
@@ -409,6 +411,7 @@ impl Graph {
         let Manifest { batches, cells, tiles, .. } = self.manifest;
         let parts =
             [(batches, BATCH_RECORD_SIZE), (cells, CELL_RECORD_SIZE), (tiles, TILE_RECORD_SIZE)];
+        // The counts come from a file, so that neither products nor sums may wrap around.
         let mut size = Some(0u64);
         for (count, record_size) in parts {
             let part = count.checked_mul(record_size as u64);

@@ -59,6 +59,7 @@ impl Partition {
             && self.cuts.first() == Some(&0)
             && self.cuts.last() == Some(&whole.vertices)
             && self.cuts.is_sorted()
+            // Of an edge between two ranks, a shard has one direction only.
             && !shard.undirected
             && whole.partition.is_none()
             && whole.has_known_files()

@@ -70,6 +70,7 @@ impl Table {
         manifest: &Manifest,
         sizes: FileSizes,
     ) -> Result<Table, String> {
+        // Ranges of tiles are kept in 32 bits.
         if manifest.tiles > u64::from(u32::MAX) {
             return Err(format!("{} tiles exceed the limit of 2^32 - 1", manifest.tiles));
         }
@@ -85,6 +86,7 @@ impl Table {
             }
         }
         let mut runs = cut_runs(&entries, &cells, &batches, manifest)?;
+        // The sort is stable, so the runs of a batch stay in the order of the file.
         runs.sort_by_key(|run| run.batch);
         let mut table = Table { batches, entries, cells, runs: Vec::new(), batch_runs: Vec::new() };
         let mut rest = &runs[..];
@@ -146,6 +148,7 @@ fn check_batches(records: &[BatchRecord], manifest: &Manifest) -> Result<Vec<Bat
         }
         batches.push(Batch { target_first: next_target, log2 });
         next_target += 1 << log2;
+        // Counts of damaged records must not wrap around to the right sum.
         edges = edges.saturating_add(record.edge_count.get());
     }
     let complete = next_target >= manifest.vertices && edges == manifest.edges;
@@ -166,6 +169,7 @@ fn cut_runs(
         let mut batch = 0;
         while let Some(first) = entries[rest.clone()].first().map(|tile| tile.summary) {
             let first = origin + u64::from(first.target_first);
+            // The first batch begins at 0, so there is one.
             let found = batches.partition_point(|it| it.target_first <= first) - 1;
             let targets = batches[found].targets(manifest.vertices);
             let is_inside = |target: u32| targets.contains(&(origin + u64::from(target)));
@@ -260,6 +264,8 @@ fn summary_of(record: &TileRecord, cell: Cell, manifest: &Manifest) -> Option<Ti
         && is_target(summary.target_last)
         && summary.target_first >> WINDOW_LOG2 == summary.target_last >> WINDOW_LOG2
         && record.reserved.get() == 0
+        // A tile without a mask would seem to have no active source, and its edges would be left
+        // out.
         && (summary.edge_count == 0 || summary.source_mask != 0);
     is_sound.then_some(summary)
 }

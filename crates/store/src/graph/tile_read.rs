@@ -77,6 +77,7 @@ impl TileRead<'_> {
             if tiles.has_weights() {
                 graph.check_weights(index, tiles.weight_bytes(graph, index))?;
             }
+            // Looked at once here, so that `get` cannot fail.
             tiles.try_get(graph, index).map_err(|detail| graph.damaged_tile(index, detail))?;
         }
         Ok(tiles)

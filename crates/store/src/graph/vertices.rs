@@ -243,6 +243,7 @@ impl OriginalIds {
         let Some(order) = &self.order else { return visit(0..self.vertex_count as u64) };
         order.for_each_stretch(|_, stretch| match stretch {
             Stretch::Regular { first, count } => {
+                // The last number of a regular stretch is the greatest.
                 self.check_dense(order, &[first + (count as u64).saturating_sub(1)])?;
                 visit(first..first + count as u64)
             }
@@ -461,6 +462,7 @@ fn strings_of(
     limits.truncate(fitting.max(1));
     let text = bytes.read_range(first, limits.last().map_or(0, |&end| end as usize))?;
     let text = String::from_utf8(text).map_err(|_| damaged("an id is not UTF-8"))?;
+    // The text may be valid as a whole although an end lies within a character.
     if limits.iter().any(|&end| !text.is_char_boundary(end as usize)) {
         return Err(damaged("an id is not UTF-8"));
     }

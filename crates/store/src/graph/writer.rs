@@ -81,6 +81,7 @@ impl RecordFile {
     }
 
     fn copy_to(&mut self, out: &mut impl Write) -> io::Result<()> {
+        // Rewinding writes what is still in the buffer.
         self.output.rewind()?;
         io::copy(self.output.get_mut(), out).map(drop)
     }

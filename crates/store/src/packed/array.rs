@@ -112,6 +112,7 @@ impl<C: Coding> Array<C> {
     /// Reads the numbers at a range of positions, which must lie within the array. Decodes every
     /// chunk that overlaps it.
     pub fn read(&self, range: Range<usize>) -> Result<Vec<C::Number>> {
+        // Chunks are decoded as a whole, so both ends may exceed the range for a while.
         let mut numbers = Vec::with_capacity(range.len() + 2 * CHUNK);
         let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);
         if chunks.is_empty() {

@@ -166,6 +166,7 @@ fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), F
     if width > N::BITS || base_len.max(excess_len) > 8 || has_excess != (exceptions > 0) {
         return Err("the head of a block of packed numbers makes no sense");
     }
+    // With such a base, no sum with an offset exceeds the type.
     let base = Some(little_endian(bytes.split_off(..base_len).ok_or(CUT_OFF)?))
         .filter(|&base| base <= mask(N::BITS) - mask(width))
         .and_then(N::checked)
@@ -186,6 +187,7 @@ fn decode_block<N: Number>(bytes: &mut &[u8], numbers: &mut [N]) -> Result<(), F
     }
     let positions = bytes.split_off(..exceptions).ok_or(CUT_OFF)?;
     let excesses = bytes.split_off(..exceptions * excess_len).ok_or(CUT_OFF)?;
+    // Without exceptions there are no bytes, and chunks of 0 bytes would panic.
     for (&position, excess) in positions.iter().zip(excesses.chunks_exact(excess_len.max(1))) {
         let excess = little_endian(excess);
         let number = numbers.get_mut(usize::from(position)).ok_or("an exception has no number")?;

@@ -119,6 +119,7 @@ impl Coding for Ascending {
         let Some((number, gaps)) = numbers.split_first_mut() else { return check_end(bytes) };
         *number = u64::from_le_bytes(*first.ok_or("it ends within its first number")?);
         blocks::decode(&mut bytes, gaps)?;
+        // Carries are gathered and looked at once, so that the loop has no branch.
         let (mut sum, mut is_too_large) = (*number, false);
         for gap in gaps {
             let carry;
@@ -218,6 +219,7 @@ impl Coding for Permutation {
         let Some((1, mut rest)) = bytes.split_first() else { return Ok(None) };
         let mut first = [0];
         blocks::decode(&mut rest, &mut first)?;
+        // Any other chunk with a single run begins with the same byte, but more follows.
         if !rest.is_empty() {
             return Ok(None);
         }

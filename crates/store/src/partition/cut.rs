@@ -39,6 +39,7 @@ pub(super) fn cut(batches: &[(u64, u64)], shares: &[f64], balance: Balance) -> V
             false => low = middle,
         }
     }
+    // Of the two limits, only `high` is known to fit.
     let mut rest = Rest { costs: &costs, next: 0, total };
     (0..shares.len()).map(|rank| rest.take(&shares[rank..], high)).collect()
 }

@@ -110,6 +110,7 @@ impl<'g> Shards<'g> {
         let mut cells: BTreeMap<Cell, Vec<(&Graph, Range<usize>)>> = BTreeMap::new();
         for graph in self.graphs {
             for entry in graph.cells().iter().filter(|entry| is_wanted(entry.cell)) {
+                // Shards ascend by targets, so the tiles of a cell come as in the whole graph.
                 cells.entry(entry.cell).or_default().push((graph, entry.tiles.clone()));
             }
         }
@@ -130,6 +131,7 @@ impl<'g> Shards<'g> {
 
 /// Returns the batch of a tile.
 fn batch_of(graph: &Graph, tile: &TileEntry) -> usize {
+    // The first batch begins at 0, so there is one.
     let target = graph.origin_of(tile).target + u64::from(tile.summary.target_first);
     graph.batches().partition_point(|batch| batch.target_first <= target) - 1
 }

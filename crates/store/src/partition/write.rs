@@ -97,6 +97,7 @@ pub fn gather(
     progress.end();
     for (direction, layout) in whole.row_layouts() {
         let first = shards.first();
+        // Opened anew each time: building the layout before has changed the manifest.
         let graph = Graph::open(output.path(), first.reader(), first.caching())?;
         let config = RowsConfig {
             direction,
@@ -107,6 +108,7 @@ pub fn gather(
         };
         manifest = build_rows(&graph, &config, progress, cancel)?;
     }
+    // Rows are compared apart, since another version of tegula may code them differently.
     if manifest.without_rows() != whole.without_rows() {
         let detail = "its shards hold other edges than the graph that was partitioned";
         return Err(Error::not_a_partition(shards.first().directory(), detail));
@@ -174,10 +176,12 @@ fn link_vertex_files(
             IN_DEGREES => Some(WHOLE_IN_DEGREES),
             _ => None,
         };
+        // Of the files with a checksum, only the tile table is not by vertex.
         let Some(footer_crc) = file.checksum.filter(|_| file.name != TILE_TABLE) else { continue };
         let from = whole.filter(|_| is_shard).unwrap_or(&file.name);
         let to = whole.filter(|_| role == Role::Shard).unwrap_or(&file.name);
         link(graph, from, &directory.join(to))?;
+        // A manifest does not tell the length of the payload.
         let summary = BlockFileSummary { payload_len: 0, file_len: file.bytes, footer_crc };
         writer.add_block_file(to, summary);
     }

@@ -29,6 +29,7 @@ impl BitWriter {
         let total = self.pending_len + len;
         let full = total / 8;
         self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..full as usize]);
+        // A shift by all 64 bits would overflow.
         self.pending = if full == 8 { 0 } else { self.pending >> (8 * full) };
         self.pending_len = total % 8;
     }

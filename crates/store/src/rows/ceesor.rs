@@ -79,6 +79,7 @@ impl CeesorCode {
             let magnitude = below_highest | 1 << (width - 1);
             let is_before = window >> (width - 1) & 1 == 1;
             let target =
+                // A target before vertex 0 wraps around, and is refused below.
                 if is_before { source.wrapping_sub(magnitude) } else { source + magnitude };
             if target >= u64::from(vertex_count) {
                 return Err(super::bits::no_vertex(target, vertex_count));

@@ -104,6 +104,7 @@ impl<'a> Codes<'a> {
             self.back -= class.width;
             return Some(class.base + (self.row.bits(self.back) & class.mask));
         }
+        // The last offset has no leading zeros, so it may be shorter than its class says.
         let len = self.back.checked_sub(self.front)?;
         self.back = self.front;
         Some(class.base + (self.row.bits(self.front) & !(u64::MAX << len)))

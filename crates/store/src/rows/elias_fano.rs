@@ -162,6 +162,7 @@ impl<'a> EliasFano<'a> {
             let windows = [self.window(place), self.window(place + 64)];
             let sums = windows.map(sums_of_bytes);
             let first = sums[0] >> 56;
+            // A number and not a branch, which would often be mispredicted.
             let second = usize::from(rest >= first);
             rest -= [0, first][second];
             if rest < sums[second] >> 56 {
@@ -256,6 +257,7 @@ fn select(word: u64, sums: u64, rank: u32) -> u32 {
     let byte = (at_most >> 7).wrapping_mul(LOW_BITS) >> 56;
     let before = (sums << 8) >> (8 * byte) & 0xff;
     let bits = word >> (8 * byte) & 0xff;
+    // The remainder changes nothing, but spares a check of the index.
     let place = SELECT_IN_BYTE[bits as usize][(rank - before as u32) as usize % 8];
     8 * byte as u32 + u32::from(place)
 }
@@ -294,6 +296,7 @@ fn put_bits(words: &mut [u64], place: u64, count: u32, number: u64) {
 /// Reads `count` bits, less than 64.
 #[inline]
 fn get_bits(words: &[u64], place: u64, count: u32) -> u64 {
+    // There may be no words at all, so not even the first one is looked at.
     if count == 0 {
         return 0;
     }

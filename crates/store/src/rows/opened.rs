@@ -334,6 +334,7 @@ impl Rows {
         let number = extent.chunks.start;
         let chunk = self.index.chunk(number);
         let mut folded = init;
+        // These loops come first: their encoding sorts by magnitude, and theirs is 0.
         for _ in 0..self.index.loops(number, extent.source) {
             match step(folded, extent.source) {
                 ControlFlow::Continue(next) => folded = next,

@@ -125,6 +125,7 @@ impl RowReader {
         targets: &Targets,
     ) -> Result<RowReader> {
         let weight_file = rows.weights().filter(|_| has_weights);
+        // At least 1, because an empty file would make the divisor 0.
         let data_len = rows.data().len().max(1);
         let all = data_len + weight_file.map_or(0, |file| file.len());
         let share = |len: u64| (u128::from(cache_size) * u128::from(len) / u128::from(all)) as u64;
@@ -352,6 +353,7 @@ impl RowReader {
     pub fn get(&self, sources: &[ShortId], batch: &mut RowBatch) -> Result<usize> {
         batch.extents.clear();
         batch.extents.extend(self.packed.rows.extents(sources.iter().copied()));
+        // With room for all rows, more is read around each of these than `pin` would read.
         if self.fits() {
             self.prefetch(sources.iter().copied());
         }
@@ -368,6 +370,7 @@ impl RowReader {
             batch.ranges.clear();
             let extents = &batch.extents[..batch.count];
             batch.ranges.extend(extents.iter().map(RowExtent::weight_bytes));
+            // The weights of fewer rows may fit.
             batch.count = weights.get_batch(&batch.ranges, &mut batch.weights)?;
         }
         Ok(batch.count)

@@ -47,6 +47,7 @@ fn sort_by_upper(numbers: &mut Vec<u64>, scratch: &mut Vec<u64>) {
         numbers.sort_unstable();
         return;
     }
+    // Growing by doubling could take more than `size` has counted.
     scratch.reserve_exact(numbers.len().saturating_sub(scratch.len()));
     scratch.resize(numbers.len(), 0);
     for shift in [48, 56] {
@@ -93,6 +94,7 @@ impl ByWeight {
         }
         let ByWeight { edges, scratch } = self;
         edges.clear();
+        // As above, `size` counts the edges of the longest row and no more.
         edges.reserve_exact(targets.len());
         edges.extend(targets.iter().zip(&*weights).map(|(target, &weight)| {
             u64::from(ordered(u32::from_le_bytes(weight))) << 32 | u64::from(target.0)
@@ -168,10 +170,12 @@ impl UnpackedRows {
             edges_by_weight.fetch_add(chunk.sort_by_weight(), Ordering::Relaxed);
             Ok(())
         })?;
+        // They borrow the arrays that change below.
         drop(chunks);
         starts[vertex_count] = edge_count;
         let mut edges_by_weight = edges_by_weight.into_inner();
         let mut by_weight = ByWeight::default();
+        // A row in pieces is sorted only now, when all its pieces are there.
         for source in rows.rows().long().iter().filter(|_| weight_count > 0) {
             cancel.check()?;
             let row = starts[source.index()] as usize..starts[source.index() + 1] as usize;
@@ -239,6 +243,8 @@ impl Chunk<'_> {
                             *free = target;
                             ControlFlow::Continue(place + 1)
                         }
+                        // No place has this number, so it tells of neighbours beyond those of the
+                        // index.
                         None => ControlFlow::Break(usize::MAX),
                     })?;
                 if end == usize::MAX {
@@ -258,6 +264,7 @@ impl Chunk<'_> {
     }
 
     fn unpack_piece(&mut self, rows: &RowReader, piece: &RowPiece) -> Result<()> {
+        // Only the first piece of a row has a start to set.
         self.starts.fill(self.edge_first);
         let mut batch = RowBatch::default();
         let row = rows.piece(piece, &mut batch)?;

@@ -67,6 +67,7 @@ impl TileBuilder {
         TileBuilder {
             window,
             source_base: source_first,
+            // Headers of strips have 16 bits for the source.
             source_shift: span_bits.saturating_sub(16),
             headers: Vec::new(),
             payload: Vec::new(),

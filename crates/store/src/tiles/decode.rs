@@ -152,6 +152,7 @@ impl<'a> Strips<'a> {
         }
         let entry_offset = self.entry_offset;
         self.entry_offset += count;
+        // The last source is below the limit, so the first one fits 32 bits.
         let start = start as u32;
         Ok(Strip { encoding, source_start: start, target_start, count, gaps, planes, entry_offset })
     }

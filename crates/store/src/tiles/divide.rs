@@ -107,6 +107,7 @@ impl Divider {
             let mut last = None;
             for edge in edges {
                 let (source, target) = (base + edge.source(), edge.target());
+                // Fragments are sorted, so repeated edges are adjacent.
                 let is_repeated = last.replace((source, target)) == Some((source, target));
                 let slot = self.slots[usize::from(target >> GROUP_LOG2)];
                 if slot != NO_SLOT {

@@ -98,6 +98,7 @@ impl<W: EdgeWeight> Encoder<W> {
         for edge in edges.iter().copied().flatten() {
             (first, last) = (first.min(slice(edge)), last.max(slice(edge)));
         }
+        // Not cleared before, because every place is written.
         self.unsorted.resize(len, LocalEdge::default());
         self.sorted.resize(len, LocalEdge::default());
         self.starts.clear();
@@ -184,6 +185,7 @@ fn radix_sort<W: EdgeWeight>(edges: &mut [LocalEdge<W>], sorted: &mut [LocalEdge
             starts[digit(edge, pass)] += 1;
         }
     }
+    // The number of passes is odd, so the last one ends in `sorted`.
     let (mut from, mut to) = (edges, sorted);
     for (pass, starts) in starts.iter_mut().enumerate() {
         let mut sum = 0;

@@ -52,6 +52,7 @@ impl EntryCoder {
         if widest >= encoding.skip() {
             return self.code_singles_with_skips(encoding, from, edges);
         }
+        // Without skips the entries are the edges, so that whole slices can be copied.
         self.lows.extend_from_slice(edges.targets);
         if W::IS_WEIGHTED {
             self.weights.extend(edges.weights.iter().map(|weight| weight.to_f32()));
@@ -113,6 +114,7 @@ impl EntryCoder {
         for (index, (&source, &target)) in edges.sources.iter().zip(edges.targets).enumerate() {
             let is_new = (count == 0) | (source != last) | (target == previous);
             let mut ahead = source - last;
+            // The entry itself takes a gap of up to `MASK_GAP_MAX`.
             let skips = (ahead.saturating_sub(1) / MASK_GAP_MAX) as usize;
             if skips > 0 || count == ENTRY_COUNT_MAX {
                 if count + skips + usize::from(is_new) > ENTRY_COUNT_MAX {

@@ -135,6 +135,7 @@ impl Grid {
 fn range(number: u32, log2: u32, vertex_count: u64) -> Range<u64> {
     let start = u64::from(number) << log2;
     let end = (start + (1 << log2)).min(vertex_count);
+    // The number may be that of a range behind the last vertex.
     start.min(end)..end
 }
 

@@ -125,6 +125,7 @@ impl SourceSet {
 
     /// Removes all sources.
     pub fn clear(&mut self) {
+        // In an empty set the range ends before it begins, and has no words.
         self.words.get_mut(self.touched.clone()).into_iter().flatten().for_each(|word| *word = 0);
         (self.touched, self.count) = (self.words.len()..0, 0);
     }
@@ -166,6 +167,7 @@ fn for_each_word(
     visit: impl FnMut(usize, u64),
 ) -> Result<(), String> {
     match bytes.as_chunks() {
+        // A packed list is always shorter, so the length tells them apart.
         (bits, []) if bits.len() == words_of(segment_size) => {
             for_each_word_of_bits(bits, count, segment_size, visit)
         }
@@ -217,6 +219,8 @@ fn for_each_packed_word(
             next = source + 1;
             let word = (source / u64::from(WORD)) as usize;
             if word != at {
+                // Asked once for each word, which keeps the index in bounds. The last source is
+                // checked below.
                 if source >= u64::from(segment_size) {
                     return Err(format!("it lists source {source} of {segment_size}"));
                 }

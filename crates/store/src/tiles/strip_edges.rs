@@ -43,6 +43,8 @@ impl<W: EdgeWeight> StripEdges<W> {
         for (number, strip) in strips.iter().enumerate() {
             let first = usize::from(strip.target_start);
             let targets = first..first + (1 << strip.encoding.width_log2());
+            // Targets outside of the strips have no edges, so it does not matter what is left
+            // there.
             self.strip_of_target[targets].fill(number as u16);
             self.ends.push(start);
             start += strip.edges;

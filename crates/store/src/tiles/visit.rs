@@ -197,6 +197,7 @@ impl Strip<'_> {
         let size = low_size::<LOW>();
         let (bytes, nibbles) = self.planes.split_at(self.count * size);
         let mut filled = Filled::new();
+        // In a strip of one target, all blocks keep this one.
         let mut block = Block::new(self.target_start);
         let mut source = self.source_start;
         for first in (0..self.count).step_by(BLOCK_SIZE) {

@@ -75,6 +75,7 @@ impl Graph {
             }
         }
         Ok(Checked {
+            // One more, because the manifest does not name itself.
             files: self.manifest().files.len() as u64 + 1,
             bytes: total,
             tiles: self.tiles().len() as u64,
@@ -203,6 +204,7 @@ impl Graph {
             // `local` counts from the segment's start, so it is below 2^24.
             let local = (source - origin.source) as u32;
             if !summary.may_hold(local) || !targets.contains(&(target - origin.target)) {
+                // The visit cannot end early, so the first fault is kept.
                 fault.get_or_insert_with(|| {
                     format!("edge {source} to {target} lies outside of the tile's range")
                 });

@@ -119,6 +119,7 @@ impl Check<'_> {
         let count = row.for_each_weighted(|target, weight| {
             let key = rows.sort_key(source, target);
             if seen.last.is_some_and(|last| last > key) {
+                // The visit cannot end early, so the first fault is kept.
                 fault.get_or_insert_with(|| format!("its neighbour {} is out of order", target.0));
             }
             seen.last = Some(key);

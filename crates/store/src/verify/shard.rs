@@ -20,6 +20,7 @@ impl Graph {
         for first in (0..self.vertex_count() as usize).step_by(CHUNK) {
             cancel.check()?;
             let chunk = first..(first + CHUNK).min(self.vertex_count() as usize);
+            // The other edges of a source lead to targets of other ranks.
             out.check(chunk.clone(), |_, own, whole| own <= whole)?;
             into.check(chunk, |vertex, own, whole| {
                 own == if targets.contains(&vertex) { whole } else { 0 }

@@ -33,6 +33,8 @@ impl PlannedChunk {
     /// Number of edges of each of its rows, or of its piece of one.
     pub fn row_edges<'d>(&'d self, degrees: &'d [u32]) -> impl Iterator<Item = u64> + 'd {
         let sources = self.sources.start as usize..self.sources.end as usize;
+        // A piece has a part of the edges of its row. No other chunk has fewer edges than one of
+        // its rows.
         degrees[sources].iter().map(|&degree| u64::from(degree).min(self.edges))
     }
 }
@@ -106,6 +108,7 @@ fn cut_row(counts: &[u32], vertex_count: u32, cut: ChunkCut) -> RowCut {
     let (mut first, mut edges) = (0, 0);
     for (window, &count) in counts.iter().enumerate() {
         let count = u64::from(count);
+        // No piece is left empty, even before a window with more edges than a chunk may have.
         if count > 0 && edges > 0 && edges + count > cut.edges_max {
             let end = (window << cut.window_log2) as u32;
             pieces.push((first..end, edges));
@@ -159,6 +162,7 @@ impl Counting<'_> {
                 let Ok(number) = sources.binary_search(&source) else { return };
                 let window = (target >> cut.window_log2) as usize;
                 match counts[number * windows..][..windows].get_mut(window) {
+                    // A count must not wrap around to the degree, with which it is compared below.
                     Some(count) => *count = count.saturating_add(1),
                     None => is_sound = false,
                 }

@@ -88,6 +88,7 @@ impl<W: EdgeWeight> Group<W> {
             }
             let row = self.row_of(source, target);
             let place = places[row];
+            // More edges than the degree says would overwrite those of the next row.
             if place == self.starts[row + 1] || u64::from(target) >= graph.vertex_count() {
                 is_sound = false;
                 return;
@@ -161,6 +162,7 @@ impl<W: EdgeWeight> Rows<'_, W> {
             targets.clear();
             targets.extend(told);
             encoder.encode(source, &targets, &mut bits);
+            // The index has the loops that the encoding cannot hold.
             let loops = row.iter().filter(|edge| !is_told(source, edge.0)).count();
             rows.loops.extend(std::iter::repeat_n(local as u16, loops));
             edge_count += row.len() as u64;

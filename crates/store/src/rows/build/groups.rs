@@ -34,6 +34,7 @@ pub(super) fn plan_groups<W: EdgeWeight>(
     let sizes: Vec<(u64, u64)> = sizes.collect();
     let row_max = chunks.iter().flat_map(|chunk| chunk.row_edges(degrees)).max().unwrap_or(0);
     let size = |(edges, sources)| group_size::<W>(edges, sources, row_max);
+    // Without chunks, it must not be 0: memory is divided by it.
     let largest = sizes.iter().copied().map(size).max().unwrap_or(FRAMES_SIZE);
     let memory = config.memory.saturating_sub(held);
     if largest > memory {

@@ -68,6 +68,7 @@ fn add(
     let directory = graph.opened_directory();
     // Two builds would mix their files, so the manifest, which a build replaces, is locked.
     let _locked = disk::wait_for_lock(directory, file_names::MANIFEST, cancel)?;
+    // Read under the lock: another process may have built the rows meanwhile.
     let found = Manifest::read_in(directory)?;
     if found.rows_of(config.direction).is_some() {
         return Ok(found);

@@ -250,6 +250,7 @@ impl HeadCodes {
         copied.clear();
         let mut rest = reference;
         for index in 0..count {
+            // Only the first run may be empty, so the lengths of the others are stored less 1.
             let len = codes.next(&self.runs).ok_or_else(cut_off)? + u64::from(index > 0);
             let run = usize::try_from(len).ok().and_then(|len| rest.split_off(..len));
             let run = run.ok_or_else(|| format!("runs beyond the end of {}", reference.len()))?;
@@ -257,6 +258,7 @@ impl HeadCodes {
                 copied.extend_from_slice(run);
             }
         }
+        // The last run is not stored. It is copied if the number of those before is even.
         if count % 2 == 0 {
             copied.extend_from_slice(rest);
         }

@@ -194,6 +194,7 @@ impl CopyPlan {
                 links.look_up(&self.targets, place, first, visit);
                 links.add(&self.targets, place, index, is_reference);
             }
+            // A row with repeated neighbours finds itself.
             common[0].0 = 0;
             common.sort_unstable_by_key(|&(count, back)| (std::cmp::Reverse(count), back));
             common_all += common[0].0.saturating_sub(1) as usize;
@@ -299,6 +300,7 @@ impl CopyPlan {
             self.rows[index].chosen = chosen;
             return false;
         }
+        // Collected, because the rows that this borrows change below.
         let users: [Option<usize>; DISTANCE_MAX] = {
             let mut users = self.users(index).map(|(user, _)| user);
             std::array::from_fn(|_| users.next())
@@ -402,6 +404,7 @@ fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
     codes(&mut |widths, number| {
         let (len, zeros) = widths.bits_of(number);
         bits += len;
+        // Only the last offset goes without its leading zeros.
         spared = zeros;
     });
     bits - spared

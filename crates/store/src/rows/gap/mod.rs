@@ -337,6 +337,7 @@ impl Frame {
 
     #[inline(always)]
     fn is_near(&self, number: u64) -> bool {
+        // One comparison for both sides: far below the source, the difference wraps around.
         number.wrapping_sub(self.source).wrapping_add(NEAR_MAX) <= 2 * NEAR_MAX
     }
 

@@ -59,6 +59,7 @@ impl RowIndex {
                 long.extend(is_piece.then_some(ShortId(chunk.source_first)));
             }
             if is_piece {
+                // Each piece begins at a whole byte.
                 row.bits += chunk.data_bits.next_multiple_of(8);
                 row.edges += if expected.is_weighted { chunk.edge_count } else { 0 };
                 row_max = row_max.max(row);
@@ -150,6 +151,7 @@ impl<'a> Loading<'a> {
             && record.data_offset == next.data_offset
             && data_end.is_some_and(|end| end < u64::MAX - 8)
             && record.edge_first == next.edge_first
+            // So four bytes of weights an edge do not exceed 64 bits.
             && record.edge_first.get().checked_add(edge_count).is_some_and(|end| end < 1 << 60)
             && record.word_first.get() == (self.taken - self.base) as u64;
         let Some(data_first) = data_first.filter(|_| is_in_place) else {

@@ -227,6 +227,7 @@ impl RowIndex {
                 range_at(&self.view(ends), row, first, count, &mut walk.edge_ends)
             }
         };
+        // No reference lies before the chunk.
         let read_first = bits.start.saturating_sub(chunk.reach).max(chunk.data_first);
         RowExtent { source, chunks: number..number + 1, bits, read_first, edges }
     }
