@@ -93,7 +93,7 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
             match std::mem::replace(&mut *stage, Stage::Idle) {
                 Stage::Idle => return Ok(None),
                 Stage::Ready { mut exchange, segment } => {
-                    // The thread has not begun. It finds `Idle` from now on, so it will not.
+                    // The thread has not begun. It finds `Idle` from now on, so it does not begin.
                     drop(stage);
                     return exchange.bring_others(segment).map(|()| Some(exchange));
                 }

@@ -343,8 +343,8 @@ impl<R: Reduction> Dispatch<R> {
         }
         let (mut rest, mut start) = (messages, 0);
         let mut places = Vec::with_capacity(blocks);
-        // Blocks hold messages in the order of their sources. So each block has places of its own,
-        // and workers need no lock for them.
+        // Messages come in the order of their sources. So each block has places that no other
+        // block writes.
         for index in 0..blocks {
             let end = if index + 1 < blocks { first_source(index + 1) } else { start + rest.len() };
             let (own, behind) = rest.split_at_mut(end - start);

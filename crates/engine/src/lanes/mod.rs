@@ -195,8 +195,7 @@ impl<P: Program + Clone, const K: usize> Program for Lanes<P, K> {
         for lane in 0..K {
             let signal = self.programs[lane].signal(vertex, &states[lane], degree);
             let message = signal.unwrap_or(identity);
-            // A choice between two values, since a branch would stop the compiler from using
-            // vectors.
+            // Both values are at hand, so that the choice needs no branch.
             messages[lane] = if self.is_over[lane] { identity } else { message };
         }
         Some(messages)

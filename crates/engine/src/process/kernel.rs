@@ -257,7 +257,7 @@ impl<P: Program, F: Fn(usize) -> P::Weight> BlockVisitor for Narrow<'_, P, F> {
             for lane in 0..NARROW_LANES {
                 let entry = block.first_entry + group * NARROW_LANES + lane;
                 let carried = self.messages.carried(sources[lane], || (self.weigh)(entry));
-                // The remainder changes nothing, but spares a check of the index.
+                // A strip begins at a multiple of its width, so the remainder is the place in it.
                 let sum = &mut self.lanes[lane][usize::from(targets[lane]) % NARROW_WIDTH];
                 *sum = P::Reduction::reduce(*sum, carried);
             }

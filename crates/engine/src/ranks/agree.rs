@@ -60,6 +60,7 @@ impl Ranks<'_> {
             let (summary, sums, standing) = heard.ok_or_else(garbled)?;
             active.add_summary(words.start, summary.iter().map(|word| word.get()));
             sums.into_iter().for_each(|sum| total.merge(sum));
+            // The caller knows the standing of this rank, and adds it itself.
             if rank != self.comm.rank() {
                 others.active += standing.active;
                 others.has_open_targets |= standing.has_open_targets;
@@ -96,6 +97,7 @@ type Heard<'b, A> = (&'b [U64], Vec<A>, Standing);
 /// Reads what a rank with this number of `vertices` told; `None` if the bytes are damaged.
 fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Option<Heard<'_, A>> {
     let (head, rest) = Head::ref_from_prefix(bytes).ok()?;
+    // A greater number could wrap the sum over all ranks around to 0, which ends a run.
     if head.active.get() > vertices as u64 {
         return None;
     }

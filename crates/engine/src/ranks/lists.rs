@@ -113,6 +113,7 @@ impl Lists {
         };
         let wanted_from: Vec<SourceList> = (0..comm.size()).map(of_rank).collect();
         let others = || (0..comm.size()).filter(|&rank| rank != comm.rank());
+        // Sending never waits for the receiver, so all ranks may send before any of them receives.
         for rank in others() {
             let bytes = wanted_from[rank].words.as_bytes();
             comm.send_long(rank, tags::LISTS, bytes).map_err(of_comm)?;

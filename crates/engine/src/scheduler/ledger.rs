@@ -91,7 +91,7 @@ impl<'g> Ledger<'g> {
             graph,
             parts,
             source,
-            // With the overhead, which each look at free bytes subtracts again.
+            // `leased` is added, because each look at free bytes subtracts the overhead again.
             memory: memory.min(left + leased),
             threads,
             members: Mutex::default(),

@@ -178,7 +178,7 @@ impl<'s> Stream<'s> {
             } else if !claim.needs(self.scheduler, group) {
                 Coming::Unneeded
             } else if self.outstanding > 0 && self.outstanding + size > source.stream_size() {
-                // A stream without reads goes on, however large the group: nothing would wake it.
+                // Not without any read: a group larger than the share would never come.
                 return;
             } else {
                 self.outstanding += size;

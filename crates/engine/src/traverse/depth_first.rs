@@ -153,7 +153,7 @@ impl<'v> DepthFirst<'v> {
 
     fn store(&mut self, neighbour: ShortId) {
         let top = self.depth - 1;
-        // The neighbours of this vertex fill the room. The first of them come first, so they stay.
+        // The neighbours of this vertex fill the room. Those stored come first, so they stay.
         if self.fresh == self.room {
             self.forgotten.insert(self.path[top].vertex);
             return;

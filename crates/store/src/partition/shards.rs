@@ -131,7 +131,7 @@ impl<'g> Shards<'g> {
 
 /// Returns the batch of a tile.
 fn batch_of(graph: &Graph, tile: &TileEntry) -> usize {
-    // The first batch begins at 0, so there is one.
     let target = graph.origin_of(tile).target + u64::from(tile.summary.target_first);
+    // The first batch begins at 0, so there is one.
     graph.batches().partition_point(|batch| batch.target_first <= target) - 1
 }

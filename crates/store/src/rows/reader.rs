@@ -370,7 +370,7 @@ impl RowReader {
             batch.ranges.clear();
             let extents = &batch.extents[..batch.count];
             batch.ranges.extend(extents.iter().map(RowExtent::weight_bytes));
-            // The weights of fewer rows may fit.
+            // Memory may have room for the weights of fewer rows.
             batch.count = weights.get_batch(&batch.ranges, &mut batch.weights)?;
         }
         Ok(batch.count)

@@ -47,7 +47,7 @@ impl Widths {
     pub(super) fn fit(histogram: &Histogram) -> (u64, Self) {
         let sums = Sums::new(histogram);
         let bits_max = (64 - (histogram.max + 1).leading_zeros()) as u8;
-        // A descent may end in a minimum of its surroundings only, so there are several.
+        // A descent may end in a local minimum, so several are tried.
         let starts = [(0, 1), (0, 2), (0, 3), (2, 2), (4, 1), (4, 3)];
         let found = starts.map(|(start, step)| {
             let mut widths = std::array::from_fn(|class| start + step * class as u8);

@@ -252,7 +252,7 @@ impl<V: Values> LookUp<'_, V> {
         if numbers.len() == 0 {
             return Ok(());
         }
-        // Not before: a range that nothing is looked up in is not loaded.
+        // Loaded only now: a range without look-ups needs no values.
         let mut values = self.values.load(range)?;
         self.hand_on(numbers, out, |number, place| Ok(V::find(&mut values[number as usize], place)))
     }

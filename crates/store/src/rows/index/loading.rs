@@ -151,7 +151,7 @@ impl<'a> Loading<'a> {
             && record.data_offset == next.data_offset
             && data_end.is_some_and(|end| end < u64::MAX - 8)
             && record.edge_first == next.edge_first
-            // So four bytes of weights an edge do not exceed 64 bits.
+            // Weights take four bytes an edge, which must fit 64 bits.
             && record.edge_first.get().checked_add(edge_count).is_some_and(|end| end < 1 << 60)
             && record.word_first.get() == (self.taken - self.base) as u64;
         let Some(data_first) = data_first.filter(|_| is_in_place) else {
