@@ -77,6 +77,7 @@ impl<A: Algorithm> Abilities<A> {
         A: TakesModel,
     {
         let model = |algorithm: &A| {
+            // A request keeps the algorithm and this file side by side, so the file cannot borrow.
             let source = algorithm.model()?.clone();
             Some(ModelFile { source, import: A::import_model })
         };

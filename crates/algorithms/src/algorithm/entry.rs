@@ -87,6 +87,7 @@ fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
     O::deserialize(&options).map_err(|error| {
         let detail = error.to_string();
         let detail = match culprit::<O>(&options, &detail) {
+            // The message for an unknown option names it already.
             Some(option) if !detail.contains(&format!("`{option}`")) => {
                 format!("{option}: {detail}")
             }

@@ -185,6 +185,7 @@ impl Width {
     pub(super) fn work(self, alone: &[Work]) -> Option<Work> {
         let (&first, others) = alone.split_first()?;
         let longest = others.iter().fold(first, |longest, work| Work {
+            // Lanes share each visit to an edge, but every lane has a state of its own at a vertex.
             rounds: longest.rounds.max(work.rounds),
             edges: longest.edges.max(work.edges),
             vertices: longest.vertices + work.vertices,

@@ -147,6 +147,7 @@ impl Streamed {
         estimate.on_disk = None;
         let wanted = RowsWanted { directions: edges.directions(), has_weights };
         estimate.vertex_bytes += match edges {
+            // A vertex program reads a long row piece by piece; a traversal copies it as a whole.
             Edges::Either { .. } => row_pieces_size(graph, wanted, threads)?,
             Edges::None | Edges::Tiles { .. } | Edges::Rows(_) => {
                 long_rows_size(graph, wanted, threads)?
@@ -211,6 +212,7 @@ impl Needs {
         let must_seek = matches!(edges, Edges::Either { .. }) && !edges.can_scan(graph);
         let less_memory = match edges {
             Edges::Either { .. } if needs_rows && !must_seek => {
+                // Still the estimate of a scan: what rows need is added below.
                 Some(LessMemory { needed: estimate.needed(), hint: Hint::set([SCAN]) })
             }
             _ => prepared.less_memory(graph, threads)?,
@@ -229,6 +231,7 @@ impl Needs {
             check_vertices(request, graph, needs_rows)?;
         }
         let build_bytes = match builds_rows {
+            // Rows are built after the files are read, so both are in memory.
             true => Some(RUN_OVERHEAD + prepared.files_size() + memory_min(graph, &missing)?),
             false => None,
         };
@@ -281,6 +284,7 @@ impl Needs {
             let what = if is_for_writing { "writing the graph" } else { what };
             let error = Error::over_budget(what, needed, budget);
             return Err(match &self.less_memory {
+                // Another run would not make the graph that is written smaller.
                 Some(LessMemory { needed, hint }) if !is_for_writing && *needed <= budget => {
                     crate::Error::OverBudget { error: error.into(), instead: hint.clone() }
                 }

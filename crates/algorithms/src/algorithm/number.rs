@@ -27,6 +27,7 @@ macro_rules! number {
             }
 
             const fn is_within($number: f64) -> bool {
+                // NaN fails every comparison, so no type accepts it.
                 $is_within
             }
 

@@ -84,6 +84,7 @@ impl Request {
     pub fn can_fuse_with(&self, other: &Request, graph: &Graph) -> bool {
         let [own, others]: [&dyn Any; 2] = [&*self.algorithm, &*other.algorithm];
         let can_fuse = |fusing: Fusing| (fusing.can_fuse)(own, others, graph);
+        // Types first: `can_fuse` panics if an algorithm is not its own.
         own.type_id() == others.type_id() && self.fusing.is_some_and(can_fuse)
     }
 

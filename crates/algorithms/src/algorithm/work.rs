@@ -160,6 +160,7 @@ impl Work {
 
     fn bytes_read(&self, layout_bytes: u64, held_bytes: u64) -> f64 {
         let missing = layout_bytes.saturating_sub(held_bytes) as f64;
+        // The first pass finds nothing in memory, so the bytes that memory holds are read once.
         let passes = self.rounds * Rate::of(self.kind).map_or(1.0, |rate| rate.passes);
         layout_bytes as f64 * passes.min(1.0) + missing * (passes - 1.0).max(0.0)
     }
@@ -170,6 +171,7 @@ pub(crate) fn degree_sum(graph: &Graph, of: impl Fn(f64) -> f64) -> Result<f64> 
     let mut sum = 0.0;
     let is_undirected = graph.manifest().undirected;
     graph.for_each_degrees(|_, out, into| {
+        // In an undirected graph, both degrees count the same edges.
         let degrees = out.iter().zip(into).map(|(&out, &into)| match is_undirected {
             true => f64::from(out),
             false => f64::from(out) + f64::from(into),

@@ -26,6 +26,7 @@ pub struct Convergence {
 impl Convergence {
     /// Judges the change in the last iteration, which is infinite without an iteration.
     pub fn of(change: f64, tolerance: f64) -> Convergence {
+        // An infinite tolerance accepts an infinite change, so the filter comes later.
         let converged = change <= tolerance;
         let change = Some(change).filter(|change| change.is_finite());
         Convergence { change, converged, limit: "max_iterations", against_swings: None }

@@ -200,6 +200,7 @@ impl Table for EdgeTable {
         let mut waiting = Waiting::with_room(graph, at_a_time);
         let mut flow = ControlFlow::Continue(());
         self.visit(graph, cancel, &mut waiting, &mut |waiting| {
+            // A tile may have more rows than one look-up takes.
             while flow.is_continue() && waiting.sources.len() >= at_a_time {
                 flow = write(waiting, at_a_time)?;
             }

@@ -46,6 +46,7 @@ impl<N: VertexNumber + Value, F: Figures> Groups<N, F> {
             let mut sizes = vec![0u64; range.min(self.names.len() - first)];
             self.names.for_each_chunk(cancel, |id_positions| {
                 for &id_position in id_positions {
+                    // A name before the range wraps around, and is not found either.
                     if let Some(size) = sizes.get_mut(id_position.index().wrapping_sub(first)) {
                         *size += 1;
                     }

@@ -164,6 +164,7 @@ pub fn find_ids(
 ) -> Result<ArrayRef> {
     let count = id_positions.len();
     assert!(count <= 1 << ROW_BITS, "{count} rows");
+    // The ids of a range are their positions, so no file is read.
     if graph.manifest().ids == IdType::Range {
         let ids = id_positions
             .map(|id_position| (id_position != IdPosition::NONE).then_some(id_position.0));
@@ -184,6 +185,7 @@ pub fn find_ids(
             found.put(wanted.row(), id_position, &ids, id_position.0 as usize - first);
         }
         (first, next) = (end, next + here);
+        // Only an error ends the walk early.
         if next == wanted.len() { Err(End::Found) } else { Ok(()) }
     });
     match walk {

@@ -134,6 +134,8 @@ impl NeighbourTable {
             let mut edges = self.edges_of(graph, group, options)?;
             edges.sort_unstable_by(|a, b| {
                 let ends = (a.source, a.target).cmp(&(b.source, b.target));
+                // Rows and tiles may have several edges between two vertices in different orders,
+                // but the table must not depend on where they come from.
                 ends.then(a.weight.total_cmp(&b.weight))
             });
             // A vertex may have more edges than one look-up of ids can take.
@@ -190,6 +192,7 @@ impl NeighbourTable {
         options: &RunOptions<'_>,
     ) -> Result<Vec<Edge>> {
         let mut sources: Vec<ShortId> = group.iter().map(|vertex| vertex.id).collect();
+        // The group is by id position, and rows lie by dense id.
         sources.sort_unstable();
         let wanted = RowsWanted::forward(graph.is_weighted());
         let held = self.extent.held(graph, options)?;

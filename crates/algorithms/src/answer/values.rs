@@ -152,6 +152,8 @@ fn sorting_moves_less<V: Value>(
 ) -> bool {
     let passes = (values.len() - rows.first).div_ceil(rows.vertices.len()) as u64;
     let of_passes = passes * (values.len() * size_of::<u64>()) as u64;
+    // Ids of a range are found without a pass, and strings have no fixed size by which to look them
+    // up.
     graph.manifest().ids == IdType::Integer && values.look_up_bytes::<u64>(graph) < of_passes
 }
 

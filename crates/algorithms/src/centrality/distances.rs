@@ -70,6 +70,7 @@ impl<D: DistanceSum> ReachedBy for SummedDistances<D> {
     fn reach(&mut self, searches: u64, level: u32) {
         self.seen |= searches;
         self.last = searches;
+        // A copy: the struct is packed, so a reference to a field may not be aligned.
         let mut sum = self.sum;
         sum.add(level, searches.count_ones());
         self.sum = sum;
@@ -135,6 +136,7 @@ fn sums<D: DistanceSum>(
         // Tiles and rows stay in memory from one run to the next.
         let options = &RunOptions {
             scheduler: Some(scheduler),
+            // Progress counts sources here, not the levels of each run.
             progress: &Silent,
             arrays: Arrays::InMemory,
             ..options.clone()

@@ -87,6 +87,7 @@ impl Search for ByHops {
         for vertex in &self.reached {
             let index = vertex.index();
             let depends = self.counts.take(index);
+            // The source is an end of its paths, and so lies between no two others.
             if self.levels[index] > 0 {
                 sums[index] += depends;
             }
@@ -135,6 +136,7 @@ impl ByHops {
                 }
             });
         }
+        // Ascending, so that the next step adds paths in the order in which the other way does.
         found.sort_unstable();
         self.reached.append(&mut found);
         Ok(())
@@ -146,6 +148,8 @@ impl ByHops {
         let next = self.last_level() as u32 + 1;
         let start = self.reached.len();
         let left = self.levels.iter().enumerate().filter(|&(_, &level)| level == NONE);
+        // Reached or not, each vertex is listed once, so the list never grows beyond its first
+        // room.
         self.reached.extend(left.map(|(index, _)| ShortId(index as u32)));
         let order = Listed::new(&self.reached[start..]);
         let mut neighbourhoods = Neighbourhoods::along(job, Direction::Forward, order);

@@ -98,11 +98,14 @@ impl ByWeights {
                         *bits == distances[vertex.index()].to_bits() && !settled.contains(vertex)
                     };
                     order.order_mut().push_within(target, through.to_bits(), is_live);
+                // A weight may be too small to change the sum. The paths of a settled vertex have
+                // already gone on.
                 } else if through == distances[index] && !settled.contains(target) {
                     counts.add(index, paths);
                 }
             }
         }
+        // It is empty by now, and its memory serves the next source.
         *queue = std::mem::take(traversal.order_mut().order_mut());
         Ok(true)
     }

@@ -163,6 +163,8 @@ fn add_up<S: Search>(
             let (what, graph) = ("betweenness", graph.directory().to_owned());
             return Err(Error::NotPositiveWeight { what, graph });
         }
+        // In the order of the sources, so that the sums have the same bits for any number of
+        // workers.
         for worker in &workers[..sources.len()] {
             let mut worker = worker.try_lock().expect("nobody is at work");
             edges += worker.add_to(&mut sums);

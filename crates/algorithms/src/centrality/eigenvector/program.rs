@@ -80,6 +80,7 @@ impl Program for Eigenvector {
             self.scale = (1.0 / norm) as f32;
             // The square of the difference, multiplied out.
             let square = 1.0 - 2.0 * products.with_before / norm + products.before;
+            // Rounding may bring the square below 0.
             self.change = square.max(0.0).sqrt();
         }
         match iteration >= self.iterations_max || self.change <= self.tolerance {
@@ -90,6 +91,7 @@ impl Program for Eigenvector {
 
     #[inline(always)]
     fn signal(&self, _vertex: VertexId, state: &f32, _degree: u32) -> Option<f32> {
+        // The norm is known only after the last state, so the next message scales the state.
         Some(state * self.scale)
     }
 

@@ -54,6 +54,7 @@ fn iterate(
     // Without values, nothing changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     options.progress.begin("iterating", None, Unit::Iterations);
+    // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while times.count() < wanted.max_iterations
         && (times.count() == 0 || change > wanted.tolerance.get())
     {

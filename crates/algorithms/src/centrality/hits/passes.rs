@@ -47,6 +47,7 @@ pub fn run_in_passes(
     // Without values, nothing changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     let mut iterations = 0;
+    // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while iterations < max_iterations && (iterations == 0 || change > tolerance) {
         options.progress.begin("iterating", Some(max_iterations), Unit::Iterations);
         options.progress.advance(iterations);
@@ -63,6 +64,8 @@ pub fn run_in_passes(
         let hubs = passes.process_edges::<_, Sum<u128>, Total>(
             Directions::Reverse,
             &mut values,
+            // The total is known only after the pass, so values are scaled on their way out. The
+            // product is the same as along rows, and so are its bits.
             |_, value| Some(shares(value.authority * authority_scale)),
             |_, value, sum, total| {
                 value.next = value_of(sum);

@@ -94,6 +94,7 @@ impl Algorithm for KatzOptions {
     fn run(&self, graph: &Graph, _files: (), options: &RunOptions<'_>) -> Result<Found> {
         let alpha = match self.alpha {
             Some(alpha) => alpha.get(),
+            // A graph without edges has a greatest in-degree of 0.
             None => DAMPING / f64::from(in_degree_max(graph)?.max(1)),
         };
         let program = Katz::new(alpha, self.tolerance.get(), self.max_iterations);

@@ -84,6 +84,7 @@ impl Program for Katz {
             // Without values, nothing changes.
             self.change = sums.change / sums.values.max(f64::MIN_POSITIVE);
         }
+        // A value that exceeds `f32` becomes infinite, and so does its square.
         let has_bound = sums.squares.is_finite() && (iteration == 0 || self.change.is_finite());
         if !has_bound {
             self.change = f64::INFINITY;

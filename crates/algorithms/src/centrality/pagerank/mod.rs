@@ -111,6 +111,7 @@ pub fn run_weighted(
     let estimate = estimate_weighted(graph, options.threads);
     let estimate = with_bytes(estimate, walk.size());
     let found = OutWeights::find(graph, walk, &estimate, options)?;
+    // The first states already lie where `find` has decided, so the run must agree.
     let options = &RunOptions { arrays: found.arrays, ..options.clone() };
     let outcome = tegula_engine::run_anywhere(graph, found.start, options)?;
     let mut statistics = outcome.statistics;
@@ -369,6 +370,7 @@ impl Algorithm for PageRankOptions {
 
     fn run(&self, graph: &Graph, seeds: Seeds, options: &RunOptions<'_>) -> Result<Found> {
         let walk = self.walk(&seeds, graph)?;
+        // The walk has its own shares by now, and the estimate counts the seeds only up to here.
         drop(seeds);
         let outcome = match self.is_weighted(graph) {
             true => run_weighted(graph, walk, options)?,

@@ -72,6 +72,8 @@ impl OutWeights {
         let mut at_once =
             (room / size_of::<SharedSum>() as u64).max(SOURCES_MIN).min(vertex_count.max(1));
         if let Some(comm) = options.ranks {
+            // Ranks add up the sums of all for the same sources, so they must cut in the same
+            // places.
             at_once = least_of_all(at_once, comm, &options.cancel)?;
         }
         // Each rank passes over its own edges by itself.
@@ -104,6 +106,7 @@ impl OutWeights {
 fn stay_in_memory(graph: &Graph, estimate: &Estimate, options: &RunOptions<'_>) -> bool {
     let budget = options.budget();
     let copies = match options.checkpoints {
+        // Checkpoints of arrays in memory need room for copies.
         Some(_) => checkpoint_size(graph, size_of::<WeightedRank>(), budget, options.threads),
         None => 0,
     };
@@ -145,6 +148,7 @@ impl EdgeVisitor for Sources {
 
     #[inline(always)]
     fn visit(&self, source: ShortId, target: ShortId, weight: f32) {
+        // A source before the range wraps around, and is not found either.
         let place = u64::from(source.0).wrapping_sub(self.first);
         let Some(sum) = self.sums.get(place as usize) else { return };
         if !is_weight(weight) {

@@ -234,6 +234,7 @@ impl Program for PageRank {
         let is_done = match self.config.stop {
             Stop::Iterations(iterations) => iteration >= iterations,
             Stop::Tolerance { tolerance, iterations_max } => {
+                // Before the first iteration, the change is 0 because nothing was added up.
                 iteration >= iterations_max || (iteration > 0 && sums.change <= tolerance)
             }
         };

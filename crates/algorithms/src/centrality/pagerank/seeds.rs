@@ -29,6 +29,7 @@ impl Seeds {
     ) -> Result<Seeds> {
         let mut seeds = Seeds::default();
         seeds.reading_size = tables.read(option, source, &mut seeds)?;
+        // The program would refuse them too, but it does not know the table.
         if seeds.weights.iter().all(|&(_, weight)| weight == 0.0) {
             let detail = "no vertex in it has a weight above 0";
             return Err(bad_file(source.name(), detail));

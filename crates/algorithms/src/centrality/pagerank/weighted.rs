@@ -42,6 +42,7 @@ impl OutWeight {
         if sum == 0.0 {
             return OutWeight(0);
         }
+        // A carry may reach the exponent, which gives the next power of two.
         let nearest = (sum.to_bits() + (1 << (DIGITS_LESS - 1))) >> DIGITS_LESS;
         OutWeight((nearest - BIAS) as u32)
     }
@@ -93,6 +94,7 @@ impl Program for WeightedPageRank {
         sums: &mut Sums,
     ) -> (WeightedRank, Activity) {
         let rank = self.walk.first_rank();
+        // Only a sum of 0 has the number 0, so the number serves as a degree.
         sums.dangling += dangling(known.out_weight.0, f64::from(rank));
         (WeightedRank { rank, ..known }, Activity::Active)
     }

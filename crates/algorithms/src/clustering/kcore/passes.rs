@@ -116,6 +116,7 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
     )?;
     let mut core = 0;
     while let Some(fewest) = left.fewest {
+        // A pass may leave vertices with fewer neighbours than `core`. They were in this core, too.
         core = fewest.max(core);
         options.progress.begin("peeling", Some(vertices), Unit::Vertices);
         options.progress.advance(vertices - left.count);

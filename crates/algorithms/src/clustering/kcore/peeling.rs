@@ -135,6 +135,7 @@ impl<'p> Peeling<'p> {
     /// Moves the horizon beyond the far vertices with the fewest neighbours left. Takes those within
     /// it out of `far` and returns them. All near vertices must be peeled off.
     fn move_horizon(&mut self, far: &mut Vec<ShortId>) -> Vec<ShortId> {
+        // A vertex that fell below the horizon was near, so it is peeled off by now.
         far.retain(|&vertex| self.degree(vertex) >= self.horizon);
         let least = far.iter().map(|&vertex| self.degree(vertex)).min().unwrap_or(0);
         self.horizon = least.saturating_add(WIDTH);
@@ -150,6 +151,8 @@ impl<'p> Peeling<'p> {
                 // A vertex with at most `core` neighbours left is already in a frontier, or peeled
                 // off.
                 let degree = &self.degrees[neighbour.id.index()];
+                // One worker alone sees each value of a vertex, so the vertex is listed once for
+                // `core` and once for the horizon.
                 let one_less = |left: u32| (left > core).then(|| left - 1);
                 let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
                 if before == Ok(core + 1) || before == Ok(self.horizon) {

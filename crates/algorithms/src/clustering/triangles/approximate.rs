@@ -180,6 +180,7 @@ impl Estimating<'_> {
         }
         options.progress.end();
         let mut sum = Sums::default();
+        // By ascending unit, so that the sum has the same bits for any number of threads.
         for unit in &sums {
             sum.all += lock(unit).all;
             sum.groups.add(&lock(unit).groups);
@@ -191,6 +192,7 @@ impl Estimating<'_> {
             statistics.bytes_written += stored.bytes_written();
         }
         let standard_error = self.hashes.standard_error(&sum.groups).map(|error| error / 3.0);
+        // What is subtracted for agreements by chance may be more than was found.
         let total = (sum.all / 3.0).max(0.0);
         Ok(Approximate { triangles, total, standard_error, statistics })
     }
@@ -203,6 +205,7 @@ impl Estimating<'_> {
     /// Finds the signatures of all vertices, and counts their neighbours. The signatures stay in
     /// the block if it has room for all; else they are written to disk.
     fn sign(&mut self, block: &mut Block) -> Result<Option<VertexStates>> {
+        // Taken out, because workers fill it while they share `self`.
         let mut neighbours = std::mem::take(&mut self.neighbours);
         let (graph, threads) = (self.graph, self.options.threads);
         let folder = self.options.spill_directory;
@@ -296,6 +299,7 @@ impl Estimating<'_> {
                 options.tuning.instructions.run(compare);
             }
             if is_last {
+                // The total takes the value before it is clamped, which would bias the sum.
                 sums.all += *of_vertex;
                 // A vertex has at most one triangle for each pair of its neighbours.
                 let neighbours = list.len() as f64;

@@ -246,6 +246,7 @@ impl Counting<'_> {
         let mut later = Vec::new();
         let mut since_look = 0;
         let cancel = &options.cancel;
+        // With all lists in memory, no row is read again.
         if lists.places().len() == self.closed.len() {
             for vertex in ids {
                 let place = self.order.place(vertex as usize) as usize;
@@ -276,6 +277,7 @@ impl Counting<'_> {
         marks: &mut Marks,
         since_look: &mut u64,
     ) {
+        // A triangle has two later neighbours at its first vertex.
         if later.len() < 2 {
             return;
         }
@@ -371,6 +373,8 @@ impl Marks {
             let mut count = 0;
             for third in block {
                 let number = self.numbers[third.place()];
+                // The remainder changes no index, but tells the compiler that the index is within
+                // bounds.
                 picked[count % BLOCK].0 = number;
                 count += usize::from(number > 0);
             }

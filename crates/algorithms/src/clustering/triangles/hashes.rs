@@ -53,6 +53,7 @@ impl Hashes {
             let constants = |index: usize| {
                 let number =
                     random::number(mix(seed), u64::from(lane) * LANES as u64 + index as u64);
+                // An odd factor can be undone, so no two vertices get the same place.
                 (number as u32, (number >> 32) as u32 | 1)
             };
             Lanes {

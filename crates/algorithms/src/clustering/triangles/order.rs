@@ -28,6 +28,7 @@ impl Order {
         })?;
         let mut by_degree: Vec<u32> = huge::with_capacity(vertex_count as usize);
         by_degree.extend(0..vertex_count);
+        // The sort is stable, so vertices of one degree stay in the order of their ids.
         by_degree.sort_by_key(|&vertex| degrees[vertex as usize]);
         // The degrees are not needed any more.
         let mut places = degrees;

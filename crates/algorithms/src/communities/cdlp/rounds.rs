@@ -85,6 +85,7 @@ impl Round<'_> {
         while let Some(neighbours) = neighbourhoods.next_vertex()? {
             let own = label(neighbours.vertex);
             let next = tally.most_frequent(neighbours.ends().map(label), |label| label);
+            // Only a vertex without neighbours has no most frequent label.
             let next = next.unwrap_or(own);
             self.next[neighbours.vertex.index()].store(next, Ordering::Relaxed);
             changed += u64::from(next != own);

@@ -36,6 +36,7 @@ impl Memberships {
     ) -> Result<Memberships> {
         members.sort_unstable();
         members.dedup();
+        // Repeated memberships do not count towards the limit, so it is checked after them.
         if members.len() > u32::MAX as usize {
             let (found, limit) = (members.len() as u64, u64::from(u32::MAX));
             return Err(Error::limit("memberships in sets", found, limit));

@@ -78,6 +78,7 @@ impl SideFiles for NamedSets {
 
 /// Returns the integer that a name is, if the name has its usual form.
 pub fn integer(name: &str) -> Option<u64> {
+    // The parser alone would make one integer of `7`, `07` and `+7`, which are three names.
     let is_plain = name == "0" || (!name.starts_with(['0', '+']) && !name.is_empty());
     name.parse().ok().filter(|_| is_plain)
 }

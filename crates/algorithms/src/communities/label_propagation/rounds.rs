@@ -77,6 +77,7 @@ fn propagate(
         }
         let coin = random::number(wanted.seed, times.count());
         turn.retain(|&vertex| random::number(coin, id_positions.of(vertex).0.into()) & 1 == 0);
+        // Before they are relabelled, since a neighbour that changes now unsettles them again.
         turn.iter().for_each(|&vertex| unsettled.remove(vertex));
         let round = Round { job, labels: &labels, next: &next, seed: wanted.seed };
         let found = round.relabel(&turn, |neighbours| {
@@ -95,6 +96,7 @@ fn propagate(
     turn.clear();
     turn.extend(unsettled.iter());
     let round = Round { job, labels: &labels, next: &next, seed: wanted.seed };
+    // This only counts who would still change: the labels stay as they are.
     let found = round.relabel(&turn, |_| ())?;
     let statistics = job.statistics(times, edges + found.edges);
     Ok(StableLabels { id_positions: labels, unstable: found.changes, statistics })

@@ -70,6 +70,7 @@ impl Algorithm for LeidenOptions {
     type Files = ();
 
     fn option_names() -> Vec<&'static str> {
+        // A struct that flattens another does not tell its own fields.
         [field_names::<LouvainOptions>(), &["iterations"]].concat()
     }
 

@@ -55,6 +55,7 @@ impl Contracted {
         let count = partition.unit_count();
         let spare = SpareLinks::new(count);
         let mut graph = Contracted { starts: vec![0], targets: Vec::new(), weights: Vec::new() };
+        // Growing by doubling could take more than `size` says.
         graph.targets.reserve_exact(arcs_max as usize);
         graph.weights.reserve_exact(arcs_max as usize);
         let unit_of = |_, target| Some(partition.unit(target));
@@ -64,6 +65,7 @@ impl Contracted {
                 let mut ends: Vec<usize> = Vec::with_capacity(units.len());
                 spare.with(|links| {
                     network.for_each_unit(partition, units, links, unit_of, |_, links| {
+                        // One arc beyond the limit is enough to give up, and bounds the list.
                         arcs.extend(links.iter().take(PIECE_ARCS_MAX + 1 - arcs.len()));
                         ends.push(arcs.len());
                     })

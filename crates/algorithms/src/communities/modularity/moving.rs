@@ -34,6 +34,7 @@ pub(super) fn move_units(network: &Network<'_>, partition: &mut Partition) -> Re
     for sweep in 0..SWEEPS_MAX {
         let mut has_moved = false;
         for step in network.steps(count, sweep, |unit| waiting.contains(ShortId(unit))) {
+            // Before the step: its own moves may let these units wait again.
             step.iter().for_each(|&unit| waiting.remove(ShortId(unit)));
             let pieces = network.pieces(partition, step.into_iter());
             let moves = network.map(&pieces, |units| {
@@ -99,6 +100,7 @@ fn best_move(
         }
     }
     let is_alone = partition.sizes[own as usize] == 1;
+    // In a community of its own, a unit gains 0.
     if best.0 < 0.0 && !is_alone {
         return Some(Move { unit, community: None, links: -links.to(own) });
     }
@@ -118,6 +120,7 @@ fn carry_out(
     let strength = partition.strengths[unit as usize];
     let is_alone = partition.sizes[own as usize] == 1;
     let Some(community) = community else {
+        // Moves before this one may have left the unit alone already.
         let Some(&free) = empty.last().filter(|_| !is_alone) else { return false };
         empty.pop();
         partition.join(unit, free);

@@ -60,6 +60,7 @@ impl<'n> Network<'n> {
     /// Returns the average weights between two at random, times the resolution.
     #[inline]
     pub(super) fn expected(&self, one: f64, other: f64) -> f64 {
+        // The division comes first, since the product of two sums of weights might overflow.
         // Without weights, there are no links either.
         self.resolution * (one / self.total.max(f64::MIN_POSITIVE) * other)
     }
@@ -243,6 +244,7 @@ impl<'n> Network<'n> {
             })?;
             Ok(between)
         })?;
+        // The pieces do not depend on the number of workers, and neither do the bits of their sum.
         Ok(sums.into_iter().sum())
     }
 

@@ -102,6 +102,7 @@ impl Partition {
         for vertex in &self.members[start..end] {
             self.places[vertex.index()].community = community;
         }
+        // To wrapping additions, the greatest `u32` is -1.
         for (community, change, count) in [(before, -strength, u32::MAX), (community, strength, 1)]
         {
             let size = &mut self.sizes[community as usize];

@@ -72,6 +72,7 @@ pub(super) fn refine(network: &Network<'_>, partition: &Partition) -> Result<(Ve
     let between = network.map_indexed(pieces.len(), |index| {
         let (first, own) = &parts[index];
         let mut own = lock(own);
+        // In cells, because one closure reads the groups while another one changes them.
         let groups = Cell::from_mut(&mut **own).as_slice_of_cells();
         let groups = Groups { units: pieces[index], places: &places, first: *first, groups };
         spare.with(|links| groups.form(network, partition, links))
@@ -182,6 +183,7 @@ impl Groups<'_> {
         self.change(group, |group| {
             group.size += 1;
             group.total += unit.total;
+            // The links between the two were outside of each of them.
             group.links_outside += unit.links_outside - 2.0 * links;
         });
         self.change(place, |own| (own.joined, own.size) = (group, 0));

@@ -177,6 +177,8 @@ impl Search<'_> {
         let alone = Partition::of_vertices(strengths, (0..self.count).collect());
         let mut best = self.iterate(alone, options)?;
         for _ in 1..iterations {
+            // The partition of the last iteration has taken the strengths, and added them up by
+            // unit.
             let strengths = network::strengths(self.job, self.count)?;
             let start = Partition::of_vertices(strengths, best.labels.clone());
             let found = self.iterate(start, options)?;
@@ -251,6 +253,7 @@ impl Search<'_> {
             Method::Leiden { .. } => self.connected(&labels)?,
         };
         self.network.contracted = None;
+        // Labels name vertices of the graph, so its rows are read once more.
         let strengths = network::strengths(self.job, self.count)?;
         let partition = Partition::of_vertices(strengths, roots);
         let between = self.network.between(&partition)?;

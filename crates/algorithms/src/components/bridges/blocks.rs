@@ -65,6 +65,7 @@ impl Reaches {
 
     /// Sums up from the leaves to the reaches of each subtree, and joins the blocks.
     fn summed_up(mut self) -> Reaches {
+        // In preorder, a child has a greater number than its parent.
         for number in (0..self.forest.parents.len() as u32).rev() {
             let parent = self.forest.parents[number as usize];
             let (least, greatest) =

@@ -59,6 +59,7 @@ impl Forest {
             parents: vec![0; count],
             sizes: vec![0; count],
         };
+        // In reverse, a parent has its number before its children take theirs.
         for &vertex in order.iter().rev() {
             let (parent, size) = (parents[vertex as usize], sizes[vertex as usize]);
             let free = if parent == vertex { &mut next_root } else { &mut next[parent as usize] };
@@ -76,6 +77,7 @@ impl Forest {
     /// Whether a vertex is an ancestor of another, or the same; by number.
     #[inline]
     pub(super) fn is_above(&self, above: u32, number: u32) -> bool {
+        // A number before `above` wraps around, beyond any size.
         number.wrapping_sub(above) < self.sizes[above as usize]
     }
 

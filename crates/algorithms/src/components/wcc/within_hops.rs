@@ -61,6 +61,7 @@ impl<N: VertexNumber + Number> Program for SmallestWithin<N> {
     }
 
     fn init(&self, vertex: VertexId, _degree: u32, changes: &mut Changes) -> (N, Activity) {
+        // So a run without iterations has not converged.
         changes.0 += 1;
         (N::of(self.id_positions.of_any(vertex).0), Activity::Active)
     }
