@@ -246,6 +246,7 @@ impl RefusedEdge {
 /// Returns whether a weight is a finite number of at least 0.
 #[inline(always)]
 pub(crate) fn is_weight(weight: impl Into<f64>) -> bool {
+    // The range ends before infinity, and does not contain NaN.
     (0.0..f64::INFINITY).contains(&weight.into())
 }
 

@@ -181,6 +181,7 @@ impl Grouping<'_> {
     fn needs_of_fused<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<Needs> {
         let needs = self.fused(members)?;
         let (first, rest) = members.split_at(half(members).len());
+        // Jobs whose time is unknown are not fused.
         let apart = self.least_seconds(first)? + self.least_seconds(rest)?;
         let is_worth_it = self.seconds(&needs)? < apart.min(self.seconds_alone(members)?);
         is_worth_it.then_some(needs)

@@ -47,6 +47,7 @@ struct InRun<'b, J> {
 impl<'b, J: Job> OpenRun<'b, J> {
     fn new(group: &Group<'b, J>, fusing: OpenFusing, grouping: &Grouping<'_>) -> OpenRun<'b, J> {
         let rounds = group.needs.work().rounds;
+        // Without a prediction, an iteration takes for ever, so no job joins.
         let seconds = grouping.seconds(&group.needs).unwrap_or(f64::INFINITY);
         let run = OpenRun {
             fusing,
@@ -134,10 +135,12 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
             return Some((member, queue));
         }
         {
+            // While the queue is held, so that the next job counts these iterations too.
             let mut members = lock(&run.members);
             let end = run.entrance.iterations() as f64 + 1.0 + rounds(&member.needs);
             members.end = members.end.max(end);
         }
+        // The run may take long, and other jobs must not wait for its end.
         drop(queue);
         let (queued, started) = (self.begun.elapsed(), Instant::now());
         let options = RunOptions { cancel: self.face.begin(&[job]), ..options.clone() };
@@ -146,6 +149,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
             (run.fusing.join)(prepared.member(), graph, &options, &run.entrance).transpose();
         let Some(found) = found else {
             run.withdraw(job);
+            // The job that holds the queue may wait for this memory.
             drop(reserve);
             return Some((member, lock(&self.queue)));
         };
@@ -211,10 +215,13 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
                     self.face.deliver(vec![ended(outcome)]);
                 }
             };
+            // If the system refuses the thread, `rest` takes all results after the run.
             start_workers(1, 0, || start_in(scope, "tegula-write", deliver).map(drop));
             lock(&self.open_runs).push(Arc::clone(&run));
             let all: Vec<AnyMember<'_>> =
                 members.iter().map(|member| member.prepared.member()).collect();
+            // The run takes the sender, so the thread ends with it. If the run fails, members that
+            // have not left run again, and tell what is wrong with each.
             let _ = guarded(|| Ok((fusing.run)(&all, graph, options, &run.entrance, sender)?));
             lock(&self.open_runs).retain(|other| !Arc::ptr_eq(other, &run));
             let rest: Vec<_> = outcomes.rest().into_iter().map(ended).collect();

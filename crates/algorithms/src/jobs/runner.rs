@@ -57,6 +57,8 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Takes one job after the other.
     fn follow(&self) {
         while !self.face.is_cancelled() {
+            // Asked before `come`: a last job that arrived between the two would be missed
+            // otherwise.
             let may_come = self.face.may_come();
             let mut queue = lock(&self.queue);
             queue.extend(self.face.come());
@@ -123,6 +125,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         let members = match open {
             None => group.members,
             Some(fusing) => {
+                // `run_open` tells the ends of those that leave, and returns the others.
                 together.clear();
                 self.run_open(group, fusing, &options, queued)
             }
@@ -144,10 +147,12 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         together: &mut Vec<&'b F::Job>,
     ) {
         let prepared: Vec<_> = members.into_iter().map(|member| member.prepared).collect();
+        // Copies, because the runs consume what is prepared.
         let tables: Vec<_> = prepared.iter().map(|prepared| prepared.tables.clone()).collect();
         let started = Instant::now();
         let (found, is_fused) = self.found(prepared, options, fuses);
         let ran = started.elapsed();
+        // From here on, `deliver` tells their ends.
         let all = std::mem::take(together);
         let ended = |(&job, tables): (&&'b F::Job, _)| {
             let others = all.iter().filter(|&&other| is_fused && !ptr::eq(other, job));

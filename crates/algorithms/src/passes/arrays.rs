@@ -114,6 +114,7 @@ impl Passes<'_> {
             out.write_all(values.as_bytes()).map_err(failed())
         })?;
         out.finish()?;
+        // No rank replaces its file before all have written theirs.
         if let Some(comm) = self.options.ranks {
             comm.barrier(SAVED, &self.options.cancel).map_err(of_comm)?;
         }
@@ -162,6 +163,7 @@ impl Passes<'_> {
         let read = |path: &PathBuf| {
             let file = BlockFile::open(self.graph.reader(), path, self.graph.caching())?;
             let mut head = Head::new_zeroed();
+            // A shorter file leaves zeroes, with which no head begins.
             if file.len() >= size_of::<Head>() as u64 {
                 file.read_into(0, head.as_mut_bytes())?;
             }
@@ -174,6 +176,7 @@ impl Passes<'_> {
         let opened = path.map(read).transpose()?;
         let Some(comm) = self.options.ranks else { return Ok(opened) };
         let generation = opened.as_ref().map(|(head, _)| head.generation.get());
+        // A rank without a file tells no bytes, which differ from those of any number.
         let own = generation.map(|number| number.to_le_bytes().to_vec()).unwrap_or_default();
         let all = comm.all_gather(own, SAVED, &self.options.cancel).map_err(of_comm)?;
         if all.iter().any(|other| *other != all[comm.rank()]) {
@@ -188,6 +191,7 @@ impl Passes<'_> {
     fn next_generation(&self) -> Result<u64> {
         let Some(comm) = self.options.ranks else { return Ok(0) };
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        // One clock is asked, since the clocks of ranks differ.
         let own = (comm.rank() == 0).then(|| (since.as_nanos() as u64).to_le_bytes().to_vec());
         let told = comm.broadcast(0, own, SAVED, &self.options.cancel).map_err(of_comm)?;
         Ok(told.first_chunk().map_or(0, |number| u64::from_le_bytes(*number)))

@@ -206,6 +206,8 @@ impl<'p> Passes<'p> {
         if self.options.ranks.is_none() {
             return Ok(known);
         }
+        // The pass changes nothing. Ranks exchange all states at its end, because own ones are not
+        // enough.
         let pass = VertexPass::new(|_, _: &mut S, (): &mut ()| ());
         let start = Start { program: pass, known: Some(known), is_own_enough: false };
         Ok(self.run_pass(None, start, &[])?.0)

@@ -90,6 +90,7 @@ where
     Visit: Fn(VertexId, &mut S, &mut A) + Send + Sync,
 {
     type State = S;
+    // Nothing is sent, so any reduction would do.
     type Reduction = Or<u32>;
     type Weight = ();
     type Aggregate = A;

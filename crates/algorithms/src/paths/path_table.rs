@@ -218,6 +218,7 @@ impl<S: Step> Paths<S> {
         let named = targets.len();
         targets.retain(|target| steps[target.index()].distance().is_some());
         let distance = |target: &VertexId| steps[target.index()].distance();
+        // The sort is stable, so targets at one distance stay in the order of their ids.
         targets.sort_by(|one, other| {
             distance(one).partial_cmp(&distance(other)).unwrap_or(std::cmp::Ordering::Equal)
         });

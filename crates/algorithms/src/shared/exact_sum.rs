@@ -99,6 +99,7 @@ impl ExactSum {
         let exponent = 64 * (first as i32 - 1) + LAST_BIT;
         let scale =
             f64::from_bits(((f64::MAX_EXP - 1 + exponent) as u64) << (f64::MANTISSA_DIGITS - 1));
+        // The scale is a power of two, so only the conversion rounds.
         (digits | u128::from(has_more)) as f64 * scale
     }
 

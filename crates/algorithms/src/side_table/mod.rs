@@ -109,6 +109,7 @@ impl<'a> Tables<'a> {
 
 /// Returns the estimate of a run that first reads tables, which takes `reading` bytes.
 pub fn with_reading(estimate: Estimate, reading: u64) -> Estimate {
+    // Tables are read before anything is streamed, so they may use that memory.
     let beside_streaming = reading.saturating_sub(estimate.stream_bytes_min);
     let on_disk = estimate.on_disk.map(|arrays| {
         let missing = beside_streaming.saturating_sub(arrays.least().bytes);

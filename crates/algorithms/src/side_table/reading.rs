@@ -173,6 +173,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
         if self.block.rows.is_empty() {
             return Ok(());
         }
+        // Taken out, because the rest of `self` changes while its rows are read.
         let mut block = std::mem::take(&mut self.block);
         let found = self.find(&block, |row| Some(&row.id))?;
         let others = match V::OTHER_VERTEX {

@@ -34,6 +34,7 @@ impl Coordinates {
         let (graph, memory) = (tables.graph, tables.run.memory);
         let size = size_of::<[f64; 2]>() as u64 * graph.vertex_count();
         let (what, needed) = ("reading the coordinates".to_owned(), RUN_OVERHEAD + size);
+        // Checked here, because the array of all vertices is made before the first row.
         if needed > memory {
             return Err(Error::over_budget(what, needed, memory));
         }

@@ -327,6 +327,8 @@ impl<'c> Search<'c> {
             if distance < known.distance || (distance == known.distance && level < known.level) {
                 let estimated =
                     self.update(target, Label { distance, level, parent: source.0 }, queue);
+                // Except for rounding, an estimate falls along an edge only if the heuristic is too
+                // large.
                 is_overestimate |= estimated * (1.0 + self.heuristic.slack) < estimate;
             } else if distance == known.distance
                 && level == known.level
@@ -355,6 +357,7 @@ impl<'c> Search<'c> {
             self.bound.set(self.heuristic.bound(label));
         }
         let key = self.key(vertex);
+        // An open vertex with the same key is in the queue already.
         let is_new = self.open.insert(vertex) || key != before;
         if is_new && self.is_wanted(vertex) {
             queue.push_within(vertex, key, |other, key| {

@@ -70,6 +70,8 @@ impl Program for Pass {
     ) -> Option<[Message; WIDTH]> {
         let mut messages = [vertex.0; WIDTH];
         for (message, state) in messages.iter_mut().zip(states) {
+            // A vertex that a search has not reached has the greatest level, so its message never
+            // wins.
             *message |= Message::from(state.level()) << 32;
         }
         Some(messages)

@@ -91,6 +91,7 @@ impl<P: Parent> Reached<P> {
 
     /// The vertex before it on a shortest path, if parents are kept; a source is its own parent.
     pub fn parent(&self) -> Option<VertexId> {
+        // The braces copy: the struct is packed, so the field may not be aligned.
         { self.parent }.vertex()
     }
 }

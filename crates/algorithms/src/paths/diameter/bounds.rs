@@ -136,6 +136,7 @@ impl Fringe<'_> {
         if has_ended(self) {
             return Ok(());
         }
+        // The next search overwrites the levels.
         let from_one_end = self.levels.clone();
         self.search_from(other_end)?;
         if has_ended(self) {
@@ -159,6 +160,7 @@ impl Fringe<'_> {
                 options.progress.advance(together.len() as u64);
                 self.search_together(together)?;
             }
+            // At level 0 the bounds meet, so this never falls below 0.
             level -= 1;
             // All vertices left are at most `level` hops from the middle.
             self.bounds.upper = self.bounds.upper.min((2 * level).max(self.bounds.lower));

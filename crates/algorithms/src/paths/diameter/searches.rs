@@ -125,6 +125,8 @@ impl<'s> Searches<'s> {
         row.for_each(|target| {
             edges += 1;
             let next = &self.next[target.index()];
+            // Most bits are set already, and then a load is enough. The worker that sets the first
+            // bit of a target lists it.
             let new = bits & !self.seen[target.index()] & !next.load(Ordering::Relaxed);
             if new != 0 && next.fetch_or(new, Ordering::Relaxed) == 0 {
                 found(target);
@@ -137,6 +139,7 @@ impl<'s> Searches<'s> {
     /// Makes the next level the current one. `found` holds its vertices; if it is `None`, they are
     /// looked for.
     fn arrive(&mut self, found: Option<Vec<ShortId>>, mut visit: impl FnMut(ShortId, u64)) {
+        // The array becomes `next` below, which must be clear.
         for vertex in &self.level {
             *self.reached[vertex.index()].get_mut() = 0;
         }

@@ -27,6 +27,7 @@ pub(super) fn run<P: Program + From<Search>>(
     // Ranks scan, so they have no buckets.
     let has_buckets = options.ranks.is_none();
     let tells_width = has_buckets && tells_width(graph, &config);
+    // Any width will do then, and finding the default would read tiles.
     let config = SsspConfig { delta: if has_buckets { config.delta } else { Some(1.0) }, ..config };
     let (search, delta) = search_of(graph, sources, config, options)?;
     let outcome = tegula_engine::run_anywhere(graph, P::from(search), options)?;
@@ -152,6 +153,7 @@ impl Search {
 
     #[inline(always)]
     pub(super) fn bucket(&self, distance: f64) -> u64 {
+        // The cast saturates, so a vertex without a path is in the last bucket.
         (distance * self.inverse_delta) as u64
     }
 }

@@ -103,6 +103,7 @@ impl Answer for Answered {
             let (state, belief) = states.max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?;
             Some((TotalOrder(*belief), state))
         };
+        // In a cell, because `keys` is called through a shared reference.
         let likeliest = std::cell::RefCell::new(&mut likeliest);
         let keys = |rows: &TableRows<'_>| {
             let mut likeliest = likeliest.borrow_mut();

@@ -63,6 +63,7 @@ impl MessageUpdate for AnyStates<'_> {
             model.prior(vertex.index(), sum);
             let (mut place, mut outcome) = (0, Ok(()));
             neighbours.for_each(|neighbour| {
+                // The visit cannot end early.
                 if outcome.is_err() {
                     return;
                 }

@@ -45,6 +45,7 @@ pub fn ln(number: f32) -> f32 {
     let even = z * (0.666_666_6 + w * 0.284_987_87);
     let odd = w * (0.400_009_72 + w * 0.242_790_79);
     let half_square = 0.5 * f * f;
+    // The small terms are added first, so that they keep their digits.
     let low = s * (half_square + (even + odd)) + power * 9.058_001e-6;
     low - half_square + f + power * 0.693_138_1
 }

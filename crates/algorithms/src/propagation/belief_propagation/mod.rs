@@ -165,6 +165,7 @@ impl BeliefPropagationOptions {
         if let Some(source) = &self.model {
             let path = tables.sources.file(source)?;
             let model = UaiModel::read(path, tables.run.memory)?;
+            // The graph was made from an earlier reading of the file.
             if model.variable_count() as u64 != tables.graph.vertex_count() {
                 return Err(tegula_engine::Error::Replaced { path: path.to_owned() }.into());
             }
@@ -307,6 +308,7 @@ impl TakesModel for BeliefPropagationOptions {
         let pairs = graph.with_file_name("pairs.tsv");
         model.write_pairs(&pairs)?;
         let vertices = Some(Vertices::Count(model.variable_count() as u64));
+        // The import gets the whole budget.
         drop(model);
         let format = Format::Tsv;
         let config = ImportConfig {
@@ -314,6 +316,7 @@ impl TakesModel for BeliefPropagationOptions {
             undirected: true,
             allow_empty: true,
             vertices,
+            // The model has its variables by number, which must be the dense ids.
             order: Some(VertexOrder::Given),
             rows: Some(RowEncoding::Gap),
             memory: options.memory,

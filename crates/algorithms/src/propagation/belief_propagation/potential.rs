@@ -90,6 +90,7 @@ impl Oriented<'_> {
     #[inline]
     pub fn message(self, belief: &[f64], incoming: &[f64], terms: &mut [f64], message: &mut [f64]) {
         let own = || belief.iter().zip(incoming).map(|(belief, incoming)| belief - incoming);
+        // The log odds of the first state are 0, so the greatest is at least that.
         let greatest = own().fold(0.0, f64::max);
         terms[0] = exp(-greatest);
         terms[1..].iter_mut().zip(own()).for_each(|(term, own)| *term = exp(own - greatest));

@@ -77,6 +77,7 @@ impl RowVisitor for Weights {
         let weight = weight
             .filter(|&weight| is_weight(weight))
             .ok_or_else(|| format!("`{prior}` is not a finite number of at least 0"))?;
+        // Made at the first row, after the budget was checked for it. Later rows find it made.
         self.all.resize(self.states * self.vertices, f64::NAN);
         let place = &mut self.all[row.vertex.index() * self.states + number];
         if !place.is_nan() {

@@ -113,6 +113,7 @@ impl MessageUpdate for TwoStates<'_> {
                 for (at, (sum, next)) in sums.iter().zip(befores).enumerate() {
                     let mut prior = [0.0];
                     self.model.prior(vertices.start as usize + start + at, &mut prior);
+                    // The sum is in double precision, so it is rounded once.
                     *next = (prior[0] + sum) as f32;
                 }
                 start = rows.end;
@@ -147,6 +148,7 @@ impl GatheredRows {
             self.counts.extend(forward.iter().map(|&id| is_new(id)));
             let (mut before, mut rest) = (None, forward);
             self.counts.extend(reverse.iter().map(|&id| {
+                // A neighbour on both sides counts on the first one.
                 rest = &rest[rest.iter().take_while(|&&other| other < id).count()..];
                 before.replace(id) != Some(id)
                     && id != neighbours.vertex

@@ -319,6 +319,7 @@ impl<'t> Parser<'t> {
                         format!("factor {factor} rules out all states of variable {variable}");
                     return Err(self.bad(detail));
                 }
+                // The product of many factors would underflow otherwise.
                 normalize(own);
             }
             Scope::Two(first, second) => {

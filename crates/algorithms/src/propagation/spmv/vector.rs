@@ -27,6 +27,7 @@ impl Vector {
     ) -> Result<Vector> {
         let mut vector = Vector { len: tables.graph.vertex_count() as usize, ..Vector::default() };
         vector.reading_size = tables.read(option, source, &mut vector)?;
+        // A table without rows has made no values yet.
         vector.all_values();
         Ok(vector)
     }
@@ -38,6 +39,7 @@ impl Vector {
 
     /// Returns a value for each vertex, which is 0 where no row was read.
     fn all_values(&mut self) -> &mut [f32] {
+        // Nobody shares the values while they are read, so this copies none.
         let values = Arc::make_mut(&mut self.values);
         values.resize(self.len, 0.0);
         values

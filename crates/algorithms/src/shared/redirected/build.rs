@@ -89,6 +89,7 @@ impl Redirection {
         let hidden = Temporary::private_folder(&place, contents::remove)?;
         let (pairs, built) = (hidden.path().join("pairs"), hidden.path().join("graph"));
         write_pairs(graph, self.directions, &pairs, options)?;
+        // Only the statistics need the length.
         let pair_bytes = fs::metadata(&pairs).map_or(0, |file| file.len());
         // Tiles of the first graph are not needed any more.
         graph.reader().pool().trim();
@@ -101,6 +102,8 @@ impl Redirection {
             allow_empty: true,
             vertices: Some(Vertices::Count(graph.vertex_count())),
             order: Some(VertexOrder::Given),
+            // New batches lie in those of the first graph, so they and the rounding of sums are the
+            // same on any number of ranks.
             batches: Some(graph.batches().to_vec()),
             memory: lent_to_import(lent),
             threads: options.threads,
@@ -110,6 +113,7 @@ impl Redirection {
         let inputs = std::slice::from_ref(&pairs);
         let report = import(inputs, &built, &config, options.progress, &options.cancel)?;
         fs::remove_file(&pairs).map_err(tegula_engine::Error::io("remove", &pairs))?;
+        // The new graph is read within the lent memory.
         let reader = graph.reader().with_pool(Pool::new(RUN_OVERHEAD + lent));
         let mut opened = Graph::open(&built, &reader, graph.caching())?;
         if let Some(partition) = graph.partition().filter(|_| options.ranks.is_some()) {

@@ -172,6 +172,7 @@ impl Redirection {
             let folder = spill_folder(graph, options.spill_directory)?;
             run_within(lent - CODE_OF_IMPORT, redirected, start, options, &folder)
         });
+        // Between passes, only its tables are counted.
         redirected.reader().pool().trim();
         outcome
     }
@@ -189,6 +190,7 @@ fn run_within<P: Program>(
     let options = RunOptions {
         memory: RUN_OVERHEAD + lent,
         executor: Executor::Scan,
+        // The settings of rows and the scheduler are for the first graph.
         rows: None,
         reverse: None,
         scheduler: None,

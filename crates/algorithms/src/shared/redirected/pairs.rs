@@ -47,6 +47,7 @@ pub(super) fn write_pairs(
         |index, tile, _| {
             let mut written = Ok(());
             let visit = |_, source: u64, target: u64| {
+                // The visit cannot end early.
                 if written.is_ok() {
                     written = pairs.add(graph, directions, source, target);
                 }

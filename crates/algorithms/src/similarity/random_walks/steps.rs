@@ -130,6 +130,7 @@ impl Targets {
             self.edges.push((target.0, row.weight(edge)));
             edge += 1;
         })?;
+        // Draws must not depend on how rows are held.
         if !is_ascending {
             self.edges.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         }
@@ -208,6 +209,7 @@ impl Steps<'_> {
     fn fraction(&self, walk: u64, step: usize, attempt: u64, purpose: u64) -> f64 {
         let seed = random::number(random::number(self.wanted.seed, walk), step as u64);
         let number = random::number(seed, 2 * attempt + purpose);
+        // An `f64` holds 53 bits, so the fraction is exact, and below 1.
         (number >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -258,6 +260,7 @@ impl Steps<'_> {
         self.serve(&mut asking, |walkers, targets| {
             for walker in walkers {
                 let factor = if targets.contains(walker.next) { 1.0 } else { onwards };
+                // The same number as above: walkers do not keep it.
                 let bound = self.fraction(walker.walk, step, attempt, 1) * most;
                 if bound >= factor {
                     walker.next = NONE;
@@ -299,6 +302,7 @@ impl Steps<'_> {
                 target if of_before.contains(target) => 1.0,
                 _ => onwards,
             });
+            // The last proposal has used up the number with the purpose 0.
             let fraction = self.fraction(walker.walk, step, ATTEMPTS_MAX, 1);
             stepping.0.next = targets.draw(fraction).unwrap_or(walker.next);
             Ok::<(), Error>(())
@@ -318,6 +322,7 @@ impl Steps<'_> {
         let mut rest = walkers;
         while !rest.is_empty() {
             let mut end = PIECE.min(rest.len());
+            // All walkers at a vertex go into one piece, so that its row is read once.
             end += rest[end..].iter().take_while(|walker| walker.at == rest[end - 1].at).count();
             let (piece, others) = rest.split_at_mut(end);
             pieces.push(Mutex::new(piece));

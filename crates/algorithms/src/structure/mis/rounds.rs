@@ -73,6 +73,7 @@ fn decide_all(
     };
     let mut times = IterationTimes::default();
     options.progress.begin("iterating", None, Unit::Iterations);
+    // The round counts anew those that it leaves undecided.
     while rounds.undecided.swap(0, Ordering::Relaxed) > 0 {
         let started = Instant::now();
         job.for_each_range(|_, ids| rounds.decide(ids))?;
@@ -104,6 +105,7 @@ impl Rounds<'_> {
         let (mut edges, mut undecided) = (0, 0);
         while let Some((row, _)) = traversal.next_row()? {
             match self.verdict(&row, &mut edges)? {
+                // Not stored: a neighbour that joins may put the vertex out at this moment.
                 UNDECIDED => undecided += 1,
                 verdict => self.states[row.source().index()].store(verdict, Ordering::Relaxed),
             }

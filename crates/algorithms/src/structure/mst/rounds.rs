@@ -150,6 +150,7 @@ impl Growing {
         job: &RowsJob<'_>,
         edges: &AtomicU64,
     ) -> tegula_engine::Result<()> {
+        // Taken out, because workers change them while they share `self`.
         let mut candidates = std::mem::take(&mut self.candidates);
         let result = job.for_each_range_of(&mut candidates, |range, ids| {
             let seen = self.look_at(job, ids, range)?;
@@ -168,6 +169,7 @@ impl Growing {
         candidates: &mut [Candidate],
     ) -> tegula_engine::Result<u64> {
         let first = ids.start;
+        // In cells, because the order of visits asks for candidates while they change.
         let candidates = Cell::from_mut(candidates).as_slice_of_cells();
         let is_needed = |vertex: ShortId| {
             let target = candidates[(vertex.0 - first) as usize].get().target;
@@ -183,6 +185,7 @@ impl Growing {
                 // Adding 0.0 turns -0.0 into 0.0.
                 let weight = self.sign * weight + 0.0;
                 let candidate = Candidate { target: target.0, weight };
+                // A candidate without a target has no ends that could be compared.
                 if self.component(target.0) != self.component(source)
                     && (least.target == NONE || self.is_less(source, candidate, source, least))
                 {
@@ -220,6 +223,7 @@ impl Growing {
                 continue;
             }
             let Candidate { target, weight } = self.candidates[source as usize];
+            // Two components may have chosen the same edge.
             if self.unite(source, target) {
                 let (one, other) = (self.id_position(source), self.id_position(target));
                 let (source, target) = (one.min(other), one.max(other));

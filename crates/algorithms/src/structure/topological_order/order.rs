@@ -71,6 +71,7 @@ fn put_in_order(
             edges.fetch_add(followed, Ordering::Relaxed);
             Ok(())
         })?;
+        // Only now, because rows are followed in the order in which they lie.
         frontier.sort_unstable_by_key(|&vertex| id_positions.of(vertex));
         for vertex in &frontier {
             positions[vertex.index()] = position;
@@ -100,6 +101,7 @@ fn cycle(
         let mut traversal = job.traversal(Filter::new(Sequential::new(ids), is_left));
         while let Some((row, _)) = traversal.next_row()? {
             row.for_each(|target| {
+                // The least one, so that the named cycle does not depend on the threads.
                 before[target.index()].fetch_min(row.source().0, Ordering::Relaxed);
             })?;
         }
@@ -108,6 +110,7 @@ fn cycle(
     let before = |vertex: ShortId| ShortId(before[vertex.index()].load(Ordering::Relaxed));
     // Every vertex left has an in-edge from a vertex left.
     let mut on_cycle = (0..).map(ShortId).find(|&vertex| is_left(vertex)).unwrap_or(ShortId(0));
+    // After a step for each vertex, the walk is on a cycle wherever it began.
     for step in 0..positions.len() {
         on_cycle = before(on_cycle);
         if step % LOOK_EVERY == 0 {
@@ -122,6 +125,7 @@ fn cycle(
     let mut vertices = Vec::with_capacity(around().count());
     vertices.extend(around());
     vertices.reverse();
+    // The walk may enter the cycle anywhere, so its first vertex is chosen by id.
     let first = (0..vertices.len()).min_by_key(|&place| id_positions.of(vertices[place]));
     vertices.rotate_left(first.unwrap_or(0));
     let ids = graph.original_ids()?;
