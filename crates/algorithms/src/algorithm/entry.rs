@@ -74,6 +74,7 @@ fn request<A: Algorithm + 'static>(mut options: Value) -> Result<Request> {
     if let Some(all) = options.as_object_mut() {
         super::schema::write_ids::<A>(all);
         let names = if reads_tables::<A>() { table_option_names() } else { &[] };
+        // Taken out, because an algorithm refuses fields that are not its own.
         of_tables.extend(names.iter().filter_map(|&name| all.remove_entry(name)));
     }
     let algorithm: A = parsed::<A, _>(options)?;

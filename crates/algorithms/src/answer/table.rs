@@ -80,6 +80,7 @@ impl Table for RowsOf<'_> {
         graph.original_ids()?.for_each_chunk(|ids, vertices| {
             cancel.check()?;
             if !out.wants_more() {
+                // The walk goes on without writing: only an error would end it early.
                 return Ok(());
             }
             group.text += ids.text_len();

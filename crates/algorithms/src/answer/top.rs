@@ -47,6 +47,7 @@ pub fn greatest<K: Ord + Copy>(
     cancel: &Cancel,
 ) -> Result<Vec<(Name, K)>> {
     let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
+    // All ids would be read in vain.
     if count == 0 {
         return Ok(Vec::new());
     }

@@ -166,7 +166,8 @@ impl Grouping<'_> {
         let open = prepared.request.fusing.and_then(|fusing| fusing.open);
         if is_wanted && let Some(open) = open {
             let mut enlarged = needs.clone();
-            // What lanes leave together stays until the last of them is taken, so joiners count too.
+            // What lanes leave together stays until the last of them is taken, so joiners count
+            // too.
             let most = job.request().fused_max();
             enlarged.estimate.vertex_bytes += (open.left_bytes)(most, self.graph);
             if enlarged.needed() <= self.budget {

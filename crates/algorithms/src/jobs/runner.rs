@@ -116,6 +116,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
             together.truncate(1);
         }
         let reserve = reserve?;
+        // Held until now, so that jobs get their memory in the order of arrival.
         drop(queue);
         let cancel = self.face.begin(together);
         let options = RunOptions { reserve: Some(&reserve), cancel, ..options };

@@ -240,6 +240,7 @@ impl<S: Step> Paths<S> {
     /// Iterates over the vertices on a path, from its end to a source.
     fn backwards(&self, target: VertexId) -> impl Iterator<Item = VertexId> {
         std::iter::successors(Some(target), |vertex| {
+            // A source is its own parent.
             self.steps[vertex.index()].parent().filter(|parent| parent != vertex)
         })
     }

@@ -180,6 +180,7 @@ impl<V: RowVisitor> TableReader<'_, V> {
             Some(column) => self.find(&block, |row| row.values[column].as_ref())?,
             None => Vec::new(),
         };
+        // Only a first row may be a header with names that are not known.
         let mut is_first = !block.follows && !self.has_header;
         for (index, (row, vertex)) in block.rows.iter().zip(found).enumerate() {
             let other = others.get(index).copied().flatten();

@@ -105,6 +105,7 @@ impl Program for Eigenvector {
         products: &mut Products,
     ) -> Activity {
         let before = f64::from(*state * self.scale);
+        // The 1 on the diagonal adds the value itself.
         *state = (before + reduced) as f32;
         let next = f64::from(*state);
         products.squares += next * next;

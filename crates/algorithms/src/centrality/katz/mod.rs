@@ -100,6 +100,7 @@ impl Algorithm for KatzOptions {
         let program = Katz::new(alpha, self.tolerance.get(), self.max_iterations);
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
         let (program, cancel) = (outcome.program, &options.cancel);
+        // The change is also infinite before the first iteration, which says nothing of a bound.
         if outcome.statistics.iterations > 0 && !program.change().is_finite() {
             let detail = format!(
                 "with an `alpha` of {alpha} the values grow without bound; choose a smaller one"

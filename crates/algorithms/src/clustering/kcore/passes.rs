@@ -136,6 +136,7 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
         )?;
     }
     options.progress.end();
+    // All vertices are peeled off by now, so only the bit that says so is left to remove.
     passes.process_vertices(&mut degrees, |_, degree, (): &mut ()| *degree >>= 1)?;
     let cores = passes.into_states(degrees)?;
     Ok(CoresInPasses { cores, statistics: passes.statistics().clone() })

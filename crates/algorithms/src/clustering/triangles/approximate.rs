@@ -215,6 +215,7 @@ impl Estimating<'_> {
             true => None,
             false => Some(VertexStates::create(self.layout, graph, threads, folder)?),
         };
+        // Nobody waits for these locks: a unit has one worker.
         let counts = self.parts(&mut neighbours, 1);
         let held = self.parts(&mut block.signatures, len);
         self.job.for_each(counts.len(), |unit| {

@@ -191,6 +191,7 @@ impl Algorithm for TrianglesOptions {
             ));
         }
         let found = run(graph, Closing::Triangles, options)?;
+        // A triangle is counted at each of its three corners.
         let figures = TriangleFigures { triangles: found.closed.iter().sum::<u64>() / 3 };
         let values = Values::of(found.closed.into(), graph, &options.cancel)?;
         Ok(Found::new(Scores { column: "triangles", values, figures }, found.statistics))

@@ -61,6 +61,7 @@ fn propagate(
         let round = Round { job, labels: &labels, next: &next, changed: AtomicU64::new(0) };
         job.for_each_range(|_, ids| round.relabel(ids))?;
         let changed = round.changed.into_inner();
+        // Only now: all vertices look at the labels before the iteration.
         for (label, next) in labels.iter_mut().zip(&mut next) {
             *label = *next.get_mut();
         }

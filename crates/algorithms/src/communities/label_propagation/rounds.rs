@@ -86,6 +86,7 @@ fn propagate(
             });
         })?;
         edges += found.edges;
+        // Only now: all of them look at the labels before the iteration.
         for vertex in turn.iter().map(|vertex| vertex.index()) {
             labels[vertex] = *next[vertex].get_mut();
         }

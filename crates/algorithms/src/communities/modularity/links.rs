@@ -30,6 +30,7 @@ impl Links {
     pub(super) fn add(&mut self, number: u32, weight: f64) {
         let sum = &mut self.sums[number as usize];
         self.touched[self.touched_count] = number;
+        // A weight of 0 leaves the sum at 0, so its number would be listed again and again.
         self.touched_count += usize::from((*sum == 0.0) & (weight != 0.0));
         *sum += weight;
     }

@@ -71,6 +71,7 @@ fn find(
             }
             let before = edges;
             row.for_each(|target| {
+                // A row is read again where the search has forgotten neighbours.
                 edges += u64::from(is_new);
                 if !order.push(target) {
                     search.lower(source, target);

@@ -209,6 +209,7 @@ impl<P: Parent> Program for Bfs<P> {
         parent: P::Message,
         (): &mut (),
     ) -> Activity {
+        // Without a message, the reduced parent is the identity.
         let is_new = !self.is_settled(state) && parent != Self::Reduction::IDENTITY;
         if is_new {
             *state = Reached { distance: self.level, parent: P::of(parent) };

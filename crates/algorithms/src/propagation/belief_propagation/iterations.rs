@@ -89,6 +89,7 @@ fn iterate<U: MessageUpdate>(
     // Without beliefs, none changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
     options.progress.begin("iterating", None, Unit::Iterations);
+    // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while times.count() < wanted.iterations
         && (times.count() == 0 || change > wanted.tolerance.get())
     {
@@ -99,6 +100,7 @@ fn iterate<U: MessageUpdate>(
         let iteration = Iteration { job, number, log_odds: &log_odds, instructions };
         let greatest = Mutex::new(0.0_f64);
         let mut rest = &mut next[..];
+        // Nobody waits for these locks: a unit has one worker.
         let parts: Vec<Mutex<&mut [U::Value]>> = messages
             .units()
             .map(|vertices| {

@@ -114,6 +114,7 @@ impl Algorithm for SpmvOptions {
     }
 
     fn checkpointing(&self) -> Checkpointing {
+        // The state is the same with and without weights.
         Checkpointing::of::<Spmv<f32>>()
     }
 

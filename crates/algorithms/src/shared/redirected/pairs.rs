@@ -149,6 +149,7 @@ impl Pairs<'_> {
 
     /// Takes pairs until every rank has sent its last ones, and closes the file.
     fn finish(mut self) -> tegula_engine::Result<()> {
+        // Other ranks may not have read all of their tiles yet.
         while !self.swap(true)? {}
         let closed = self.out.into_inner();
         closed.map_err(|error| Error::io("write", self.path)(error.into_error()))?;

@@ -112,6 +112,7 @@ impl Answer for Subgraph {
         cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let top = match top {
+            // Even a search for no edges would read a tile.
             0 => Vec::new(),
             _ => self.edges.first(graph, top, cancel)?,
         };
