@@ -41,6 +41,7 @@ pub(crate) fn receive<C: Comm + ?Sized>(
     let mut whole = first.split_off(LENGTH_SIZE);
     while (whole.len() as u64) < length {
         let packet = comm.receive(from, tag, cancel)?;
+        // Empty packets would keep this loop waiting for ever.
         if packet.is_empty() {
             return Err(damaged(format!("a packet is empty at byte {} of {length}", whole.len())));
         }

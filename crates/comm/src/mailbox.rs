@@ -77,6 +77,7 @@ impl Mailbox {
             if let Some(bytes) = state.take(self.rank, from, tag) {
                 return Ok(bytes);
             }
+            // Only now, since what it sent before it left can still be taken.
             if state.left.contains(&from) {
                 return Err(Error::Left { from, to: self.rank });
             }

@@ -63,6 +63,7 @@ impl Generator for ErdosRenyi {
                 pair = self.scramble.apply(pair);
             }
             let (source, other) = (pair / (self.vertex_count - 1), pair % (self.vertex_count - 1));
+            // The other ends skip the source, so there is no loop.
             *edge = (source, other + u64::from(other >= source));
         }
     }

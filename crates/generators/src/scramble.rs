@@ -21,6 +21,7 @@ impl Scramble {
         let bits = bits.min(64);
         let words = RandomWords::new(seed, b"scramble");
         Self {
+            // For no bits, the shift by all 64 would overflow.
             mask: u64::MAX.checked_shr(64 - bits).unwrap_or(0),
             fold: bits.div_ceil(2),
             rounds: std::array::from_fn(|round| {

@@ -46,6 +46,7 @@ impl WattsStrogatz {
 
     fn edge(&self, number: u64) -> Edge {
         let source = number / self.edges_per_vertex;
+        // Each edge has two words, so that it does not depend on whether others are rewired.
         let rewired = unit(self.words.word(2 * number)) < self.rewiring;
         let distance = if rewired {
             1 + below(self.words.word(2 * number + 1), self.vertex_count - 1)

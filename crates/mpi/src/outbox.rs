@@ -62,6 +62,7 @@ impl Outbox {
     /// Waits until something changes after [`take`](Outbox::take), at most for `time`.
     pub(crate) fn nap(&self, time: Duration) {
         let mut state = lock(&self.state);
+        // A message that came after `take` must not wait for the end of the nap.
         if !state.is_rung {
             state.is_pump_asleep = true;
             let waited = self.rung.wait_timeout(state, time);

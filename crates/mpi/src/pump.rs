@@ -157,6 +157,7 @@ impl<'m> Pump<'m> {
                         peer.has_left = true;
                         mailbox.leave(rank);
                     }
+                    // A sign of life was noted when it was matched, and ends are in `ends`.
                     Kind::Beat | Kind::End => {}
                 }
             }

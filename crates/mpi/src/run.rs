@@ -130,6 +130,7 @@ impl Mpi {
                 work(&mpi)
             });
             if let Err(error) = &working {
+                // The pump tells the others, and then leaves as after any failure.
                 mpi.abort(&error.to_string());
                 mpi.outbox.finish();
             }

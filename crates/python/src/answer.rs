@@ -125,6 +125,7 @@ impl Found {
     fn streamed(&self, work: &Work) -> Result<Batches> {
         const STREAM_SHARE: u64 = 8;
         let (shared, answer) = (&self.shared, Arc::clone(&self.answer));
+        // The turn ends with the start, because the rows have reserved memory of their own.
         let _turn = shared.turn(Use::Run, &work.cancel)?;
         let size = overhead(&self.graph) + shared.memory / STREAM_SHARE;
         let reserved = shared.reserve("the rows of the result", size)?;

@@ -120,6 +120,8 @@ pub fn end_calls(py: Python<'_>) {
     let here = calls.of_here();
     here.ended_by = Some(thread::current().id());
     here.running.values().for_each(Cancel::cancel);
+    // A call that ends takes this lock while it is attached to Python, so this thread lets go of
+    // both.
     drop(calls);
     py.detach(|| {
         let has_calls = |calls: &mut Calls| !calls.running.is_empty();

@@ -93,6 +93,7 @@ impl Failure {
             &Failure::Told { kind, ref message, ref hint, errno } => {
                 Failure::Told { kind, message: message.clone(), hint: hint.clone(), errno }
             }
+            // Only an attached thread may count references to an object of Python.
             Failure::Raised(error) => Failure::Raised(Python::attach(|py| error.clone_ref(py))),
         };
         std::iter::repeat_with(copy).take(count)

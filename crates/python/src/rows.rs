@@ -206,6 +206,7 @@ impl RecordBatchReader for Making {
 impl Drop for Making {
     fn drop(&mut self) {
         self.cancel.cancel();
+        // Before the join: the thread may wait for room in the channel.
         self.batches = None;
         match self.thread.take() {
             // It has caught its own panics.

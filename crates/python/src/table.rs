@@ -36,6 +36,7 @@ pub struct Table {
 
 impl Table {
     fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
+        // An empty batch has no first and no last cell to compare.
         let batches = batches.into_iter().filter(|batch| batch.num_rows() > 0).collect();
         Table { schema, batches, ascends: OnceLock::new() }
     }

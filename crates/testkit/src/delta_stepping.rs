@@ -115,6 +115,7 @@ impl Worker<'_> {
             let first = (present..self.buckets.len()).find(|&at| !self.buckets[at].is_empty());
             shared.next_bucket.fetch_min(first.unwrap_or(NONE), Relaxed);
             shared.barrier.wait();
+            // All threads have named their first bucket by now.
             present = shared.next_bucket.load(Relaxed);
             if let Some(bucket) = self.buckets.get_mut(present)
                 && !bucket.is_empty()
@@ -127,6 +128,7 @@ impl Worker<'_> {
                 shared.taken.store(0, Relaxed);
                 shared.next_bucket.store(NONE, Relaxed);
             }
+            // No thread may take a share before the leader has put the new frontier in place.
             shared.barrier.wait();
         }
     }

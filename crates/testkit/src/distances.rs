@@ -64,6 +64,7 @@ pub fn closeness(arcs: &EdgeList) -> Table<f64> {
     let others = all.len().saturating_sub(1) as f64;
     let of = |vertex: u64| {
         let distances = all.values().filter_map(|reached| reached.get(&vertex));
+        // The vertex itself is reached too, and does not count.
         let (count, sum) =
             distances.fold((-1.0, 0), |(count, sum), (distance, _)| (count + 1.0, sum + distance));
         if sum == 0 { 0.0 } else { count / sum as f64 * count / others }

@@ -94,6 +94,7 @@ struct Buffer {
 
 impl Buffer {
     fn new() -> Buffer {
+        // There is room to begin at an aligned address.
         let words = vec![0; (CHUNK + ALIGNMENT) / size_of::<u64>()];
         Buffer { first: words.as_ptr().align_offset(ALIGNMENT), words, pairs: 0 }
     }

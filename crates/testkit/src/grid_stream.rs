@@ -97,6 +97,7 @@ impl GridStream {
                     degrees[pair[0] as usize].fetch_add(1, Relaxed);
                     let block = block_of(pair);
                     buffers[block].push(pair);
+                    // The visit cannot end early, so the first fault is kept.
                     if buffers[block].len() == BUFFER && written.is_ok() {
                         written = blocks[block].append(&mut buffers[block]);
                     }

@@ -48,6 +48,7 @@ pub fn mst(graph: &EdgeList) -> Vec<WeightedEdge> {
 pub fn verify_mst(graph: &EdgeList, forest: &[WeightedEdge]) -> Result<(), String> {
     let edges = normalised(graph);
     let known: HashSet<(u64, u64, u32)> =
+        // Adding 0.0 turns -0.0 into 0.0, which has other bits.
         edges.iter().map(|&(one, other, weight)| (one, other, (weight + 0.0).to_bits())).collect();
     let mut neighbours: HashMap<u64, Vec<(u64, f32)>> = HashMap::new();
     for &(one, other, weight) in forest {
@@ -67,6 +68,7 @@ pub fn verify_mst(graph: &EdgeList, forest: &[WeightedEdge]) -> Result<(), Strin
         let mut stack = vec![start];
         while let Some(vertex) = stack.pop() {
             let (parent, _, depth) = above[&vertex];
+            // A second edge to the parent closes a cycle.
             let mut is_parent_seen = vertex == start;
             for &(other, weight) in neighbours.get(&vertex).map_or(&[][..], |edges| edges) {
                 if other == parent && !is_parent_seen {

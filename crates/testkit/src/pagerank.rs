@@ -216,6 +216,7 @@ impl State {
         let shares = self.ranks.iter().zip(&self.out_degrees);
         let dangling: f64 =
             shares.clone().filter(|&(_, &degree)| degree == 0).map(|(rank, _)| rank).sum();
+        // No edge leads on from a vertex of degree 0, so its quotient is never read.
         let contributions: Vec<f64> =
             shares.map(|(rank, &degree)| rank / f64::from(degree)).collect();
         let next: Vec<f64> = (0..self.ranks.len() as u32)

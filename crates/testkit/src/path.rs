@@ -26,6 +26,7 @@ pub fn shortest_path(graph: &EdgeList, source: u64, target: u64) -> Table<f64> {
             tight.push((from, to, near < far));
         }
     }
+    // Sorted, so that the first edge found comes from the smallest neighbour.
     tight.sort_unstable();
     let mut levels = vec![usize::MAX; distances.len()];
     levels[source as usize] = 0;

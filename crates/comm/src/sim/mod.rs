@@ -93,6 +93,7 @@ impl Sim {
     fn enter(&self) -> Result<MutexGuard<'_, Network>> {
         let mut network = lock(&self.shared.network);
         let entered = network.enter(self.rank);
+        // Even if the call fails: it may have ended the work of all.
         self.changed();
         entered.map(|()| network)
     }

@@ -220,6 +220,8 @@ impl Network {
         }
         let number = from * self.size() + to;
         let sent = self.links[number].traffic.messages;
+        // Drawn by the number of the message on its link, so that the real order of calls does not
+        // matter.
         let delay = below(self.random(&[1, number as u64, sent]), self.delay_max);
         let link = &mut self.links[number];
         link.traffic.messages += 1;

@@ -125,9 +125,11 @@ impl Graph {
         tables: Bound<'_, PyDict>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Found> {
+        // Objects of Python stay on this thread, but streams of them may go to the one that works.
         let tables = GivenStreams::of(&tables).map_err(|failure| failure.exception(py))?;
         self.work(py, progress, |shared, work| {
             let request = request(algorithm, options)?;
+            // Read before `run` takes its turn, since code of Python may want the graph too.
             run(shared, &request, &tables.read(&work.cancel)?, work)
         })
     }
@@ -213,10 +215,12 @@ fn run(shared: &Arc<Shared>, request: &Request, given: &GivenTables, work: &Work
     let needs = Needs::of(&prepared, &graph, options.threads, request.needs_rows(&graph))?;
     needs.check("the run", options.memory).map_err(|error| of_whole(error, shared.memory))?;
     if needs.build_bytes.is_some() {
+        // Now, because building rows may take long.
         request.check_input(&graph)?;
         graph = missing_rows::build(shared, request.edges, prepared.files_size(), work)?;
     }
     let open = opened.elapsed();
+    // A copy, because the run consumes what is prepared.
     let tables = prepared.tables.clone();
     let started = Instant::now();
     let found = prepared.run(&graph, &options).map_err(|error| of_whole(error, shared.memory))?;

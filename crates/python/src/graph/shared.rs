@@ -224,6 +224,7 @@ impl Shared {
     /// [`OverBudget`](tegula_machine::Error::OverBudget), naming `what`, if they are not left.
     pub fn reserve(self: &Arc<Shared>, what: &str, bytes: u64) -> Result<Reserved> {
         let bytes = bytes - (RUN_OVERHEAD - RESULT_OVERHEAD);
+        // Nobody else reserves memory meanwhile: the caller has the turn.
         let taken = self.reserved.load(Relaxed);
         if bytes + taken > self.memory {
             return Err(Error::over_budget(what, bytes + taken, self.memory).into());

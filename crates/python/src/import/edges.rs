@@ -73,6 +73,7 @@ fn while_asking(
     tables: &mut Tables,
     import: impl FnOnce(Receiver<Table>) -> tegula_store::Result<ImportReport> + Send,
 ) -> Result<ImportReport> {
+    // Without a buffer, at most one table waits for the import.
     let (sender, receiver) = sync_channel(0);
     std::thread::scope(|scope| {
         let started = start_in(scope, "tegula-import", move || import(receiver));
@@ -84,6 +85,7 @@ fn while_asking(
         // The import waits for a further table until then.
         drop(sender);
         let report = thread.join().map_err(|panic| Failure::panic(&panic_message(&*panic)))?;
+        // The import only knows that it was cancelled. The tables know why.
         report.map_err(|error| match (error, stop) {
             (Error::Machine(MachineError::Cancelled), Some(stop)) => stop,
             (error, _) => error.into(),
@@ -101,6 +103,7 @@ fn send_all(tables: &mut Tables, sender: &SyncSender<Table>) -> Option<Failure> 
             Ok(Some(table)) => table,
             Ok(None) => return None,
             Err(failure) => {
+                // If nobody takes this, the import has ended.
                 let _ = sender.send(Err(MachineError::Cancelled.into()));
                 return Some(failure);
             }

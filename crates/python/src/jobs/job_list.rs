@@ -110,6 +110,7 @@ impl JobList {
 
     /// Cancels all jobs that have not ended.
     pub fn cancel_all(&self) {
+        // A list of its own, because `cancel` takes the lock for each job.
         let live: Vec<Arc<Task>> = lock(&self.entries).live.values().cloned().collect();
         for task in live {
             self.cancel(&task);
@@ -135,6 +136,7 @@ impl JobList {
     /// Counts a job that has ended.
     fn forget(&self, task: &Task) {
         let mut entries = lock(&self.entries);
+        // A job may end and be cancelled at the same time, but counts once.
         if entries.live.remove(&task.number).is_none() {
             return;
         }
@@ -181,6 +183,7 @@ impl JobList {
     pub(super) fn next_round(&self) -> Option<Cancel> {
         let mut entries = lock(&self.entries);
         if entries.live.is_empty() {
+            // Jobs that ended before a round took them may be left here.
             entries.arrived.clear();
             entries.has_threads = false;
             self.changed.notify_all();

@@ -152,6 +152,7 @@ impl Job {
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         check_is_in_no_callback(py)?;
         self.list.check_process(py)?;
+        // A time that is too long for a `Duration` is no limit.
         let timeout = timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         loop {

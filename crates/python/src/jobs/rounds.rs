@@ -77,6 +77,7 @@ impl JobList {
     /// Calls `body`, and meanwhile reports the progress of jobs.
     fn telling(&self, body: impl FnOnce()) {
         std::thread::scope(|scope| {
+            // The thread ends when `_ending` is dropped, behind `body`.
             let (_ending, ended) = channel::<()>();
             let tell = move || {
                 while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -91,6 +92,7 @@ impl JobList {
 
     /// Reports the progress of all jobs.
     fn report(&self) {
+        // A list of its own: callbacks may submit jobs, which takes the lock.
         let live: Vec<Arc<Task>> = lock(&self.entries).live.values().cloned().collect();
         for task in live {
             if let Err(failure) = task.report() {

@@ -106,6 +106,7 @@ pub fn begin(tasks: &[&Task]) -> Cancel {
     for task in tasks {
         let mut life = lock(&task.life);
         if life.state.is_end() {
+            // The job was cancelled before its run began, so the run does not count it.
             if run.leave() {
                 cancel.cancel();
             }
@@ -184,6 +185,7 @@ impl Task {
         life.state = state;
         life.outcome = Some(outcome);
         let callbacks = std::mem::take(&mut life.callbacks);
+        // Callbacks may ask for the state of the job.
         drop(life);
         self.ended.notify_all();
         if !callbacks.is_empty() {

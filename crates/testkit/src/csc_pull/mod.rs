@@ -133,6 +133,7 @@ fn contribute(ranks: &[f32], inverse_out_degrees: &[f32], contributions: &mut [f
             dangling
         })
         .collect();
+    // In the order of the chunks, so that the sum does not depend on the threads.
     dangling.iter().sum()
 }
 
