@@ -14,8 +14,8 @@ use super::queue::{Queue, Tried, Waiting};
 use crate::algorithm::{Needs, OpenFusing, Prepared};
 use crate::error::Result;
 
-/// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at most
-/// that and the tables of one job.
+/// A group reads no more tables once they take `1 / FILES_SHARE` of the budget. So they take at
+/// most that and the tables of one job.
 const FILES_SHARE: u64 = 16;
 
 /// A job whose options have been read, and what it needs alone.
@@ -151,8 +151,8 @@ impl Grouping<'_> {
         Group { members, needs, open: None }
     }
 
-    /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget also
-    /// has room for the results of members that leave before the others.
+    /// Makes a group. Others can join its run if like jobs arrive after `now`, and if the budget
+    /// also has room for the results of members that leave before the others.
     fn opened<'b, J: Job>(
         &self,
         members: Vec<GroupedJob<'b, J>>,

@@ -163,7 +163,8 @@ impl Fringe<'_> {
             // At level 0 the bounds meet, so this never falls below 0.
             level -= 1;
             // All vertices left are at most `level` hops from the middle.
-            self.bounds.upper = self.bounds.upper.min((2 * level).max(self.bounds.lower));
+            let around = level.saturating_mul(2).max(self.bounds.lower);
+            self.bounds.upper = self.bounds.upper.min(around);
         }
         Ok(())
     }
@@ -182,7 +183,7 @@ impl Fringe<'_> {
         self.bounds.searches += 1;
         self.times.push(started.elapsed());
         self.note(farthest.0, (source, farthest.1));
-        self.bounds.upper = self.bounds.upper.min(2 * farthest.0);
+        self.bounds.upper = self.bounds.upper.min(farthest.0.saturating_mul(2));
         Ok(farthest.1)
     }
 
