@@ -48,7 +48,8 @@ impl UnfinishedGraph {
     /// # Errors
     /// [`Error::AlreadyExists`](tegula_machine::Error::AlreadyExists) where another graph took the
     /// name meanwhile, [`Error::NotReplaced`] where something else appeared in the old graph. After
-    /// an error `output` is unchanged.
+    /// these errors `output` is unchanged. If the last sync fails, the new graph has the name, but
+    /// a loss of power may bring the old one back.
     pub fn commit(self) -> Result<()> {
         let failed = || Error::io("create", &self.output);
         let (parent, name) = parted(&self.output)?;

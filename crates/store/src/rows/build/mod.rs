@@ -41,7 +41,8 @@ use size::{FRAMES_SIZE, held_size};
 /// # Errors
 /// [`Error::OverBudget`](tegula_machine::Error::OverBudget) where the memory does not hold a chunk,
 /// or a piece of a row. [`Error::Replaced`] where another graph has taken the place of this one,
-/// and this one is gone. After an error the graph is unchanged.
+/// and this one is gone. After an error the graph is unchanged, unless the last sync failed: then a
+/// loss of power may take the new rows away.
 pub fn build(
     graph: &Graph,
     config: &RowsConfig,
