@@ -16,7 +16,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 #[derive(Debug)]
 pub enum Failure {
     /// It is one of the errors of the package.
-    Told {
+    Message {
         /// The kind, as in `tegula.error.v1`. It chooses the class of the exception.
         kind: &'static str,
         /// What happened.
@@ -31,36 +31,36 @@ pub enum Failure {
 }
 
 impl Failure {
-    fn told(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Failure {
+    fn message(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Failure {
         let (message, hint) = (message.into(), hint.map(str::to_owned));
-        Failure::Told { kind, message, hint, errno: None }
+        Failure::Message { kind, message, hint, errno: None }
     }
 
     /// Makes a failure for wrong use.
     pub fn usage(message: impl Into<String>) -> Failure {
-        Failure::told("usage", message, None)
+        Failure::message("usage", message, None)
     }
 
     /// Makes a failure for wrong use, with what to do instead.
     pub fn usage_with(message: impl Into<String>, hint: &str) -> Failure {
-        Failure::told("usage", message, Some(hint))
+        Failure::message("usage", message, Some(hint))
     }
 
     /// Makes a failure for input that cannot be read.
     pub fn bad_input(message: impl Into<String>) -> Failure {
-        Failure::told("bad_input", message, None)
+        Failure::message("bad_input", message, None)
     }
 
     /// Makes a failure for input that cannot be read, with what to do instead.
     pub fn bad_input_with(message: impl Into<String>, hint: &str) -> Failure {
-        Failure::told("bad_input", message, Some(hint))
+        Failure::message("bad_input", message, Some(hint))
     }
 
     /// Says in the message what it is about.
     pub fn about(self, what: &str) -> Failure {
         match self {
-            Failure::Told { kind, message, hint, errno } => {
-                Failure::Told { kind, message: format!("{what}: {message}"), hint, errno }
+            Failure::Message { kind, message, hint, errno } => {
+                Failure::Message { kind, message: format!("{what}: {message}"), hint, errno }
             }
             Failure::Raised(error) => Failure::Raised(error),
         }
@@ -68,30 +68,30 @@ impl Failure {
 
     /// Makes a failure for rows that have no place on disk.
     pub fn rows_not_added(message: impl Into<String>, hint: &str) -> Failure {
-        Failure::told("rows_not_added", message, Some(hint))
+        Failure::message("rows_not_added", message, Some(hint))
     }
 
     /// Makes a failure for more memory than the process can have.
     pub fn over_limit(message: impl Into<String>) -> Failure {
-        Failure::told("over_limit", message, Some("raise the limit, or give less as memory"))
+        Failure::message("over_limit", message, Some("raise the limit, or give less as memory"))
     }
 
     /// Makes a failure for a job that was cancelled.
     pub fn cancelled_job() -> Failure {
-        Failure::told("cancelled", "the job was cancelled", None)
+        Failure::message("cancelled", "the job was cancelled", None)
     }
 
     /// Makes a failure for a fault of tegula itself.
     pub fn panic(message: &str) -> Failure {
         let message = format!("internal error in tegula: {message}");
-        Failure::told("panicked", message, Some("report it, with the call"))
+        Failure::message("panicked", message, Some("report it, with the call"))
     }
 
     /// Returns the failure `count` times, for jobs that failed together.
     pub fn copies(self, count: usize) -> impl Iterator<Item = Failure> {
         let copy = move || match &self {
-            &Failure::Told { kind, ref message, ref hint, errno } => {
-                Failure::Told { kind, message: message.clone(), hint: hint.clone(), errno }
+            &Failure::Message { kind, ref message, ref hint, errno } => {
+                Failure::Message { kind, message: message.clone(), hint: hint.clone(), errno }
             }
             // Only an attached thread may count references to an object of Python.
             Failure::Raised(error) => Failure::Raised(Python::attach(|py| error.clone_ref(py))),
@@ -102,7 +102,7 @@ impl Failure {
     /// Returns the exception.
     pub fn exception(&self, py: Python<'_>) -> PyErr {
         let (kind, message, hint, errno) = match self {
-            Failure::Told { kind, message, hint, errno } => (kind, message, hint, errno),
+            Failure::Message { kind, message, hint, errno } => (kind, message, hint, errno),
             Failure::Raised(error) => return error.clone_ref(py),
         };
         let made = py
@@ -115,8 +115,8 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Told { message, hint: None, .. } => f.write_str(message),
-            Failure::Told { message, hint: Some(hint), .. } => write!(f, "{message}; {hint}"),
+            Failure::Message { message, hint: None, .. } => f.write_str(message),
+            Failure::Message { message, hint: Some(hint), .. } => write!(f, "{message}; {hint}"),
             Failure::Raised(error) => error.fmt(f),
         }
     }
@@ -129,7 +129,7 @@ impl From<Error> for Failure {
             Error::Machine(MachineError::Io { source, .. }) => source.raw_os_error(),
             _ => None,
         };
-        Failure::Told { kind, message: error.to_string(), hint, errno }
+        Failure::Message { kind, message: error.to_string(), hint, errno }
     }
 }
 
@@ -164,7 +164,7 @@ impl From<tegula_algorithms::Error> for Failure {
             unfit if unfit.is_of_graph() => ("unfit_graph", message, hint),
             _ => ("usage", message, hint),
         };
-        Failure::Told { kind, message, hint, errno: None }
+        Failure::Message { kind, message, hint, errno: None }
     }
 }
 
@@ -196,6 +196,6 @@ impl From<tegula_tables::Error> for Failure {
             Refused::InGraph { .. } => ("usage", "name a place outside of it"),
             _ => return Failure::usage(message),
         };
-        Failure::told(kind, message, Some(hint))
+        Failure::message(kind, message, Some(hint))
     }
 }

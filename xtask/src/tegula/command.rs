@@ -125,7 +125,7 @@ impl Worker {
     /// Asks, and waits for the answer.
     ///
     /// # Errors
-    /// Those of [`Worker::answer`].
+    /// The program has ended, or its answer is no JSON.
     pub fn ask(&mut self, request: &str) -> Result<Value> {
         if let Some(requests) = &mut self.requests {
             // If the program has ended, reading its answer reports that.
@@ -155,7 +155,7 @@ pub fn number(answer: &Value, path: &str) -> Result<f64> {
 /// Returns a whole number in an answer.
 ///
 /// # Errors
-/// Those of [`number`].
+/// Where there is no whole number at `path`.
 pub fn whole(answer: &Value, path: &str) -> Result<u64> {
     let found = answer.pointer(path).and_then(Value::as_u64);
     found.ok_or_else(|| format!("there is no whole number {path} in {answer}").into())

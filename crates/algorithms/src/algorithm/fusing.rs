@@ -36,7 +36,7 @@ pub struct Fusing {
     /// be able to [fuse](super::Request::can_fuse_with) with the first one.
     ///
     /// # Errors
-    /// Those of [`Algorithm::run`] that concern all of them.
+    /// What ends the run of all, such as a failed read; cancellation.
     ///
     /// # Panics
     /// When there is none, or more than [`fused_max`](super::Request::fused_max).

@@ -12,31 +12,31 @@ use crate::error::Result;
 use crate::shared::original_ids::Name;
 
 /// A vertex with its key in an order.
-struct Ranked<K> {
+struct Ordered<K> {
     key: K,
     id_position: Reverse<u64>,
     name: Name,
 }
 
-impl<K: Ord> Ord for Ranked<K> {
+impl<K: Ord> Ord for Ordered<K> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (&self.key, self.id_position).cmp(&(&other.key, other.id_position))
     }
 }
 
-impl<K: Ord> PartialOrd for Ranked<K> {
+impl<K: Ord> PartialOrd for Ordered<K> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<K: Ord> PartialEq for Ranked<K> {
+impl<K: Ord> PartialEq for Ordered<K> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<K: Ord> Eq for Ranked<K> {}
+impl<K: Ord> Eq for Ordered<K> {}
 
 /// Returns the `count` vertices with the greatest keys, greatest first; of equal keys, the vertex
 /// with the smallest original id first. Vertices without a key do not count.
@@ -46,7 +46,7 @@ pub fn greatest<K: Ord + Copy>(
     keys: impl Fn(&TableRows<'_>) -> Result<Vec<Option<K>>>,
     cancel: &Cancel,
 ) -> Result<Vec<(Name, K)>> {
-    let mut heap: BinaryHeap<Reverse<Ranked<K>>> = BinaryHeap::new();
+    let mut heap: BinaryHeap<Reverse<Ordered<K>>> = BinaryHeap::new();
     // All ids would be read in vain.
     if count == 0 {
         return Ok(Vec::new());
@@ -60,7 +60,7 @@ pub fn greatest<K: Ord + Copy>(
                 continue;
             }
             let id_position = Reverse((first + index) as u64);
-            heap.push(Reverse(Ranked { key, id_position, name: ids.get(index).into() }));
+            heap.push(Reverse(Ordered { key, id_position, name: ids.get(index).into() }));
             if heap.len() > count {
                 heap.pop();
             }

@@ -218,9 +218,9 @@ impl CellLists {
 /// Bytes of messages that an iteration moves.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MessageTraffic {
-    /// To keep messages, and to read them again.
+    /// Bytes that are written to keep messages, and read again.
     pub reread: u64,
-    /// To send messages to the groups that need them.
+    /// Bytes that are written to send messages to the groups that need them, and read there.
     pub sent: u64,
     /// Bytes that a disk would read while processors send them.
     pub work: u64,

@@ -92,9 +92,9 @@ impl ListedVertices<'_> {
 
 /// The lists of sources of one rank, by rank; its own are empty.
 pub struct Lists {
-    /// The own sources that have an edge on each other rank.
+    /// For each other rank, the sources of this rank that have an edge there.
     pub wanted_by: Vec<SourceList>,
-    /// The sources of each other rank that have an edge here.
+    /// For each other rank, its sources that have an edge here.
     pub wanted_from: Vec<SourceList>,
 }
 

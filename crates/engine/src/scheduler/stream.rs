@@ -49,7 +49,7 @@ pub struct Arrived {
     pub group: usize,
     /// The tiles.
     pub tiles: Arc<CheckedTiles>,
-    /// Bytes read for them.
+    /// Bytes that were read for the tiles.
     pub bytes_read: u64,
 }
 

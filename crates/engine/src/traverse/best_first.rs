@@ -75,7 +75,7 @@ impl<P: Ord> BestFirst<P> {
         self.heap.peek().map(|entry| &entry.priority)
     }
 
-    /// Returns the number of waiting entries. Each takes 8 bytes and those of its priority.
+    /// Returns the number of waiting entries. An entry takes 8 bytes and the bytes of its priority.
     pub fn len(&self) -> usize {
         self.heap.len()
     }

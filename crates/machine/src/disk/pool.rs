@@ -102,8 +102,8 @@ impl Pool {
         (state.frames_max(self.budget) - state.lent) as u64
     }
 
-    /// Counts memory that belongs to no frame. Idle buffers make room for it, but lent buffers, and
-    /// requests in the queue, come first.
+    /// Counts memory that belongs to no frame. Idle buffers are freed to make room for it. Lent
+    /// buffers and requests in the queue keep their room.
     ///
     /// # Errors
     /// [`Error::OverBudget`], which names `what`, where the budget has fewer bytes left.

@@ -329,7 +329,7 @@ fn written<C: Coding>(coding: C, numbers: &[C::Number]) -> Place {
 }
 
 fn ids(count: u64) -> Vec<u64> {
-    (0..count).map(|rank| 3 * rank + rank.wrapping_mul(0x9e37_79b9) % 3).collect()
+    (0..count).map(|number| 3 * number + number.wrapping_mul(0x9e37_79b9) % 3).collect()
 }
 
 #[test]

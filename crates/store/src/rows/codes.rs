@@ -51,7 +51,7 @@ pub(super) fn cut_off() -> String {
 #[derive(Clone)]
 pub(super) struct Codes<'a> {
     pub row: RowBits<'a>,
-    /// The bits from `window_start` on, less the classes already read. Ranks and the next row may
+    /// The bits from `window_start` on, less the classes already read. Offsets and the next row may
     /// follow the classes; no valid row has a class there.
     stops: u64,
     window_start: u64,

@@ -233,9 +233,9 @@ fn has_zeros(word: u64, count: u32) -> bool {
     count <= 64 && (1..count).fold(!word, |ends, _| ends & ends >> 1) != 0
 }
 
-/// The place of the `rank`-th set bit, from 0, of a word that has more than `rank`.
-fn select_in_word(word: u64, rank: u32) -> u32 {
-    select(word, sums_of_bytes(word), rank)
+/// The place of the `ordinal`-th set bit, from 0, of a word that has more than `ordinal`.
+fn select_in_word(word: u64, ordinal: u32) -> u32 {
+    select(word, sums_of_bytes(word), ordinal)
 }
 
 const LOW_BITS: u64 = 0x0101_0101_0101_0101;
@@ -251,14 +251,14 @@ fn sums_of_bytes(word: u64) -> u64 {
 /// As [`select_in_word`], with the result of [`sums_of_bytes`] (Vigna, *Broadword implementation of
 /// rank/select queries*, WEA 2008).
 #[inline(always)]
-fn select(word: u64, sums: u64, rank: u32) -> u32 {
-    // The bytes whose sum is at most the rank are below the byte of the bit.
-    let at_most = (((u64::from(rank) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
+fn select(word: u64, sums: u64, ordinal: u32) -> u32 {
+    // The bytes whose sum is at most the ordinal are below the byte of the bit.
+    let at_most = (((u64::from(ordinal) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
     let byte = (at_most >> 7).wrapping_mul(LOW_BITS) >> 56;
     let before = (sums << 8) >> (8 * byte) & 0xff;
     let bits = word >> (8 * byte) & 0xff;
     // The remainder changes nothing, but spares a check of the index.
-    let place = SELECT_IN_BYTE[bits as usize][(rank - before as u32) as usize % 8];
+    let place = SELECT_IN_BYTE[bits as usize][(ordinal - before as u32) as usize % 8];
     8 * byte as u32 + u32::from(place)
 }
 
@@ -267,11 +267,11 @@ const SELECT_IN_BYTE: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
-        let (mut bit, mut rank) = (0, 0);
+        let (mut bit, mut ordinal) = (0, 0);
         while bit < 8 {
             if byte >> bit & 1 == 1 {
-                places[byte][rank] = bit as u8;
-                rank += 1;
+                places[byte][ordinal] = bit as u8;
+                ordinal += 1;
             }
             bit += 1;
         }
@@ -403,10 +403,10 @@ mod tests {
         }
 
         #[test]
-        fn a_set_bit_of_a_word_is_found(word in 1u64.., rank in 0u32..64) {
-            let rank = rank % word.count_ones();
-            let expected = (0..64).filter(|bit| word >> bit & 1 == 1).nth(rank as usize);
-            prop_assert_eq!(Some(select_in_word(word, rank)), expected);
+        fn a_set_bit_of_a_word_is_found(word in 1u64.., ordinal in 0u32..64) {
+            let ordinal = ordinal % word.count_ones();
+            let expected = (0..64).filter(|bit| word >> bit & 1 == 1).nth(ordinal as usize);
+            prop_assert_eq!(Some(select_in_word(word, ordinal)), expected);
         }
     }
 }

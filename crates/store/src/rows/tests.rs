@@ -311,15 +311,15 @@ fn gap_bits(parameters: &[u8], source: u32, targets: &[u32]) -> u64 {
                 (if is_near { 1 } else { 2 }, gap)
             }
         };
-        let (mut rank, mut class) = (coded, 0);
+        let (mut place, mut class) = (coded, 0);
         let width = |class: usize| u32::from(parameters[1 + 8 * table + class]);
-        while rank >= 1 << width(class) {
-            rank -= 1 << width(class);
+        while place >= 1 << width(class) {
+            place -= 1 << width(class);
             class += 1;
         }
         bits += class as u64 + 1 + u64::from(width(class));
         last_saved =
-            u64::from(width(class)) - (0..64).take_while(|bit| rank >> bit > 0).count() as u64;
+            u64::from(width(class)) - (0..64).take_while(|bit| place >> bit > 0).count() as u64;
     }
     bits - last_saved
 }

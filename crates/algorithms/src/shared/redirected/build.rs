@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     /// Returns what rank 0 finds beside a rank that sends these bytes.
-    fn beside(told: Vec<u8>) -> Result<Moved> {
+    fn moved_with_rank(told: Vec<u8>) -> Result<Moved> {
         let ranks = Threads::ranks(2);
         thread::scope(|scope| {
             scope.spawn(|| ranks[1].all_gather(told, MOVED, &Default::default()).unwrap());
@@ -154,10 +154,10 @@ mod tests {
 
     #[test]
     fn bytes_of_all_ranks_are_added_and_damaged_ones_refused() {
-        let moved = beside([3, u64::MAX].map(u64::to_le_bytes).concat()).ok().unwrap();
+        let moved = moved_with_rank([3, u64::MAX].map(u64::to_le_bytes).concat()).ok().unwrap();
         assert_eq!((moved.read, moved.written), (4, u64::MAX));
         for size in [0, 7, 8, 15, 17, 24] {
-            let error = beside(vec![1; size]).err().unwrap().to_string();
+            let error = moved_with_rank(vec![1; size]).err().unwrap().to_string();
             assert!(error.contains("rank 1") && error.contains("for two numbers"), "{error}");
         }
     }

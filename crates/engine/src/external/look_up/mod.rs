@@ -145,7 +145,7 @@ impl<V: Value, F: FnMut(Range<usize>) -> Result<Vec<V>>> Values for Loaded<F> {
     }
 }
 
-/// The first place of each number.
+/// Looks up, for each number, the first place that has it.
 pub struct FirstPlaces<N>(pub PhantomData<fn() -> N>);
 
 impl<N: VertexNumber + Value> Values for FirstPlaces<N> {
