@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_algorithms::{Error, find};
 use tegula_engine::{Arrays, Error as RunError, Graph, RunOptions, open_graph};
+use tegula_import::ImportConfig;
+use tegula_import::input::Vertices;
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
@@ -382,6 +384,32 @@ fn a_vertex_hears_all_neighbours_even_if_a_block_has_no_room_for_them() {
         let expected = 0.6 * 0.6 + 0.4 * 0.4;
         assert!((found[leaves as usize][1] - expected).abs() < off_max);
         assert_eq!(found[1], [0.0, 1.0]);
+    }
+}
+
+#[test]
+fn vertices_without_edges_may_lie_between_others() {
+    let scratch = Scratch::new();
+    // The second of four chunks of degrees is left out, as none of its vertices has an edge.
+    let starts = [0, 2 << 16, 3 << 16];
+    let chain = |start: u64| (start..start + 1000).map(|vertex| (vertex, vertex + 1));
+    let chains = EdgeList::new(starts.into_iter().flat_map(chain).collect());
+    let [potential, priors] = ["potential.txt", "priors.txt"].map(|name| scratch.path().join(name));
+    std::fs::write(&potential, "3 2 1\n2 3 1\n1 1 4\n").unwrap();
+    let known = starts.map(|start| format!("{} 1 1\n{} 2 0.75\n", start + 300, start + 700));
+    std::fs::write(&priors, known.concat()).unwrap();
+    let wanted = json!({ "potential": potential, "priors": priors, "iterations": 40 });
+    let [given, by_degree] = [VertexOrder::Given, VertexOrder::Degree].map(|order| {
+        let vertices = Some(Vertices::Count(4 << 16));
+        let config = ImportConfig { vertices, ..with_rows(order, true) };
+        let graph = open(&import_with(config, scratch.path(), &format!("{order:?}"), &chains));
+        beliefs(&graph, &wanted)
+    });
+    assert_eq!(given.len(), 4 << 16);
+    assert!(difference(&given, &by_degree) < 1e-9);
+    for start in starts {
+        assert_eq!(given[start as usize + 300], [0.0, 1.0, 0.0]);
+        assert!(given[start as usize + 301][1] > 0.4, "{:?}", given[start as usize + 301]);
     }
 }
 

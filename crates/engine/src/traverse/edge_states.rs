@@ -80,18 +80,17 @@ impl<V: StateValue> EdgeStatesLayout<V> {
             block_count
         };
         let is_directed = !graph.manifest().undirected;
-        let mut vertex = 0;
-        graph.for_each_degrees(|_, out, into| {
-            for (&out, &into) in out.iter().zip(into) {
+        // Chunks of vertices without any edge are not shown. They belong to the unit before them.
+        graph.for_each_degrees(|first, out, into| {
+            for (vertex, (&out, &into)) in (first as u32..).zip(out.iter().zip(into)) {
                 let entries = u64::from(out) + if is_directed { u64::from(into) } else { 0 };
                 let count = vertex - unit.first_vertex;
-                let is_full = unit.entries + entries > block_entries || count == UNIT_VERTICES_MAX;
+                let is_full = unit.entries + entries > block_entries || count >= UNIT_VERTICES_MAX;
                 if is_full && count > 0 {
                     let first_block = close(&unit);
                     unit = Unit { first_vertex: vertex, first_block, entries: 0 };
                 }
                 unit.entries += entries;
-                vertex += 1;
             }
             Ok(())
         })?;
