@@ -24,6 +24,10 @@ pub trait EdgeVisitor: Sync {
     /// `()` or `f32`. In an unweighted graph every `f32` weight is 1.
     type Weight: EdgeWeight;
 
+    /// Whether an edge may be visited again, after a read that several jobs share has failed. A
+    /// visitor that adds up what it sees must see each edge once.
+    const MAY_VISIT_AGAIN: bool = true;
+
     /// Visits an edge.
     fn visit(&self, source: ShortId, target: ShortId, weight: Self::Weight);
 
@@ -89,6 +93,8 @@ pub fn visit_edges_with<V: EdgeVisitor>(
 
 impl<V: EdgeVisitor> EdgeVisitor for &V {
     type Weight = V::Weight;
+
+    const MAY_VISIT_AGAIN: bool = V::MAY_VISIT_AGAIN;
 
     #[inline(always)]
     fn visit(&self, source: ShortId, target: ShortId, weight: V::Weight) {
@@ -158,6 +164,10 @@ impl<V: EdgeVisitor> PartWork for PassWork<'_, V> {
     ) -> Result<(), String> {
         let sink = Visits(self.visitor);
         self.instructions.run(TileEdges::of(self.graph, tile, entry, weights, sink))
+    }
+
+    fn is_restartable(&self) -> bool {
+        V::MAY_VISIT_AGAIN
     }
 
     fn end(self: Box<Self>) {}

@@ -146,6 +146,8 @@ impl Sources {
 impl EdgeVisitor for Sources {
     type Weight = f32;
 
+    const MAY_VISIT_AGAIN: bool = false;
+
     #[inline(always)]
     fn visit(&self, source: ShortId, target: ShortId, weight: f32) {
         // A source before the range wraps around, and is not found either.
