@@ -1,8 +1,6 @@
 //! The folder of checkpoints: where it may lie, and why a run cannot use it.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 use tegula_machine::{Error as MachineError, Unresumable};
@@ -16,31 +14,6 @@ use crate::hints;
 pub fn check(path: &Path) -> Result<()> {
     check_is_in_no_graph(path)?;
     Ok(check_parent(path)?)
-}
-
-/// A folder that was made for the checkpoints of ranks. It is removed at the end if it is empty
-/// then.
-pub struct MadeFolder(PathBuf);
-
-impl Drop for MadeFolder {
-    fn drop(&mut self) {
-        // This fails where a rank has kept a checkpoint, and then the folder has to stay.
-        let _ = fs::remove_dir(&self.0);
-    }
-}
-
-/// Makes a folder for the checkpoints of ranks; `None` if it exists. Another rank may make it at
-/// the same time.
-///
-/// # Errors
-/// Where the folder would lie in a graph directory, or cannot be created.
-pub fn make(path: &Path) -> Result<Option<MadeFolder>> {
-    check(path)?;
-    match fs::create_dir(path) {
-        Ok(()) => Ok(Some(MadeFolder(path.to_owned()))),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(MachineError::io("create", path)(error).into()),
-    }
 }
 
 /// Rewords the failure of a run with such a folder for the command line.

@@ -7,6 +7,7 @@ mod command;
 mod estimate;
 mod help;
 mod input;
+mod made_folder;
 mod missing_rows;
 mod new_graph;
 mod one;

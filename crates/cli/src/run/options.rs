@@ -10,7 +10,8 @@ use tegula_machine::Error as MachineError;
 use tegula_store::graph::shard_name;
 use tegula_tables::check_parent;
 
-use super::checkpoint_folder::{self, MadeFolder};
+use super::checkpoint_folder;
+use super::made_folder::{self, MadeFolder};
 use crate::args::{MACHINE, MachineArgs, ranks};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;
@@ -324,7 +325,7 @@ impl RunArgs {
     /// # Errors
     /// Fails where the folder cannot keep any.
     pub fn make_checkpoint_folder(&self) -> Result<Option<MadeFolder>> {
-        self.checkpoint.as_deref().map_or(Ok(None), checkpoint_folder::make)
+        self.checkpoint.as_deref().map_or(Ok(None), made_folder::make)
     }
 
     /// Returns the graph directory of a rank.

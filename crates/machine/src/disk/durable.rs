@@ -96,6 +96,11 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
         Err(_) if path.is_dir() => return Ok(()),
         created => created?,
     }
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    Directory::open(parent)?.sync_if_readable()
+    sync_parent(path)
+}
+
+/// Waits until the name of a file or a folder is safely on disk.
+pub fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Directory::open(parent.unwrap_or(Path::new(".")))?.sync_if_readable()
 }

@@ -199,7 +199,12 @@ impl Pool {
             sizes.iter().map(|&size| state.lend(size, self.budget)).collect()
         };
         let pairs = sizes.iter().zip(mappings);
-        Some(pairs.map(|(&size, mapping)| self.deliver(size, mapping)).collect())
+        let lent: Vec<_> = pairs.map(|(&size, mapping)| self.deliver(size, mapping)).collect();
+        if lent.iter().any(Result::is_err) {
+            // A request may have been queued while the bytes counted as lent.
+            self.grant_waiting();
+        }
+        Some(lent)
     }
 
     /// Grants memory from the head of the queue, while there is enough for the first request.

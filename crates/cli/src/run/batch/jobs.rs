@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -10,10 +12,12 @@ use serde_json::{Map, Value};
 use tegula_algorithms::algorithm::{Entry, Request};
 use tegula_algorithms::find;
 use tegula_algorithms::jobs::Job;
-use tegula_algorithms::side_table::{LocalPaths, TableSources};
+use tegula_algorithms::side_table::{LocalPaths, TableSource, TableSources};
 use tegula_machine::Bytes;
 use tegula_machine::threads::Cancel;
-use tegula_tables::{TableFormat, read_text};
+use tegula_store::Result as StoreResult;
+use tegula_tables::read::bad_file;
+use tegula_tables::{TableFormat, VertexColumns, VertexTable, read_text};
 
 use crate::errors::{Failure, Result};
 use crate::output::Format;
@@ -37,6 +41,7 @@ pub struct BatchJob {
     pub format: Format,
     /// When it arrives, after the start of the batch.
     pub after: Duration,
+    sources: Arc<JobPaths>,
 }
 
 impl BatchJob {
@@ -52,11 +57,40 @@ impl Job for BatchJob {
     }
 
     fn table_sources(&self) -> &dyn TableSources {
-        &LocalPaths
+        &*self.sources
     }
 
     fn after(&self) -> Duration {
         self.after
+    }
+}
+
+/// Paths of tables. The batch and all its jobs together may name standard input once.
+#[derive(Debug, Default)]
+struct JobPaths {
+    is_standard_input_taken: AtomicBool,
+}
+
+impl TableSources for JobPaths {
+    fn open_table(
+        &self,
+        option: &'static str,
+        source: &TableSource,
+        columns: &VertexColumns,
+        is_vertex: &dyn Fn(&str) -> StoreResult<bool>,
+        cancel: &Cancel,
+    ) -> StoreResult<VertexTable> {
+        let is_taken = || self.is_standard_input_taken.swap(true, Ordering::Relaxed);
+        if source.is_standard_input() && is_taken() {
+            let detail = "standard input can be read only once, and the batch or another job \
+                          names it too";
+            return Err(bad_file(source.name(), detail));
+        }
+        LocalPaths.open_table(option, source, columns, is_vertex, cancel)
+    }
+
+    fn file<'s>(&'s self, source: &'s TableSource) -> StoreResult<&'s Path> {
+        LocalPaths.file(source)
     }
 }
 
@@ -81,9 +115,11 @@ pub fn read(path: &Path, cancel: &Cancel) -> Result<Vec<BatchJob>> {
     let text = text_of(path, cancel)?;
     let (mut jobs, mut bad) = (Vec::new(), Vec::new());
     let mut names = HashSet::new();
+    let is_standard_input_taken = AtomicBool::new(path.as_os_str() == "-");
+    let sources = Arc::new(JobPaths { is_standard_input_taken });
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (index, line) in lines {
-        match of_line(line, index + 1, &mut names) {
+        match of_line(line, index + 1, &mut names, &sources) {
             Ok(of_line) => jobs.extend(of_line),
             Err(detail) => bad.push((index + 1, detail)),
         }
@@ -125,6 +161,7 @@ fn of_line(
     text: &str,
     number: usize,
     names: &mut HashSet<String>,
+    sources: &Arc<JobPaths>,
 ) -> std::result::Result<Vec<BatchJob>, String> {
     let line: Line = serde_json::from_str(text).map_err(|error| wrong_json(&error))?;
     let Line { name, algorithm, options, each, after_seconds, format } = line;
@@ -159,7 +196,7 @@ fn of_line(
         if request.model.is_some() {
             return Err("a job runs on the graph of the batch, not on a model".to_owned());
         }
-        Ok(BatchJob { name, request, format, after })
+        Ok(BatchJob { name, request, format, after, sources: Arc::clone(sources) })
     };
     all.into_iter().map(job).collect()
 }
@@ -224,7 +261,7 @@ mod tests {
 
     /// Returns the names of the jobs of a line, or what is wrong with it.
     fn names(line: &str) -> std::result::Result<Vec<String>, String> {
-        let jobs = of_line(line, 7, &mut HashSet::new())?;
+        let jobs = of_line(line, 7, &mut HashSet::new(), &Arc::default())?;
         Ok(jobs.into_iter().map(|job| job.name).collect())
     }
 
@@ -267,8 +304,8 @@ mod tests {
         assert!(names(&long).unwrap_err().contains("at most 200 bytes"));
         let mut taken = HashSet::new();
         let line = r#"{"name": "a", "algorithm": "wcc"}"#;
-        assert!(of_line(line, 1, &mut taken).is_ok());
-        let again = of_line(line, 2, &mut taken).unwrap_err();
+        assert!(of_line(line, 1, &mut taken, &Arc::default()).is_ok());
+        let again = of_line(line, 2, &mut taken, &Arc::default()).unwrap_err();
         assert!(again.contains("an earlier job has the name `a`"), "{again}");
     }
 }

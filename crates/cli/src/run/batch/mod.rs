@@ -9,7 +9,6 @@ mod jobs;
 mod turns;
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Mutex;
@@ -24,8 +23,8 @@ use tegula_algorithms::side_table::TableSources;
 use tegula_engine::{Graph, RunOptions, Scheduler};
 use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_workers};
 use tegula_store::Error;
-use tegula_tables::{check_is_in_no_graph, check_parent};
 
+use super::made_folder::{self, MadeFolder};
 use super::one::{Done, RunInput, TOP_DEFAULT, failed, run_options};
 use super::options::{Destination, RunArgs};
 use super::{answer_file, missing_rows};
@@ -56,7 +55,8 @@ pub fn run(args: &BatchArgs, session: &Session) -> Result<()> {
     let Some(folder) = args.output.as_deref().filter(|_| !args.estimate) else {
         return estimate::show(&jobs, &graph, args, session);
     };
-    make_folder(folder)?;
+    // It is removed at the end if no table lies in it.
+    let _made = make_folder(folder)?;
     let planned: Vec<Planned> = jobs
         .into_iter()
         .map(|job| Planned::of(job, &graph, folder, args, session))
@@ -77,15 +77,12 @@ pub fn run(args: &BatchArgs, session: &Session) -> Result<()> {
 }
 
 /// Makes the folder of the tables, unless it exists.
-fn make_folder(folder: &Path) -> Result<()> {
-    check_is_in_no_graph(folder)?;
-    check_parent(folder)?;
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists || !folder.is_dir() => {
-            Err(Error::io("create", folder)(error).into())
-        }
-        Ok(()) | Err(_) => Ok(()),
+fn make_folder(folder: &Path) -> Result<Option<MadeFolder>> {
+    let made = made_folder::make(folder)?;
+    if made.is_none() && !folder.is_dir() {
+        return Err(Error::io("create", folder)(ErrorKind::AlreadyExists.into()).into());
     }
+    Ok(made)
 }
 
 /// A job whose table has a place.

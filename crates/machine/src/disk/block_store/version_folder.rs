@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::disk::Directory;
+use crate::disk::{Directory, durable};
 use crate::error::{Error, Result};
 
 /// The file of the slots.
@@ -48,6 +48,8 @@ impl VersionFolder {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
             Err(error) => return Err(Error::io("create", path)(error)),
         };
+        // A folder that existed may have been made just before: its name must survive a crash too.
+        durable::sync_parent(path).map_err(Error::io("sync", path))?;
         Ok(VersionFolder { _made: made, ..VersionFolder::open(path)? })
     }
 

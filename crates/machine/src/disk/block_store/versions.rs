@@ -369,7 +369,11 @@ fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
     loop {
         let (locked, is_new) = match lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                folder.create_file(BLOCKS).map_err(Error::io("create", &path))?;
+                match folder.create_file(BLOCKS) {
+                    // Another process was faster, and may have the lock.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    created => drop(created.map_err(Error::io("create", &path))?),
+                }
                 (lock_file(folder, BLOCKS.as_ref(), OFlags::NOFOLLOW), true)
             }
             locked => (locked, false),
