@@ -123,7 +123,7 @@ struct Writing {
     /// The edge list: text (.el, .wel, .txt, also as .gz or .zst), .bin32 or .bin64.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// The same seed makes the same graph.
+    /// The same seed makes the same graph. Of grids, paths and stars, only weights are random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Give each edge a random weight above 0, up to 1.

@@ -39,7 +39,7 @@ impl Syntax for Dot {
         append_quoted(edge.target, out)?;
         if let Some(weight) = edge.weight {
             append(" [weight=", out);
-            append_float(weight, out);
+            append_weight(weight, out);
             append("]", out);
         }
         append(";\n", out);
@@ -48,6 +48,16 @@ impl Syntax for Dot {
 
     fn end(&self, out: &mut Vec<u8>) {
         append("}\n", out);
+    }
+}
+
+/// Appends a weight. A bare number of DOT has no exponent, so a weight with one is in quotes.
+fn append_weight(weight: f32, out: &mut Vec<u8>) {
+    let start = out.len();
+    append_float(weight, out);
+    if out[start..].contains(&b'e') {
+        out.insert(start, b'"');
+        out.push(b'"');
     }
 }
 
@@ -71,6 +81,17 @@ fn append_quoted(text: &str, out: &mut Vec<u8>) -> Spelled {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_weight_with_an_exponent_is_in_quotes() {
+        for (weight, expected) in
+            [(0.5, "0.5"), (-1.0, "-1"), (1e-6, "\"1e-6\""), (1e16, "\"1e16\"")]
+        {
+            let mut out = Vec::new();
+            append_weight(weight, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
 
     #[test]
     fn quotes_and_backslashes_are_escaped_and_nul_is_refused() {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use tegula_store::{Diagnostic, Hint, Setting};
-use tegula_tables::read::usual_name;
+use tegula_tables::read::{is_pandas_index, usual_name};
 
 use super::options::InputOptions;
 use crate::settings::{SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN, WEIGHTED};
@@ -139,7 +139,10 @@ impl Columns {
             weight == Some(at) || WEIGHT_NAMES.contains(&usual_name(&names[at]).as_str())
         };
         // What may be a weight is not taken for an end, even if weights are not read.
-        let is_left = |at: &usize| ![source, target].contains(&Some(*at)) && !is_weight(*at);
+        let is_left = |at: &usize| {
+            let is_end = [source, target].contains(&Some(*at));
+            !is_end && !is_weight(*at) && !is_pandas_index(&names[*at])
+        };
         let left: Vec<usize> = (0..names.len()).filter(is_left).collect();
         let (source, target) = match (source, target, &left[..]) {
             (Some(source), Some(target), _) => (source, target),

@@ -22,7 +22,7 @@ use super::tables::{EdgeTables, Given, GivenReader, TableColumns};
 use super::text::{self, Dialect, Sniffed};
 use super::vertex_set::{VertexSet, Vertices};
 use super::{bvgraph, folder, gapbs, graphalytics, pairs, xml};
-use crate::settings::IDS_STRING;
+use crate::settings::{IDS_STRING, SOURCE_COLUMN, TARGET_COLUMN, WEIGHT_COLUMN};
 
 /// One file of an input.
 #[derive(Debug)]
@@ -128,6 +128,7 @@ impl InputFile {
         if let Kind::Xml(layout) = &kind {
             preamble = layout.preamble();
         }
+        check_has_columns(&path, &kind, options)?;
         if let Kind::Pairs(width) = kind {
             // Now, so that a file that is not of pairs is refused before others are read.
             pairs::check_length(&path, bytes, width, options.weighted)?;
@@ -282,6 +283,30 @@ impl InputFile {
     }
 }
 
+/// Refuses a choice of columns where the format has none, which would change nothing.
+fn check_has_columns(path: &Path, kind: &Kind, options: &InputOptions) -> Result<()> {
+    let has_columns = match kind {
+        // A text without a line has no columns yet; one in a known form has none to choose from.
+        Kind::Text(dialect) => dialect.columns_taken().is_some() || dialect.ids().is_none(),
+        Kind::Parquet(_) | Kind::Given(_) => true,
+        // The weights of XML are attributes with names.
+        Kind::Xml(_) if options.weight_column.is_some() => return Ok(()),
+        Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) | Kind::Xml(_) => false,
+    };
+    let chosen = [
+        (options.source_column.is_some(), SOURCE_COLUMN),
+        (options.target_column.is_some(), TARGET_COLUMN),
+        (options.weight_column.is_some(), WEIGHT_COLUMN),
+    ];
+    match chosen.into_iter().find(|&(is_chosen, _)| is_chosen && !has_columns) {
+        Some((_, setting)) => {
+            let problem = Diagnostic::from("this format has no columns to choose from");
+            Err(bad_file(path, problem.hint(Hint::leave_out(setting.option))))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns the files of edges that `paths` name, and adds the lists of vertices to `vertices`.
 pub(super) fn resolve(
     paths: &[PathBuf],
@@ -297,7 +322,7 @@ pub(super) fn resolve(
         for path in here {
             // A file named twice would double its edges without a word.
             if identity_of(&path).is_some_and(|identity| !named.insert(identity)) {
-                return Err(bad_file(&path, "this input is named twice; name it once"));
+                return Err(named_twice(&path));
             }
             match (options.format, FileName::of(&path).ending()) {
                 (Format::Vertices, _) | (Format::Auto, Ending::Format(Format::Vertices)) => {
@@ -305,7 +330,15 @@ pub(super) fn resolve(
                 }
                 (Format::Graphalytics, _)
                 | (Format::Auto | Format::BvGraph, Ending::Format(Format::Graphalytics)) => {
-                    files.push(file_of_properties(&path, options, vertices)?);
+                    let file = file_of_properties(&path, options, vertices)?;
+                    // The edges may be named by themselves too. For the lists of a BVGraph that is
+                    // no fault, and they are told apart below.
+                    let is_list = matches!(file.kind, Kind::BvGraph(_));
+                    let identity = if is_list { None } else { identity_of(&file.path) };
+                    if identity.is_some_and(|identity| !named.insert(identity)) {
+                        return Err(named_twice(&file.path));
+                    }
+                    files.push(file);
                 }
                 // The offsets of the lists. Reading all lists in order does not need them.
                 (Format::BvGraph, _) if path.extension().is_some_and(|end| end == "offsets") => {}
@@ -317,6 +350,10 @@ pub(super) fn resolve(
     let mut lists = HashSet::new();
     files.retain(|file| !matches!(file.kind, Kind::BvGraph(_)) || lists.insert(file.path.clone()));
     Ok(files)
+}
+
+fn named_twice(path: &Path) -> Error {
+    bad_file(path, "this input is named twice; name it once")
 }
 
 /// Returns the device and the inode of a regular file, which are the same under every path; two

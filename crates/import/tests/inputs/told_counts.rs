@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::input_support::folder;
-use tegula_import::input::{IdKind, InputOptions};
+use tegula_import::input::{ColumnChoice, IdKind, Input, InputOptions};
 use tegula_import::{ImportConfig, ImportReport, import};
 use tegula_machine::Error as MachineError;
 use tegula_machine::threads::{Cancel, Silent};
@@ -51,6 +51,40 @@ fn graphalytics_must_match_its_stated_counts() {
     ] {
         assert_refused(&folder, properties(more), says);
         assert_refused(&folder, properties(more), "a.properties");
+    }
+    let twice = [properties(""), folder.path().join("a.e")];
+    let output = folder.path().join("g.tegula");
+    let config = ImportConfig { memory: 64 << 20, force: true, ..ImportConfig::default() };
+    let refused = import(&twice, &output, &config, &Silent, &Cancel::default());
+    let says = |error: &Error| error.to_string().contains("a.e: this input is named twice");
+    assert!(refused.as_ref().is_err_and(says), "{refused:?}");
+}
+
+#[test]
+fn columns_are_chosen_only_where_a_format_has_them() {
+    let folder = folder();
+    let pairs: Vec<u8> = [1u64, 2].iter().flat_map(|id| id.to_le_bytes()).collect();
+    let matrix = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
+    let graphml = "<graphml><graph edgedefault='directed'><node id='1'/></graph></graphml>";
+    let cases = [
+        ("g.bin64", &pairs[..], true),
+        ("g.mtx", matrix.as_bytes(), true),
+        ("g.gr", b"p sp 2 1\na 1 2 5\n", true),
+        ("g.graphml", graphml.as_bytes(), true),
+        ("g.csv", b"a,b,c\n1,2,3\n", false),
+        ("g.txt", b"", false),
+    ];
+    for (name, bytes, is_refused) in cases {
+        let path = put(&folder, name, bytes);
+        let source_column = Some(ColumnChoice::Position(2));
+        let target_column = Some(ColumnChoice::Position(1));
+        let options = InputOptions { source_column, target_column, ..InputOptions::default() };
+        match Input::resolve(&[path], &options) {
+            Err(error) if is_refused => {
+                assert!(error.to_string().contains("no columns to choose from"), "{error}");
+            }
+            read => assert!(read.is_ok() && !is_refused, "{name}: {:?}", read.err()),
+        }
     }
 }
 

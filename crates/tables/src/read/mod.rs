@@ -19,7 +19,7 @@ pub(crate) mod vertices;
 pub(crate) mod whole_text;
 mod xml_form;
 
-pub use column_name::usual_name;
+pub use column_name::{is_pandas_index, usual_name};
 pub use fault::{bad_at, bad_file};
 pub use file_name::{Ending, FileName};
 pub use format::Format;

@@ -67,6 +67,31 @@ fn bad_lines_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn a_refused_batch_leaves_no_folder() {
+    let shop = Shop::new();
+    shop.write("names.csv", "source,target\nann,bob\n");
+    shop.tegula("import names.csv -o g.tegula").done();
+    let said = batch(&shop, &[r#"{"algorithm": "pagerank", "format": "npy"}"#], "");
+    said.failed(2, &["npy"]);
+    assert!(!shop.path("out").exists());
+}
+
+#[test]
+fn one_job_of_a_batch_may_name_standard_input() {
+    let shop = shop();
+    let job = r#"{"algorithm": "spmv", "options": {"vector": "-"}}"#;
+    shop.write("jobs.jsonl", [job, job].join("\n"));
+    shop.write("values.csv", "vertex,value\n0,1\n3,2\n");
+    let said = shop.shell("$T run --batch jobs.jsonl g.tegula -o out --no-fuse < values.csv");
+    let said = said.failed(1, &["1 of 2 jobs failed", "read only once"]);
+    assert_eq!(shop.files("out").len(), 1, "{}", said.err);
+    shop.write("one.jsonl", job);
+    let said = shop.shell("$T run --batch - g.tegula -o from-pipe < one.jsonl");
+    said.failed(1, &["the batch or another job names it too"]);
+    assert!(!shop.path("from-pipe").exists());
+}
+
+#[test]
 fn a_bad_table_from_a_pipe_is_read_once_and_fails_its_job_alone() {
     let shop = shop();
     shop.write("good.csv", "vertex,value\n0,1\n3,2\n");
@@ -103,7 +128,7 @@ fn an_interrupt_ends_all_jobs() {
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(sent.elapsed() < Duration::from_secs(10));
-    assert!(shop.files("out").is_empty());
+    assert!(!shop.path("out").exists());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use tegula_store::At;
 
+use super::super::column_name::is_pandas_index;
 use super::super::vertices::{ID_NAMES, Places, VertexColumns};
 
 /// A row of a table of attributes.
@@ -43,7 +44,9 @@ impl AttributeColumns {
             may_be_dimacs: false,
         };
         let id = Places::by_name(header, &only_ids)?.id;
-        let is_index = |column: usize| column == 0 && header[0].trim().is_empty();
+        let is_index = |column: usize| {
+            column == 0 && header[0].trim().is_empty() || is_pandas_index(&header[column])
+        };
         let is_attribute = |&column: &usize| column != id && !is_index(column);
         let places: Vec<usize> = (0..header.len()).filter(is_attribute).collect();
         let names: Vec<String> =

@@ -2,7 +2,7 @@
 
 use tegula_store::{At, Result};
 
-use super::super::column_name::usual_name;
+use super::super::column_name::{is_pandas_index, usual_name};
 
 /// The most columns that are read beside the ids.
 pub const VALUES_MAX: usize = 2;
@@ -143,8 +143,8 @@ impl Places {
             *place = position(names, value.names);
         }
         let has_index = names.len() > 1 && names[0].trim().is_empty();
-        let is_left =
-            |&column: &usize| !(values.contains(&Some(column)) || has_index && column == 0);
+        let is_index = |column: usize| has_index && column == 0 || is_pandas_index(&names[column]);
+        let is_left = |&column: &usize| !(values.contains(&Some(column)) || is_index(column));
         let mut left: Vec<usize> = (0..names.len()).filter(is_left).collect();
         let knows_values = values != [None; VALUES_MAX];
         let has_just_enough =
