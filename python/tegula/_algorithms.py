@@ -370,8 +370,8 @@ class Algorithms:
             position: the place on the path, from 0 (with `targets`).
             vertex: the vertex at that place (with `targets`).
             distance: hops from the source; null where there is no path.
-            parent: the vertex before it on a shortest path; null for a source and where there is no
-                path (with `parents`).
+            parent: the vertex before it on a shortest path, which for a source is the source; null
+                where there is no path (with `parents`).
 
         Memory: 12 bytes a vertex; 16 with parents; 20 more with paths to targets.
         Source: Beamer, Asanovic, Patterson, Direction-Optimizing Breadth-First Search, SC 2012;
@@ -437,8 +437,8 @@ class Algorithms:
             position: the place on the path, from 0 (with `targets`).
             vertex: the vertex at that place (with `targets`).
             distance: the sum of weights from the source; null where there is no path.
-            parent: the vertex before it on a shortest path; null for a source and where there is no
-                path (with `parents`).
+            parent: the vertex before it on a shortest path, which for a source is the source; null
+                where there is no path (with `parents`).
 
         Memory: 16 bytes a vertex; 32 with parents; 20 more with paths to targets; 33 and rows by
         Dijkstra's method.
@@ -1185,8 +1185,8 @@ class Algorithms:
             v: the second.
             similarity: the similarity of their neighbourhoods.
 
-        Memory: 8 bytes a vertex, 20 more for each thread, 24 for each pair of the answer, and rows
-        of both directions.
+        Memory: 8 bytes a vertex, 20 more for each thread, 24 for each given pair, some 50 for each
+        found pair, and rows of both directions.
         Source: Jaccard, New Phytologist 11, 1912; Adamic, Adar, Social Networks 25, 2003
         """
         options: dict[str, Any] = {

@@ -193,7 +193,8 @@ class Graph(Algorithms):
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened, (self.path, self.memory, self.threads)
+        # Another process may have another folder.
+        return _opened, (os.path.abspath(self.path), self.memory, self.threads)
 
     def _repr_html_(self) -> str | None:
         from ._html import of_graph

@@ -378,9 +378,14 @@ def _of_rows(rows: Sequence[Sequence[Any]]) -> ArrowStream:
 
 def _ids_of(column: list[Vertex], has_text: bool) -> np.ndarray[Any, Any]:
     if not has_text:
+        ids: list[int] = []
         for number, cell in enumerate(column):
             if not isinstance(cell, int | np.integer):
                 raise BadInput(f"row {number}: the id {cell!r} is neither an integer nor a string")
+            ids.append(int(cell))
+        # NumPy would join integers on both sides of 2**63 to floats.
+        if ids and min(ids) >= 0 and 1 << 63 <= max(ids) < 1 << 64:
+            return np.asarray(ids, np.uint64)
         return np.asarray(column) if column else np.empty(0, np.uint64)
     for number, cell in enumerate(column):
         if not isinstance(cell, str):

@@ -176,7 +176,9 @@ class Result:
         return f"<tegula.Result of {self.algorithm}: {rows}>"
 
 
-def _number(cell: str) -> int | float | str:
+def _number(cell: str) -> int | float | str | None:
+    if not cell:
+        return None
     for kind in (int, float):
         try:
             return kind(cell)

@@ -438,6 +438,21 @@ def test_the_greatest_ids_of_every_type_of_integer_are_kept(dtype: type[np.integ
     assert found == {(greatest, 1, 0.5), (1, greatest, 0.25)}
 
 
+def test_ids_on_both_sides_of_2_to_the_63_are_kept() -> None:
+    with tg.from_edges([(1, 2**63), (2**64 - 1, 3)]) as graph:
+        rows = pa.table(graph.edges()).to_pydict()
+    assert set(zip(rows["source"], rows["target"], strict=True)) == {(1, 2**63), (2**64 - 1, 3)}
+
+
+def test_the_index_of_a_filtered_data_frame_is_no_column() -> None:
+    frame = pd.DataFrame({"who": [1, 2, 3], "whom": [2, 3, 1], "keep": [True, False, True]})
+    with tg.from_edges(frame[frame.keep][["who", "whom"]]) as graph:
+        rows = pa.table(graph.edges()).to_pydict()
+        assert set(zip(rows["source"], rows["target"], strict=True)) == {(1, 2), (3, 1)}
+        near = graph.k_hop(sources=frame[frame.keep][["who"]], hops=1)
+        assert sorted(pa.table(near)["vertex"].to_pylist()) == [1, 2, 3]
+
+
 def test_a_wrong_row_far_down_in_a_table_is_named() -> None:
     ends = pa.array([*range(70_000), None])
     with pytest.raises(tg.BadInput, match="row 70000: column `source` is null"):

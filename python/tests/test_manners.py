@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -70,7 +71,7 @@ def test_other_threads_run_meanwhile(large: tg.Graph) -> None:
 
     other = threading.Thread(target=count)
     other.start()
-    large.pagerank(iterations=100, tolerance=0)
+    large.pagerank(max_iterations=100, tolerance=0)
     ended.set()
     other.join()
     assert turns > 3
@@ -177,6 +178,9 @@ def test_a_closed_graph_refuses_runs_but_keeps_results(graph: tg.Graph) -> None:
 def test_a_graph_pickles_as_its_path(graph: tg.Graph) -> None:
     with pickle.loads(pickle.dumps(graph)) as other:
         assert (other.path, other.memory, other.threads) == (graph.path, 256 << 20, 2)
+        assert other.info() == graph.info()
+    pickled = pickle.dumps(tg.open(os.path.relpath(graph.path)))
+    with chdir("/"), pickle.loads(pickled) as other:
         assert other.info() == graph.info()
     error = pickle.loads(pickle.dumps(tg.BadInput("no", "yes")))
     assert (error.message, error.hint, error.kind) == ("no", "yes", "bad_input")

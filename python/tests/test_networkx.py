@@ -321,6 +321,19 @@ def test_spanning_edges_of_a_graph_directory_have_their_weights(tmp_path: Path) 
         assert found == list(_registered_algorithms[name](weights, backend="networkx"))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.float32])
+def test_weights_of_small_types_are_those_of_networkx(dtype: type[np.generic]) -> None:
+    graph = nx.Graph()
+    weights = [(0, 1, 100), (1, 2, 0), (2, 3, 120), (3, 0, 90), (3, 4, 110)]
+    graph.add_weighted_edges_from((u, v, dtype(weight)) for u, v, weight in weights)
+    found = nx.maximum_spanning_tree(graph, backend="tegula")
+    assert nx.utils.edges_equal(found.edges, nx.maximum_spanning_tree(graph).edges)
+    plain = nx.Graph()
+    plain.add_weighted_edges_from(weights)
+    lengths = nx.single_source_dijkstra_path_length(graph, 1, backend="tegula")
+    assert dict(lengths) == dict(nx.single_source_dijkstra_path_length(plain, 1))
+
+
 def test_degrees_of_a_weighted_graph_directory_give_no_warning(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:

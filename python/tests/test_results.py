@@ -167,6 +167,14 @@ def told_by(result: tg.Result) -> list:
     ]
 
 
+@pytest.mark.parametrize("name", ["007", "1e5", "1_000", "nan"])
+def test_first_entries_keep_names_that_look_like_numbers(name: str) -> None:
+    with tg.from_edges([(name, "b"), ("b", name)]) as graph:
+        first = graph.hits().top(2)
+    assert [row["hub vertex"] for row in first] == sorted([name, "b"])
+    assert all(isinstance(row["hub"], float) for row in first)
+
+
 @pytest.mark.parametrize("algorithm", ["pagerank", "wcc", "bfs"])
 def test_a_result_pickles_without_its_graph(named: tg.Graph, folder: Path, algorithm: str) -> None:
     options = {"source": "a"} if algorithm == "bfs" else {}

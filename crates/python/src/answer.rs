@@ -146,9 +146,12 @@ impl Found {
         let schema = self.answer.schema(&self.graph);
         let summary = || Ok(self.answer.summary(&self.graph, count, &work.cancel)?);
         let list = self.on_turn(work, summary)?.list();
-        let holds_text = |name: &str| match schema.field_with_name(name) {
-            Ok(field) => *field.data_type() == DataType::LargeUtf8,
-            Err(_) => false,
+        // A list may have two columns of vertices, such as "hub vertex".
+        let kind = |name: &str| name.rsplit(' ').next().unwrap_or_default().to_owned();
+        let holds_text = |name: &str| {
+            let field = schema.field_with_name(name);
+            let field = field.or_else(|_| schema.field_with_name(&kind(name)));
+            field.is_ok_and(|field| *field.data_type() == DataType::LargeUtf8)
         };
         let are_text = list.header.iter().map(|name| holds_text(name)).collect();
         Ok((list.header, are_text, list.rows.into_iter().take(count).collect()))

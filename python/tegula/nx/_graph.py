@@ -258,6 +258,8 @@ class Graph:
                 greatest = max(abs(int(values.min())), abs(int(values.max())))
                 if greatest * len(values) >= 1 << 62:
                     raise NotImplementedError(f"sums of weights {name!r} may exceed 64 bits")
+            # Sums would overflow a small type, and an unsigned one has no negative numbers.
+            values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
             self._weights[name] = values[: len(self.edge_data)]
         return self._weights[name]
 
