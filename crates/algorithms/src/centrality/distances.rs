@@ -91,7 +91,9 @@ impl DistanceOptions {
         threads: usize,
     ) -> Result<Estimate> {
         let estimate = tegula_engine::estimate::<Together<SummedDistances<D>>>(graph, threads);
-        let vertex_bytes = estimate.vertex_bytes + Sample::size(graph, self.samples);
+        let sources = samples::count(graph, self.samples).min(WIDTH as u64);
+        let together = sources * size_of::<(VertexId, u64)>() as u64;
+        let vertex_bytes = estimate.vertex_bytes + Sample::size(graph, self.samples) + together;
         with_order_streamed(Estimate { vertex_bytes, ..estimate }, graph)
     }
 
@@ -144,7 +146,9 @@ fn sums<D: DistanceSum>(
         for together in sources.chunks(WIDTH) {
             let searches =
                 together.iter().map(|&source| (VertexId::from(source).into(), Cutoff::MAX));
-            let program = Together::new(searches, Directions::Forward);
+            // The sample is held until all have been searched from.
+            let held = Sample::given_size(graph, sources.len() as u64);
+            let program = Together::new(searches, Directions::Forward).holding(held);
             let start = Start { program, known: known.take(), is_own_enough: false };
             let outcome = tegula_engine::run_anywhere(graph, start, options)?;
             known = Some(outcome.states);

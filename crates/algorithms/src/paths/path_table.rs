@@ -120,8 +120,8 @@ pub struct PathsWanted {
 impl PathsWanted {
     /// The columns of the answer, in which distances have this column.
     pub const fn columns(distance: Column) -> [Column; 6] {
-        let parent =
-            "the vertex before it on a shortest path; null for a source and where there is no path";
+        let parent = "the vertex before it on a shortest path, which for a source is the source; \
+                      null where there is no path";
         [
             Column::VERTEX.when("without `targets`"),
             Column::id("target", "the end of the path").when("with `targets`"),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::Graph;
 
-use crate::algorithm::{EdgeDirection, field_names};
+use crate::algorithm::{EdgeDirection, SideFiles, field_names};
 use crate::error::Result;
 use crate::paths::path_table::PathsWanted;
 use crate::shared::sources::{SearchFiles, Sources, check_source, find_source};
@@ -77,6 +77,8 @@ impl SearchOptions {
     /// [`Error::NoSuchVertex`](crate::error::Error::NoSuchVertex) if the graph does not have the
     /// vertex of `source`.
     pub fn sources(&self, files: &SearchFiles, graph: &Graph) -> Result<Sources> {
-        Sources::find(self.source.as_deref(), files.sources.clone(), graph)
+        let sources = Sources::find(self.source.as_deref(), files.sources.clone(), graph)?;
+        // The tables are held until the search has ended.
+        Ok(sources.holding(files.size()))
     }
 }

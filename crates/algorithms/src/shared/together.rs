@@ -45,6 +45,8 @@ pub(crate) struct Together<S> {
     /// Levels of each search.
     levels: Vec<u64>,
     level: u32,
+    /// Bytes that the caller holds.
+    held: u64,
     state: PhantomData<fn() -> S>,
 }
 
@@ -90,7 +92,13 @@ impl<S> Together<S> {
         let all = u64::MAX >> (WIDTH - cutoffs.len());
         let levels = vec![0; cutoffs.len()];
         let state = PhantomData;
-        Together { sources, cutoffs, directions, all, open: all, levels, level: 0, state }
+        Together { sources, cutoffs, directions, all, open: all, levels, level: 0, held: 0, state }
+    }
+
+    /// The same searches, while the caller holds `bytes` that the run has to count.
+    #[must_use]
+    pub(crate) fn holding(self, bytes: u64) -> Together<S> {
+        Together { held: bytes, ..self }
     }
 
     /// Returns the levels of each search, in a run of `iterations`.
@@ -115,7 +123,7 @@ impl<S: ReachedBy> Program for Together<S> {
     const SETTLING: Settling = Settling::ByState;
 
     fn size(&self) -> u64 {
-        size_of_val(&self.sources[..]) as u64
+        self.held + size_of_val(&self.sources[..]) as u64
     }
 
     fn directions(&self) -> Directions {

@@ -63,6 +63,8 @@ pub struct Tables<'a> {
     pub sources: &'a dyn TableSources,
     options: TableOptions,
     read: Vec<TableRead>,
+    /// Bytes that are held of the tables read so far.
+    held: u64,
     is_standard_input_taken: bool,
 }
 
@@ -74,7 +76,15 @@ impl<'a> Tables<'a> {
         sources: &'a dyn TableSources,
         options: TableOptions,
     ) -> Tables<'a> {
-        Tables { graph, run, sources, options, read: Vec::new(), is_standard_input_taken: false }
+        Tables {
+            graph,
+            run,
+            sources,
+            options,
+            read: Vec::new(),
+            held: 0,
+            is_standard_input_taken: false,
+        }
     }
 
     /// Shows `visitor` all rows of the table that an option names. Returns the least bytes that
@@ -98,6 +108,7 @@ impl<'a> Tables<'a> {
         }
         let (read, size) = reading::read(self, option, source, visitor)?;
         self.read.push(read);
+        self.held += visitor.size();
         Ok(size)
     }
 

@@ -31,7 +31,7 @@ pub(super) fn read<V: RowVisitor>(
     source: &TableSource,
     visitor: &mut V,
 ) -> Result<(TableRead, u64)> {
-    let Tables { graph, run, sources, options, .. } = *tables;
+    let Tables { graph, run, sources, options, held, .. } = *tables;
     let path = source.name();
     let ids = graph.original_ids()?;
     let columns = VertexColumns {
@@ -51,7 +51,7 @@ pub(super) fn read<V: RowVisitor>(
         has_header: table.has_header(),
         missing: options.missing.unwrap_or(V::MISSING),
         refuses_no_ids: options.missing.is_none(),
-        room: Room { what: V::WHAT, memory: run.memory, reading: reading_size },
+        room: Room { what: V::WHAT, memory: run.memory, reading: held + reading_size },
         block: RowBlock::default(),
         read: TableRead::new(option, table.take_guesses()),
         visitor,
@@ -82,7 +82,7 @@ pub(super) fn read<V: RowVisitor>(
 struct Room {
     what: &'static str,
     memory: u64,
-    /// Bytes that the reader of the file format holds.
+    /// Bytes that the reader of the file format holds, and what was made of earlier tables.
     reading: u64,
 }
 

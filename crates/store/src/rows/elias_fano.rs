@@ -253,7 +253,8 @@ fn sums_of_bytes(word: u64) -> u64 {
 #[inline(always)]
 fn select(word: u64, sums: u64, ordinal: u32) -> u32 {
     // The bytes whose sum is at most the ordinal are below the byte of the bit.
-    let at_most = (((u64::from(ordinal) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
+    let at_most =
+        (((u64::from(ordinal) * LOW_BITS) | (0x80 * LOW_BITS)) - sums) & (0x80 * LOW_BITS);
     let byte = (at_most >> 7).wrapping_mul(LOW_BITS) >> 56;
     let before = (sums << 8) >> (8 * byte) & 0xff;
     let bits = word >> (8 * byte) & 0xff;

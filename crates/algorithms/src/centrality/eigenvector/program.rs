@@ -83,7 +83,9 @@ impl Program for Eigenvector {
             // Rounding may bring the square below 0.
             self.change = square.max(0.0).sqrt();
         }
-        match iteration >= self.iterations_max || self.change <= self.tolerance {
+        // The first change is infinite, and so may the tolerance be.
+        let is_within = iteration > 0 && self.change <= self.tolerance;
+        match iteration >= self.iterations_max || is_within {
             true => Next::Stop,
             false => Next::Continue,
         }

@@ -89,7 +89,9 @@ impl Program for Katz {
         if !has_bound {
             self.change = f64::INFINITY;
         }
-        let is_done = iteration >= self.iterations_max || self.change <= self.tolerance;
+        // The first change is infinite, and so may the tolerance be.
+        let is_within = iteration > 0 && self.change <= self.tolerance;
+        let is_done = iteration >= self.iterations_max || is_within;
         match is_done || !has_bound {
             true => Next::Stop,
             false => Next::Continue,

@@ -59,7 +59,7 @@ use crate::algorithm::{
     Weights, Work, estimate_joining, estimate_lanes, left_bytes, members, options_of, run_lanes,
     run_open_lanes,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::side_table::{self, TableSource, Tables};
 
 use answer::ranks;
@@ -324,6 +324,21 @@ impl Algorithm for PageRankOptions {
         }),
     });
     type Files = Seeds;
+
+    fn check(&self) -> Result<()> {
+        let default = PageRankOptions::default();
+        let limits = [
+            (self.tolerance.get() != default.tolerance.get(), "tolerance"),
+            (self.max_iterations != default.max_iterations, "max_iterations"),
+        ];
+        match limits.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) if self.iterations.is_some() => {
+                let detail = format!("`{option}` has no effect with `iterations`");
+                Err(Error::BadOptions { algorithm: Self::NAME, detail })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 
     fn weights(&self) -> Weights {
         if self.weighted { Weights::Used } else { Self::WEIGHTS }

@@ -17,8 +17,8 @@
 //! are read. Or it finds the vertices most similar to given sources: it reads the rows of all
 //! neighbours of a source, and adds up the worth of each path to a neighbour's neighbour. Sums are
 //! by ascending dense id, and one worker does each source, so the bits do not depend on the
-//! threads. Memory: 8 bytes a vertex and 20 for each thread, 24 bytes for each pair of the answer,
-//! and the index of the rows.
+//! threads. Memory: 8 bytes a vertex and 20 for each thread, 24 bytes for each given pair, some 50
+//! for each pair that is found, and the index of the rows.
 
 mod answer;
 mod pairs;
@@ -108,8 +108,9 @@ impl SimilarityOptions {
     fn size(&self, graph: &Graph, files: &Files, threads: usize) -> Result<Held> {
         let vertices = graph.vertex_count();
         let of_each = (self.top() as u64).min(vertices);
-        let found = files.pairs.pairs.len() as u64 + of_each * files.sources.vertices.len() as u64;
-        let held = search::size(graph, found, threads)?;
+        let sources = files.sources.vertices.len() as u64;
+        let pairs = files.pairs.pairs.len() as u64;
+        let held = search::size(graph, pairs, (sources, of_each), threads)?;
         Ok(Held { own: held.own + 2 * files.size(), ..held })
     }
 }
@@ -125,8 +126,8 @@ impl Algorithm for SimilarityOptions {
             Column::id("v", "the second"),
             Column::number("similarity", "the similarity of their neighbourhoods"),
         ],
-        memory: "8 bytes a vertex, 20 more for each thread, 24 for each pair of the answer, and \
-            rows of both directions",
+        memory: "8 bytes a vertex, 20 more for each thread, 24 for each given pair, some 50 for each \
+            found pair, and rows of both directions",
         source: Some("Jaccard, New Phytologist 11, 1912; Adamic, Adar, Social Networks 25, 2003"),
         example: r#"{"sources": "vertices.csv", "top": 10}"#,
     };

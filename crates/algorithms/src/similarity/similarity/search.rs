@@ -93,13 +93,27 @@ pub fn most_similar(
     })
 }
 
-/// Returns what a run that finds `found` pairs holds beside the rows and its files.
-pub(super) fn size(graph: &Graph, found: u64, threads: usize) -> Result<Held> {
+/// Bytes of an allocation beside its content.
+const ALLOCATION_SIZE: u64 = 16;
+
+/// Returns what a run holds beside the rows and its files. It looks at `pairs` given pairs, or finds
+/// up to `of_each` pairs for each of `sources` sources.
+pub(super) fn size(
+    graph: &Graph,
+    pairs: u64,
+    (sources, of_each): (u64, u64),
+    threads: usize,
+) -> Result<Held> {
     let (vertices, edges_max) = (graph.vertex_count(), traverse::edges_of_a_vertex_max(graph)?);
     // The worth in common, the vertices that have any, and the neighbours of two vertices at a
     // time.
     let worker = (8 + 8 + 4) * vertices + 3 * Neighbourhoods::<Sequential>::size(edges_max);
-    let own = 4 * vertices + threads as u64 * worker + 24 * found;
+    // The list of a source is a heap first, whose memory doubles. Then all lists become one.
+    let pair = size_of::<SimilarPair>() as u64;
+    let list = size_of::<Mutex<Vec<SimilarPair>>>() as u64 + ALLOCATION_SIZE;
+    let heap = (of_each + 1).next_power_of_two().max(4);
+    let found = 24 * pairs + sources * (list + pair * (heap + of_each));
+    let own = 4 * vertices + threads as u64 * worker + found;
     Ok(Held::with_id_positions(graph, own)?)
 }
 
