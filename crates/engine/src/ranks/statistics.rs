@@ -158,7 +158,7 @@ mod tests {
         for (edges, sent) in [
             (u64::MAX, &[][..]),
             (0, &[u64::MAX, 1]),
-            (0, &[COUNTS_MAX / 2, COUNTS_MAX / 2, 1]),
+            (0, &[COUNTS_MAX / 2, COUNTS_MAX / 2, 2]),
             (COUNTS_MAX, &[1]),
         ] {
             assert!(hear(&told(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
