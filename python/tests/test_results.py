@@ -167,7 +167,7 @@ def told_by(result: tg.Result) -> list:
     ]
 
 
-@pytest.mark.parametrize("name", ["007", "1e5", "1_000", "nan"])
+@pytest.mark.parametrize("name", ["007", "1e5", "1_000"])
 def test_first_entries_keep_names_that_look_like_numbers(name: str) -> None:
     with tg.from_edges([(name, "b"), ("b", name)]) as graph:
         first = graph.hits().top(2)
