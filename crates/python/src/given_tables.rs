@@ -1,7 +1,6 @@
 //! Tables that options are given as objects, such as data frames.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 
 use arrow_array::ffi_stream::ArrowArrayStreamReader;
@@ -12,7 +11,7 @@ use pyo3::types::PyDict;
 use tegula_algorithms::side_table::{LocalPaths, TableSource, TableSources};
 use tegula_machine::threads::{Cancel, lock};
 use tegula_store::Result as StoreResult;
-use tegula_tables::{VertexColumns, VertexTable};
+use tegula_tables::TablePlace;
 
 use crate::failure::{Failure, Result};
 use crate::stream::reader;
@@ -54,30 +53,19 @@ impl GivenStreams {
     }
 }
 
-/// The rows of tables, by option. Options that are not among them name paths. A table is opened
-/// once, and its rows are let go then.
+/// The rows of tables, by option. Options that are not among them name paths. A table is found
+/// once, so that its rows can be let go then.
 pub struct GivenTables(Mutex<BTreeMap<String, (SchemaRef, Vec<RecordBatch>)>>);
 
 impl TableSources for GivenTables {
-    fn open_table(
-        &self,
+    fn find<'s>(
+        &'s self,
         option: &'static str,
-        source: &TableSource,
-        columns: &VertexColumns,
-        is_vertex: &dyn Fn(&str) -> StoreResult<bool>,
-        cancel: &Cancel,
-    ) -> StoreResult<VertexTable> {
-        let given = lock(&self.0).remove(option);
-        match given {
-            // Errors name the option, which is all that the user knows of such a table.
-            Some((schema, batches)) => {
-                VertexTable::of_batches(option.as_ref(), &schema, batches, columns)
-            }
-            None => LocalPaths.open_table(option, source, columns, is_vertex, cancel),
+        source: &'s TableSource,
+    ) -> StoreResult<TablePlace<'s>> {
+        match lock(&self.0).remove(option) {
+            Some((schema, batches)) => Ok(TablePlace::Memory(schema, batches)),
+            None => LocalPaths.find(option, source),
         }
-    }
-
-    fn file<'s>(&'s self, source: &'s TableSource) -> StoreResult<&'s Path> {
-        LocalPaths.file(source)
     }
 }

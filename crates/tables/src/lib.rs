@@ -40,7 +40,7 @@ mod write;
 pub use compression::{Compression, lower_name};
 pub use read::attributes::{AttributeRow, AttributeTable};
 pub use read::vertices::{
-    Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
+    Presence, TablePlace, VALUES_MAX, ValueColumn, VertexColumns, VertexRow, VertexTable,
 };
 pub use read::whole_text::read_text;
 pub use write::compressor::Compressor;

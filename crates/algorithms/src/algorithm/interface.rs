@@ -157,7 +157,7 @@ impl ModelFile {
         options: &RunOptions<'_>,
         sources: &dyn TableSources,
     ) -> Result<()> {
-        (self.import)(sources.file(&self.source)?, graph, options)
+        (self.import)(sources.file("model", &self.source)?, graph, options)
     }
 }
 

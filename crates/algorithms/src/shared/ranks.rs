@@ -50,7 +50,7 @@ pub(crate) fn add_those_of_others(
         start..places.end.min(start + SUMS_AT_ONCE)
     };
     let others = || (0..comm.size()).filter(|&rank| rank != comm.rank());
-    // Each rank makes as many rounds as the one with most vertices, so that no rank waits in vain.
+    // All ranks make the rounds of the one with most vertices. Else another would wait for ever.
     let longest = (0..comm.size()).map(|rank| places_of(rank).len()).max().unwrap_or(0);
     for round in 0..longest.div_ceil(SUMS_AT_ONCE) {
         for rank in others() {

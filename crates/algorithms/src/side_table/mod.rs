@@ -8,6 +8,8 @@ mod reading;
 mod source;
 mod table_read;
 
+use std::path::Path;
+
 use tegula_engine::{Estimate, RunOptions};
 use tegula_store::graph::Graph;
 use tegula_store::{Result, VertexId};
@@ -101,15 +103,32 @@ impl<'a> Tables<'a> {
         source: &TableSource,
         visitor: &mut V,
     ) -> Result<u64> {
+        self.check_standard_input(source)?;
+        let (read, size) = reading::read(self, option, source, visitor)?;
+        self.read.push(read);
+        self.held += visitor.size();
+        Ok(size)
+    }
+
+    /// Returns the path of a file that an option names and that is no table of vertices.
+    ///
+    /// # Errors
+    /// A source that the face refuses.
+    pub fn file<'s>(&mut self, option: &'static str, source: &'s TableSource) -> Result<&'s Path>
+    where
+        'a: 's,
+    {
+        self.check_standard_input(source)?;
+        self.sources.file(option, source)
+    }
+
+    fn check_standard_input(&mut self, source: &TableSource) -> Result<()> {
         if source.is_standard_input() && std::mem::replace(&mut self.is_standard_input_taken, true)
         {
             let detail = "standard input can be read only once, and another option names it too";
             return Err(bad_file(source.name(), detail));
         }
-        let (read, size) = reading::read(self, option, source, visitor)?;
-        self.read.push(read);
-        self.held += visitor.size();
-        Ok(size)
+        Ok(())
     }
 
     /// Returns what was read, one entry per table, in their order.

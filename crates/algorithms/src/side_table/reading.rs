@@ -9,7 +9,7 @@ use tegula_store::{
     At, Diagnostic, Error, Hint, OriginalId, Result, Setting, SettingValue, VertexId,
 };
 use tegula_tables::read::{bad_at, bad_file};
-use tegula_tables::{VALUES_MAX, VertexColumns, VertexRow, VertexTable};
+use tegula_tables::{TablePlace, VALUES_MAX, VertexColumns, VertexRow, VertexTable};
 
 use super::options::Missing;
 use super::table_read::TableRead;
@@ -42,7 +42,12 @@ pub(super) fn read<V: RowVisitor>(
         may_be_dimacs: V::MAY_BE_DIMACS,
     };
     let is_vertex = |name: &str| Ok(ids.find(&OriginalId::String(name.to_owned()))?.is_some());
-    let mut table = sources.open_table(option, source, &columns, &is_vertex, &run.cancel)?;
+    let mut table = match sources.find(option, source)? {
+        TablePlace::File(path) => VertexTable::open(path, &columns, &is_vertex, &run.cancel)?,
+        TablePlace::Memory(schema, batches) => {
+            VertexTable::of_batches(path, &schema, batches, &columns)?
+        }
+    };
     let reading_size = table.size();
     let mut reader = TableReader {
         path,

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tegula_machine::threads::Cancel;
 use tegula_store::Result;
-use tegula_tables::{VertexColumns, VertexTable};
+use tegula_tables::TablePlace;
+use tegula_tables::read::bad_file;
 
 /// The name of a table or of another file that an option asks for. Only a face knows what it stands
 /// for: on the command line a path, in Python a path or a data frame. A service must not open a path
@@ -49,25 +49,25 @@ impl clap::builder::ValueParserFactory for TableSource {
 
 /// Finds what a [`TableSource`] stands for.
 pub trait TableSources {
-    /// Opens the table that `option` names. It is read once, so it may be a stream.
-    ///
-    /// # Errors
-    /// [`BadInput`](tegula_store::Error::BadInput) if it is no such table; a source that this face
-    /// refuses.
-    fn open_table(
-        &self,
-        option: &'static str,
-        source: &TableSource,
-        columns: &VertexColumns,
-        is_vertex: &dyn Fn(&str) -> Result<bool>,
-        cancel: &Cancel,
-    ) -> Result<VertexTable>;
-
-    /// Returns the path of a file that is no table of vertices.
+    /// Returns where the table or the file lies that `option` names. A run asks once for each, so
+    /// it may be a stream.
     ///
     /// # Errors
     /// A source that this face refuses.
-    fn file<'s>(&'s self, source: &'s TableSource) -> Result<&'s Path>;
+    fn find<'s>(&'s self, option: &'static str, source: &'s TableSource) -> Result<TablePlace<'s>>;
+}
+
+impl dyn TableSources + '_ {
+    /// Returns the path of a file that is no table of vertices.
+    ///
+    /// # Errors
+    /// A source that this face refuses, and a table in memory.
+    pub fn file<'s>(&'s self, option: &'static str, source: &'s TableSource) -> Result<&'s Path> {
+        match self.find(option, source)? {
+            TablePlace::File(path) => Ok(path),
+            TablePlace::Memory(..) => Err(bad_file(source.name(), "name a file here")),
+        }
+    }
 }
 
 /// Sources that are paths on this machine.
@@ -75,18 +75,7 @@ pub trait TableSources {
 pub struct LocalPaths;
 
 impl TableSources for LocalPaths {
-    fn open_table(
-        &self,
-        _option: &'static str,
-        source: &TableSource,
-        columns: &VertexColumns,
-        is_vertex: &dyn Fn(&str) -> Result<bool>,
-        cancel: &Cancel,
-    ) -> Result<VertexTable> {
-        VertexTable::open(source.name(), columns, is_vertex, cancel)
-    }
-
-    fn file<'s>(&'s self, source: &'s TableSource) -> Result<&'s Path> {
-        Ok(source.name())
+    fn find<'s>(&'s self, _: &'static str, source: &'s TableSource) -> Result<TablePlace<'s>> {
+        Ok(TablePlace::File(source.name()))
     }
 }

@@ -284,4 +284,7 @@ fn standard_input_is_read_for_one_option_only() {
     import_ring(&shop, INTEGERS);
     let both = "echo 0 | $T run bfs g.tegula --sources - --targets -";
     shop.shell(both).failed(3, &["standard input can be read only once"]);
+    let matrix = "printf '2 1\\n1 2\\n' | $T run belief-propagation g.tegula";
+    let both = format!("{matrix} --potential - --priors -");
+    shop.shell(&both).failed(3, &["standard input can be read only once"]);
 }

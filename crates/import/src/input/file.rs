@@ -285,20 +285,23 @@ impl InputFile {
 
 /// Refuses a choice of columns where the format has none, which would change nothing.
 fn check_has_columns(path: &Path, kind: &Kind, options: &InputOptions) -> Result<()> {
-    let has_columns = match kind {
+    let (has_ends, has_weights) = match kind {
         // A text without a line has no columns yet; one in a known form has none to choose from.
-        Kind::Text(dialect) => dialect.columns_taken().is_some() || dialect.ids().is_none(),
-        Kind::Parquet(_) | Kind::Given(_) => true,
+        Kind::Text(dialect) => {
+            let has_columns = dialect.columns_taken().is_some() || dialect.ids().is_none();
+            (has_columns, has_columns)
+        }
+        Kind::Parquet(_) | Kind::Given(_) => (true, true),
         // The weights of XML are attributes with names.
-        Kind::Xml(_) if options.weight_column.is_some() => return Ok(()),
-        Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) | Kind::Xml(_) => false,
+        Kind::Xml(_) => (false, true),
+        Kind::Pairs(_) | Kind::Gapbs(_) | Kind::BvGraph(_) => (false, false),
     };
-    let chosen = [
-        (options.source_column.is_some(), SOURCE_COLUMN),
-        (options.target_column.is_some(), TARGET_COLUMN),
-        (options.weight_column.is_some(), WEIGHT_COLUMN),
+    let idle = [
+        (options.source_column.is_some() && !has_ends, SOURCE_COLUMN),
+        (options.target_column.is_some() && !has_ends, TARGET_COLUMN),
+        (options.weight_column.is_some() && !has_weights, WEIGHT_COLUMN),
     ];
-    match chosen.into_iter().find(|&(is_chosen, _)| is_chosen && !has_columns) {
+    match idle.into_iter().find(|&(is_idle, _)| is_idle) {
         Some((_, setting)) => {
             let problem = Diagnostic::from("this format has no columns to choose from");
             Err(bad_file(path, problem.hint(Hint::leave_out(setting.option))))

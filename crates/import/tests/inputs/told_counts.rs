@@ -78,7 +78,10 @@ fn columns_are_chosen_only_where_a_format_has_them() {
         let path = put(&folder, name, bytes);
         let source_column = Some(ColumnChoice::Position(2));
         let target_column = Some(ColumnChoice::Position(1));
-        let options = InputOptions { source_column, target_column, ..InputOptions::default() };
+        // Weights of XML have names, but that says nothing of its ends.
+        let weight_column = Some(ColumnChoice::Position(3)).filter(|_| name == "g.graphml");
+        let options =
+            InputOptions { source_column, target_column, weight_column, ..InputOptions::default() };
         match Input::resolve(&[path], &options) {
             Err(error) if is_refused => {
                 assert!(error.to_string().contains("no columns to choose from"), "{error}");

@@ -163,7 +163,7 @@ impl BeliefPropagationOptions {
     /// Reads the model, or the potential and the priors.
     fn read_model(&self, tables: &mut Tables<'_>) -> Result<Model> {
         if let Some(source) = &self.model {
-            let path = tables.sources.file(source)?;
+            let path = tables.file("model", source)?;
             let model = UaiModel::read(path, tables.run.memory)?;
             // The graph was made from an earlier reading of the file.
             if model.variable_count() as u64 != tables.graph.vertex_count() {
@@ -172,7 +172,7 @@ impl BeliefPropagationOptions {
             return Ok(model.into_model(path));
         }
         let Some(source) = &self.potential else { return Ok(Model::default()) };
-        let path = tables.sources.file(source)?;
+        let path = tables.file("potential", source)?;
         let (states, potential) = matrix::read_potential(path, &tables.run.cancel)?;
         let (potentials, default_prior) =
             (Potentials::Same(potential), self.default_prior(states)?);

@@ -17,7 +17,7 @@ use tegula_machine::Bytes;
 use tegula_machine::threads::Cancel;
 use tegula_store::Result as StoreResult;
 use tegula_tables::read::bad_file;
-use tegula_tables::{TableFormat, VertexColumns, VertexTable, read_text};
+use tegula_tables::{TableFormat, TablePlace, read_text};
 
 use crate::errors::{Failure, Result};
 use crate::output::Format;
@@ -72,25 +72,19 @@ struct JobPaths {
 }
 
 impl TableSources for JobPaths {
-    fn open_table(
-        &self,
+    fn find<'s>(
+        &'s self,
         option: &'static str,
-        source: &TableSource,
-        columns: &VertexColumns,
-        is_vertex: &dyn Fn(&str) -> StoreResult<bool>,
-        cancel: &Cancel,
-    ) -> StoreResult<VertexTable> {
-        let is_taken = || self.is_standard_input_taken.swap(true, Ordering::Relaxed);
-        if source.is_standard_input() && is_taken() {
+        source: &'s TableSource,
+    ) -> StoreResult<TablePlace<'s>> {
+        let was_taken = source.is_standard_input()
+            && self.is_standard_input_taken.swap(true, Ordering::Relaxed);
+        if was_taken {
             let detail = "standard input can be read only once, and the batch or another job \
                           names it too";
             return Err(bad_file(source.name(), detail));
         }
-        LocalPaths.open_table(option, source, columns, is_vertex, cancel)
-    }
-
-    fn file<'s>(&'s self, source: &'s TableSource) -> StoreResult<&'s Path> {
-        LocalPaths.file(source)
+        LocalPaths.find(option, source)
     }
 }
 

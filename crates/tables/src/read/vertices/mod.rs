@@ -11,4 +11,4 @@ pub(super) use columns::{ID_NAMES, Places};
 pub use columns::{Presence, VALUES_MAX, ValueColumn, VertexColumns, VertexRow};
 pub(super) use lines::{VertexLines, cell};
 pub(super) use table::VertexFile;
-pub use table::VertexTable;
+pub use table::{TablePlace, VertexTable};

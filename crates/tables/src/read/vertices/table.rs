@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use tegula_machine::threads::Cancel;
 use tegula_store::Result;
 
@@ -20,6 +20,14 @@ use super::columns::{self, VALUES_MAX, VertexColumns, VertexRow};
 use super::layout::VertexLayout;
 use super::lines::VertexLines;
 use super::parquet::VertexParquet;
+
+/// Where a table lies.
+pub enum TablePlace<'p> {
+    /// In a file; `-` is standard input.
+    File(&'p Path),
+    /// In memory. All batches have the columns of the schema.
+    Memory(SchemaRef, Vec<RecordBatch>),
+}
 
 /// A table that is about to be read.
 pub struct VertexTable {
