@@ -127,10 +127,10 @@ def check_resources(memory: object, threads: object) -> None:
 def as_streams(
     options: Mapping[str, Any], tables: Iterable[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, ArrowStream]]]:
-    """Yield the options, and the short tables that are no files, each by its option.
+    """Yield the options, and their short tables in memory by option.
 
-    In the options, the name of the option stands for such a table. Longer ones become files. Errors
-    of the block name the option instead of the file.
+    Among the options, the name of an option stands for its short table. A longer table becomes a
+    file. Errors of the block name the option instead of the file.
     """
     given, made = _made(options, tables)
     short = {name: table for name, table in made.items() if _is_short(table)}

@@ -16,7 +16,7 @@ use tegula_tables::TablePlace;
 use crate::failure::{Failure, Result};
 use crate::stream::reader;
 
-/// Tables whose rows were not asked for yet, by option.
+/// Tables by option, before their rows are read.
 pub struct GivenStreams(BTreeMap<String, ArrowArrayStreamReader>);
 
 impl GivenStreams {
