@@ -74,13 +74,18 @@ $(PYTHON_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt maturin --group test
 	@touch $@
 
+# Alone, the module is built quickly. After the Rust tests it is made of what they have compiled:
+# of the same profile, with the same features.
+MODULE ?= --profile python
+AFTER_TESTS = --profile dev --features beside-tests
+
 python-build: $(PYTHON_ENVIRONMENT)
-	$(IN_ENVIRONMENT)maturin develop --locked --profile python
+	$(IN_ENVIRONMENT)maturin develop --locked $(MODULE)
 
 # The quick part of `make python`.
 test-python:
 	@if $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'; then \
-	    $(MAKE) --no-print-directory python-build && \
+	    $(MAKE) --no-print-directory python-build MODULE='$(AFTER_TESTS)' && \
 	    { $(IN_MEMORY) $(IN_ENVIRONMENT)pytest -m 'not long'; }; \
 	else \
 	    echo 'NOT TESTED: the Python package, which needs Python 3.11 or later with venv' >&2; \

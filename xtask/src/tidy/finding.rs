@@ -7,6 +7,8 @@ use std::fmt;
 pub enum Rule {
     /// An arrow between crates that does not point down.
     CrateArrow,
+    /// A dependency of the Python module that is compiled in another way for the tests.
+    BesideTests,
     /// Files that import each other, too many or across folders.
     ImportCircle,
     /// A file that is too long.
@@ -38,6 +40,7 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Rule::CrateArrow => "crate-arrow",
+            Rule::BesideTests => "beside-tests",
             Rule::ImportCircle => "import-circle",
             Rule::FileLength => "file-length",
             Rule::FunctionLength => "function-length",

@@ -11,6 +11,7 @@ mod command_line_words;
 mod comments;
 mod documents;
 mod exceptions;
+mod features;
 mod finding;
 mod imports;
 mod lengths;
@@ -32,6 +33,7 @@ pub fn run(root: &Path, arguments: &[String]) -> Outcome {
     let sources = source::read_all(root)?;
     findings.extend(documents::check(root, &sources)?);
     findings.extend(circles::check(&sources));
+    findings.extend(features::check(root)?);
     let helpers = tests_that_fail::helpers(&sources);
     for source in &sources {
         findings.extend(lengths::check(source));
