@@ -91,6 +91,10 @@ fn a_checkpoint_of(what: &str) -> Unresumable {
     Unresumable::Other(format!("a checkpoint of {what}"))
 }
 
+fn not_resumable(path: &Path, why: Unresumable) -> MachineError {
+    MachineError::NotResumable { path: path.to_owned(), why }
+}
+
 /// Where a run resumes, apart from the states.
 pub struct Resumed<P: Program> {
     /// The number of iterations run so far.
@@ -152,14 +156,30 @@ impl Checkpoints<'_> {
         graph: &Graph,
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
-        is_held: impl Fn(usize) -> bool,
+        is_held: &dyn Fn(usize) -> bool,
         ranks: Option<&Ranks<'_>>,
     ) -> Result<Option<(BlockStore, Resumed<P>)>> {
         let Some(path) = self.resume else { return Ok(None) };
-        let refused = |why: Unresumable| MachineError::NotResumable { path: path.to_owned(), why };
+        let (store, header) = self.open(path, graph, blocks, disk, is_held, ranks)?;
+        let aggregate = P::Aggregate::from_bytes(&header.aggregate)
+            .ok_or_else(|| not_resumable(path, a_checkpoint_of("another program")))?;
+        Ok(Some((store, Resumed { iteration: header.iteration, aggregate })))
+    }
+
+    /// Opens the checkpoint to resume from. All of [`resume`](Checkpoints::resume) that is the same
+    /// for all programs.
+    fn open(
+        &self,
+        path: &Path,
+        graph: &Graph,
+        blocks: Blocks,
+        disk: (&Reader, &WriteBehind),
+        is_held: &dyn Fn(usize) -> bool,
+        ranks: Option<&Ranks<'_>>,
+    ) -> Result<(BlockStore, Header)> {
         let mut newest_max = u64::MAX;
         let (store, beside) = loop {
-            let (store, beside) = open_up_to(newest_max, path, blocks, disk, &is_held)?;
+            let (store, beside) = open_up_to(newest_max, path, blocks, disk, is_held)?;
             let Some(ranks) = ranks else { break (store, beside) };
             let all = ranks.numbers_of_all(store.newest_version().unwrap_or(0))?;
             newest_max = all.iter().copied().min().unwrap_or(0);
@@ -169,13 +189,14 @@ impl Checkpoints<'_> {
             }
         };
         let wanted = Header::of(graph, self.run, (0, Vec::new()));
-        let header = wanted.of_same(&beside.unwrap_or_default()).map_err(refused)?;
+        let header =
+            wanted.of_same(&beside.unwrap_or_default()).map_err(|why| not_resumable(path, why))?;
         if let Some(ranks) = ranks {
             // Ranks may have folders of different runs, whose numbers are of other iterations.
             let all = ranks.numbers_of_all(header.iteration)?;
             if all.iter().any(|&iteration| iteration != header.iteration) {
                 let detail = format!("checkpoints of different iterations by rank: {all:?}");
-                return Err(refused(Unresumable::Other(detail)).into());
+                return Err(not_resumable(path, Unresumable::Other(detail)).into());
             }
             if self.resumes_in_place() {
                 // No rank keeps a new checkpoint before all have come this far, so none has the
@@ -183,10 +204,7 @@ impl Checkpoints<'_> {
                 store.forget_newer_versions()?;
             }
         }
-        let aggregate = P::Aggregate::from_bytes(&header.aggregate)
-            .ok_or_else(|| refused(a_checkpoint_of("another program")))?;
-        let resumed = Resumed { iteration: header.iteration, aggregate };
-        Ok(Some((store, resumed)))
+        Ok((store, header))
     }
 
     /// Makes new blocks in the folder for checkpoints, if checkpoints are wanted. A folder made for
@@ -199,13 +217,12 @@ impl Checkpoints<'_> {
         &self,
         blocks: Blocks,
         (reader, writer): (&Reader, &WriteBehind),
-        is_held: impl Fn(usize) -> bool,
+        is_held: &dyn Fn(usize) -> bool,
     ) -> Result<Option<BlockStore>> {
         let Some(path) = self.folder else { return Ok(None) };
         let folder = VersionFolder::make(path)?;
         if folder.has_versions()? {
-            let why = Unresumable::Checkpoints;
-            return Err(MachineError::NotResumable { path: path.to_owned(), why }.into());
+            return Err(not_resumable(path, Unresumable::Checkpoints).into());
         }
         // Foreign files would lie among those of the run, or have the name of one.
         if let Some(name) = folder.foreign_name()? {
@@ -213,7 +230,7 @@ impl Checkpoints<'_> {
             let why = Unresumable::Other(format!(
                 "{name}, which is no checkpoint; name an empty or a new folder"
             ));
-            return Err(MachineError::NotResumable { path: path.to_owned(), why }.into());
+            return Err(not_resumable(path, why).into());
         }
         let (store, _) = BlockStore::versioned(folder, blocks, reader, writer, is_held)?;
         Ok(Some(store))
@@ -226,9 +243,9 @@ fn open_up_to(
     path: &Path,
     blocks: Blocks,
     (reader, writer): (&Reader, &WriteBehind),
-    is_held: impl Fn(usize) -> bool,
+    is_held: &dyn Fn(usize) -> bool,
 ) -> Result<(BlockStore, Option<Vec<u8>>)> {
-    let refused = |why: Unresumable| MachineError::NotResumable { path: path.to_owned(), why };
+    let refused = |why| not_resumable(path, why);
     let folder = VersionFolder::open(path)?.up_to(newest_max);
     // A folder that is only read must not be created.
     if !folder.has_versions()? {

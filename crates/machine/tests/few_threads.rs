@@ -89,7 +89,7 @@ fn without_background_threads_the_callers_read_and_write() {
             assert!(frames.eq(bytes.iter().copied()));
             let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::PageCache);
             let store =
-                BlockStore::create(&directory, blocks, &reader, &writer, |_| false).unwrap();
+                BlockStore::create(&directory, blocks, &reader, &writer, &|_| false).unwrap();
             for (block, part) in bytes.chunks(5000).take(7).enumerate() {
                 store.write(block, &[part]).unwrap();
             }

@@ -65,13 +65,13 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         // A store that holds nothing in memory may have more blocks than are spread.
         let create = |blocks, held| {
             let is_held = |block| spread.is_among_first(held, block);
-            BlockStore::create(folder, blocks, reader, &writer, is_held)
+            BlockStore::create(folder, blocks, reader, &writer, &is_held)
         };
         let (blocks, disk) = (arrays.state_blocks(), (reader, &writer));
         let kept = Kept::of(options, graph, blocks, disk, &is_held, ranks.as_deref())?;
         let states = match kept.states {
             Some(states) => states,
-            None => BlockStore::create(folder, blocks, reader, &writer, is_held)?,
+            None => BlockStore::create(folder, blocks, reader, &writer, &is_held)?,
         };
         let keep = || create(arrays.message_blocks(), plan.messages_held);
         let kept_messages = arrays.keeps_messages(&plan).then(keep).transpose()?;
@@ -230,7 +230,7 @@ impl<P: Program> Kept<P> {
         graph: &Graph,
         blocks: Blocks,
         disk: (&Reader, &WriteBehind),
-        is_held: &impl Fn(usize) -> bool,
+        is_held: &dyn Fn(usize) -> bool,
         ranks: Option<&Ranks<'_>>,
     ) -> Result<Kept<P>> {
         let Some(checkpoints) = &options.checkpoints else {

@@ -66,7 +66,7 @@ impl<T: Value> Lists<T> {
         // Each list may have a block read ahead, and one block is waited for.
         let pool = Pool::new((layout.count as u64 + 1) * blocks.frame_size());
         let reader = &disk.reader.with_pool(pool);
-        let store = BlockStore::create(disk.folder, blocks, reader, disk.writer, |_| false)?;
+        let store = BlockStore::create(disk.folder, blocks, reader, disk.writer, &|_| false)?;
         let list = || List { blocks: Vec::new(), len: 0, open: Vec::new() };
         let lists = std::iter::repeat_with(list).take(layout.count).collect();
         Ok(Lists { store, block_len: layout.block_len(size_of::<T>()), blocks_taken: 0, lists })

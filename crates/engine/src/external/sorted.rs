@@ -242,7 +242,7 @@ impl<S: Value> StatesWriter<S> {
         let memory = Self::memory(&blocks);
         let reader = &graph.reader().with_pool(Pool::new(memory));
         let writer = WriteBehind::start(reader, memory, graph.caching());
-        let store = BlockStore::create(folder, blocks, reader, &writer, |_| false)?;
+        let store = BlockStore::create(folder, blocks, reader, &writer, &|_| false)?;
         Ok(StatesWriter { into: StatesOnDisk::new(store, cut), block: Vec::new(), blocks: 0 })
     }
 

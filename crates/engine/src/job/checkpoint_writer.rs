@@ -43,7 +43,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         let states_in = |store| StatesOnDisk::<P::State>::new(store, Cut::of(graph));
         let ranks = step.exchange.ranks();
         let disk = (&reader, &writer);
-        let resumed = checkpoints.resume::<P>(graph, blocks, disk, |_| false, ranks)?;
+        let resumed = checkpoints.resume::<P>(graph, blocks, disk, &|_| false, ranks)?;
         let mut in_place = None;
         if let Some((store, Resumed { iteration, aggregate })) = resumed {
             let states = states_in(store);
@@ -55,7 +55,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
         let Some(keeper) = Keeper::of(options.checkpoints, graph, first) else { return Ok(None) };
         let states = match in_place {
             Some(states) => Some(states),
-            None => checkpoints.create(blocks, (&reader, &writer), |_| false)?.map(states_in),
+            None => checkpoints.create(blocks, (&reader, &writer), &|_| false)?.map(states_in),
         };
         Ok(states.map(|states| CheckpointWriter {
             keeper,

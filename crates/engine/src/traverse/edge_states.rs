@@ -174,7 +174,7 @@ impl<V: StateValue> EdgeStates<V> {
         let writer = WriteBehind::start(&reader, pool_size, graph.caching());
         let spread = Spread::over(blocks.count);
         let is_held = |block: usize| spread.is_among_first(held, block);
-        let store = BlockStore::create(&folder, blocks, &reader, &writer, is_held)?;
+        let store = BlockStore::create(&folder, blocks, &reader, &writer, &is_held)?;
         // On disk, a block that was never written cannot be read.
         let zeroes = vec![V::default(); blocks.size / size_of::<V>()];
         for &unit in &layout.units {

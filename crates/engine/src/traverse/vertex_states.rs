@@ -105,7 +105,7 @@ impl VertexStates {
         let pool_size = layout.pool_size(threads);
         let reader = graph.reader().with_pool(Pool::new(pool_size));
         let writer = WriteBehind::start(&reader, pool_size, graph.caching());
-        let store = BlockStore::create(&folder, blocks, &reader, &writer, |_| false)?;
+        let store = BlockStore::create(&folder, blocks, &reader, &writer, &|_| false)?;
         Ok(VertexStates { layout, store, writer, threads })
     }
 

@@ -84,7 +84,7 @@ impl BlockStore {
         blocks: Blocks,
         reader: &Reader,
         writer: &WriteBehind,
-        is_held: impl Fn(usize) -> bool,
+        is_held: &dyn Fn(usize) -> bool,
     ) -> Result<BlockStore> {
         let is_held: Vec<bool> = (0..blocks.count).map(is_held).collect();
         let size = if is_held.iter().all(|&held| held) { 0 } else { blocks.file_size() };
@@ -108,7 +108,7 @@ impl BlockStore {
         blocks: Blocks,
         reader: &Reader,
         writer: &WriteBehind,
-        is_held: impl Fn(usize) -> bool,
+        is_held: &dyn Fn(usize) -> bool,
     ) -> Result<(BlockStore, Option<Vec<u8>>)> {
         let directory = folder.directory().clone();
         let (versions, beside) = Versions::open(folder, blocks, reader)?;

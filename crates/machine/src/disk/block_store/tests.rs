@@ -25,7 +25,7 @@ fn store(
     let reader = Reader::open(backend, pool).unwrap();
     let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), caching);
     let folder = Directory::open(folder).unwrap();
-    BlockStore::create(&folder, blocks, &reader, &writer, is_held).unwrap()
+    BlockStore::create(&folder, blocks, &reader, &writer, &is_held).unwrap()
 }
 
 /// The content of a block after `version` writes, in two parts. In one of four versions both parts
@@ -131,7 +131,7 @@ fn a_disk_that_is_too_small_is_refused_before_the_first_write() {
     let blocks = Blocks { what: "numbers", count: 1 << 13, size: 1 << 30 };
     let writer = WriteBehind::start(&reader, blocks.frame_size(), Caching::Direct);
     let folder = Directory::open(scratch.path()).unwrap();
-    let created = BlockStore::create(&folder, blocks, &reader, &writer, |_| false);
+    let created = BlockStore::create(&folder, blocks, &reader, &writer, &|_| false);
     let error = created.err().expect("8 TiB").to_string();
     assert!(error.contains("reserve room") && error.contains("8.0 TiB"), "{error}");
 }

@@ -24,7 +24,7 @@ fn open_with(folder: &Path, backend: Backend, held: usize) -> Result<Opened> {
     let reader = Reader::open(backend, Pool::new(2 * blocks.frame_size())).unwrap();
     let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
     let folder = VersionFolder::open(folder).unwrap();
-    BlockStore::versioned(folder, blocks, &reader, &writer, |block| block < held)
+    BlockStore::versioned(folder, blocks, &reader, &writer, &|block| block < held)
 }
 
 fn open(folder: &Path) -> Result<Opened> {
@@ -200,7 +200,7 @@ fn a_created_folder_is_removed_unless_a_version_was_kept() {
         let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
         let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
         let folder = VersionFolder::make(&path).unwrap();
-        BlockStore::versioned(folder, blocks, &reader, &writer, |_| false)
+        BlockStore::versioned(folder, blocks, &reader, &writer, &|_| false)
     };
     // No disk has room for such blocks.
     let error = store(1 << 50).err().expect("the disk is too small").to_string();
@@ -414,7 +414,7 @@ fn versions_of_other_blocks_and_those_in_use_are_refused() {
     let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();
     let writer = WriteBehind::start(&reader, 2 * blocks.frame_size(), Caching::Direct);
     let folder = VersionFolder::open(scratch.path()).unwrap();
-    let opened = BlockStore::versioned(folder, blocks, &reader, &writer, |_| false);
+    let opened = BlockStore::versioned(folder, blocks, &reader, &writer, &|_| false);
     let error = opened.err().expect("another size").to_string();
     let words = "6 blocks of 5000 bytes, but the numbers take 6 blocks of 5001 bytes";
     assert!(error.contains(words), "{error}");
