@@ -46,20 +46,33 @@ impl Ranks<'_> {
         own: Standing,
         active: &mut ActiveSet,
     ) -> Result<(A, Standing)> {
+        let mut total = A::default();
+        let mut add = |sum: &[u8]| A::from_bytes(sum).map(|sum| total.merge(sum));
+        let others = self.agree_on(&mut sums.map(|sum| sum.to_bytes()), own, active, &mut add)?;
+        Ok((total, others))
+    }
+
+    /// Like [`agree`](Ranks::agree), with the bytes of the sums. `add` takes those of all ranks; it
+    /// returns `None` if they are damaged.
+    fn agree_on(
+        &self,
+        sums: &mut dyn Iterator<Item = Vec<u8>>,
+        own: Standing,
+        active: &mut ActiveSet,
+        add: &mut dyn FnMut(&[u8]) -> Option<()>,
+    ) -> Result<Standing> {
         let _timing = self.times.agreeing.start();
         let summary = &active.summary()[ActiveSet::summary_words(&self.own_vertices())];
-        let told = tell(summary, sums.map(|sum| sum.to_bytes()), own);
+        let told = tell(summary, sums, own);
         let all = self.comm.all_gather(told, tags::AGREEMENT, &self.cancel).map_err(of_comm)?;
-        let mut total = A::default();
         let mut others = Standing::default();
         for (rank, told) in all.iter().enumerate() {
             let vertices = &self.vertices[rank];
             let words = ActiveSet::summary_words(vertices);
-            let heard = hear::<A>(told, words.len(), vertices.len());
+            let heard = hear(told, words.len(), vertices.len(), add);
             let garbled = || rank_failed(rank, "its sums are garbled".to_owned());
-            let (summary, sums, standing) = heard.ok_or_else(garbled)?;
+            let (summary, standing) = heard.ok_or_else(garbled)?;
             active.add_summary(words.start, summary.iter().map(|word| word.get()));
-            sums.into_iter().for_each(|sum| total.merge(sum));
             // The caller knows the standing of this rank, and adds it itself.
             if rank != self.comm.rank() {
                 others.active += standing.active;
@@ -67,11 +80,11 @@ impl Ranks<'_> {
                 others.has_failed |= standing.has_failed;
             }
         }
-        Ok((total, others))
+        Ok(others)
     }
 }
 
-fn tell(summary: &[u64], sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
+fn tell(summary: &[u64], sums: &mut dyn Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
     let mut bytes = vec![0; size_of::<Head>()];
     summary.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
     let mut count = 0u32;
@@ -91,23 +104,24 @@ fn tell(summary: &[u64], sums: impl Iterator<Item = Vec<u8>>, own: Standing) -> 
     bytes
 }
 
-/// What a rank told: summary, sums, standing.
-type Heard<'b, A> = (&'b [U64], Vec<A>, Standing);
-
-/// Reads what a rank with this number of `vertices` told; `None` if the bytes are damaged.
-fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Option<Heard<'_, A>> {
+/// Reads what a rank with this number of `vertices` told: its summary and standing. `add` takes the
+/// bytes of its sums. Returns `None` if the bytes are damaged.
+fn hear<'b>(
+    bytes: &'b [u8],
+    summary_words: usize,
+    vertices: usize,
+    add: &mut dyn FnMut(&[u8]) -> Option<()>,
+) -> Option<(&'b [U64], Standing)> {
     let (head, rest) = Head::ref_from_prefix(bytes).ok()?;
     // A greater number could wrap the sum over all ranks around to 0, which ends a run.
     if head.active.get() > vertices as u64 {
         return None;
     }
     let (summary, mut rest) = <[U64]>::ref_from_prefix_with_elems(rest, summary_words).ok()?;
-    let mut sums = Vec::new();
-    // No room is reserved, because a damaged number of sums may be any number.
     for _ in 0..head.sums.get() {
         let (len, behind) = U32::ref_from_prefix(rest).ok()?;
         let (sum, behind) = behind.split_at_checked(len.get() as usize)?;
-        sums.push(A::from_bytes(sum)?);
+        add(sum)?;
         rest = behind;
     }
     let standing = Standing {
@@ -115,7 +129,7 @@ fn hear<A: Aggregate>(bytes: &[u8], summary_words: usize, vertices: usize) -> Op
         has_open_targets: head.has_open_targets != 0,
         has_failed: head.has_failed != 0,
     };
-    rest.is_empty().then_some((summary, sums, standing))
+    rest.is_empty().then_some((summary, standing))
 }
 
 #[cfg(test)]
@@ -126,13 +140,18 @@ mod tests {
     fn no_rank_has_more_active_vertices_than_vertices() {
         let told = |active| {
             let standing = Standing { active, has_open_targets: true, has_failed: false };
-            tell(&[7], std::iter::once(Vec::new()), standing)
+            tell(&[7], &mut std::iter::once(Vec::new()), standing)
         };
         let told_all = told(9);
-        let (summary, sums, standing) = hear::<()>(&told_all, 1, 9).unwrap();
-        assert_eq!((summary[0].get(), sums.len(), standing.active), (7, 1, 9));
+        let mut sums = 0;
+        let mut add = |_: &[u8]| {
+            sums += 1;
+            Some(())
+        };
+        let (summary, standing) = hear(&told_all, 1, 9, &mut add).unwrap();
         for active in [10, u64::MAX] {
-            assert!(hear::<()>(&told(active), 1, 9).is_none(), "{active} of 9");
+            assert!(hear(&told(active), 1, 9, &mut add).is_none(), "{active} of 9");
         }
+        assert_eq!((summary[0].get(), sums, standing.active), (7, 1, 9));
     }
 }
