@@ -10,6 +10,7 @@
 //! exchanges of a rank are always the same, one after the other, whichever thread does them.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Scope;
 
 use tegula_machine::threads::{guarded, lock, start_in};
 use tegula_store::{Error, Result};
@@ -66,10 +67,14 @@ impl<'r, M: Value + PartialEq> BackgroundExchange<'r, M> {
             // Dropped even if `body` panics. Otherwise the scope would wait for the thread for
             // ever.
             let _ending = Ending(self);
-            // `shortage` records a refusal. Then the workers exchange the messages.
-            drop(start_in(scope, "tegula-exchange", || self.run_until_over()));
+            self.start_in(scope);
             body()
         })
+    }
+
+    fn start_in<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        // `shortage` records a refusal. Then the workers exchange the messages.
+        drop(start_in(scope, "tegula-exchange", || self.run_until_over()));
     }
 
     /// Begins to exchange the messages of a segment. The messages of this rank must be in their

@@ -94,9 +94,9 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             self.states.write(block, &all[vertices], &active.words()[words])
         })?;
         let header = self.keeper.header(iteration, &step.execution.aggregate)?;
-        let keep = {
+        let keep: Box<dyn FnOnce() -> Result<()> + Send> = {
             let (states, header) = (Arc::clone(&self.states), header.clone());
-            move || -> Result<()> { Ok(states.store().keep_version(&header)?) }
+            Box::new(move || Ok(states.store().keep_version(&header)?))
         };
         match start("tegula-checkpoint", keep) {
             Ok(keeping) => self.keeping = Some(keeping),

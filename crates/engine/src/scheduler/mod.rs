@@ -40,6 +40,7 @@ mod work;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::Scope;
 
 use tegula_machine::disk::Speed;
 use tegula_machine::threads::{Cancel, Workers, lock, start_in, start_workers};
@@ -123,12 +124,16 @@ impl<'g> Scheduler<'g> {
             // Dropped even if `body` panics. Otherwise the scope would wait for the workers for
             // ever.
             let _home = SendHome(&scheduler);
-            let started = start_workers(scheduler.workers.count(), 0, || {
-                start_in(scope, "tegula-work", || scheduler.work(None)).map(drop)
-            });
-            scheduler.has_threads.store(started > 0, Ordering::Relaxed);
+            scheduler.start_workers_in(scope);
             body(&scheduler)
         })
+    }
+
+    fn start_workers_in<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+        let started = start_workers(self.workers.count(), 0, || {
+            start_in(scope, "tegula-work", || self.work(None)).map(drop)
+        });
+        self.has_threads.store(started > 0, Ordering::Relaxed);
     }
 
     /// Returns whether the scheduler is for this graph, as it is open here.

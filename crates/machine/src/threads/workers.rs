@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use super::Cancel;
@@ -49,11 +50,15 @@ impl Workers {
         let workers = Workers::new(count);
         std::thread::scope(|scope| {
             let _home = SendHome(&workers);
-            start_workers(workers.count, 1, || {
-                start_in(scope, "tegula-work", || workers.help_until_over()).map(drop)
-            });
+            workers.start_helpers_in(scope);
             body(&workers)
         })
+    }
+
+    fn start_helpers_in<'w>(&'w self, scope: &'w Scope<'w, '_>) {
+        start_workers(self.count, 1, || {
+            start_in(scope, "tegula-work", || self.help_until_over()).map(drop)
+        });
     }
 
     /// Returns the greatest number of workers.
