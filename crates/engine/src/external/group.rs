@@ -42,8 +42,9 @@ struct ParkedPart<P: Program> {
     accumulators: ParkedAccumulators<P>,
 }
 
-/// Accumulators that no part uses at the moment, all identities, by their number of targets.
-type Idle<P> = BTreeMap<usize, Vec<Accumulators<P>>>;
+/// Accumulators that no part uses at the moment, all identities, by their number of targets. There
+/// are few such numbers, and a map would be compiled for each program.
+type Idle<P> = Vec<(usize, Vec<Accumulators<P>>)>;
 
 impl<P: Program> GroupBatch<P> {
     fn new() -> GroupBatch<P> {
@@ -159,7 +160,7 @@ impl<P: Program> ColumnGroup<P> {
         for targets in ranges.filter(|targets| targets.len() >= WINDOW_SIZE) {
             *wanted.entry(Accumulators::<P>::room_for(targets.end)).or_default() += 1;
         }
-        get_mut(&mut self.idle).retain(|room, idle| {
+        get_mut(&mut self.idle).retain_mut(|(room, idle)| {
             idle.truncate(wanted.get(room).copied().unwrap_or(0));
             !idle.is_empty()
         });
@@ -167,7 +168,7 @@ impl<P: Program> ColumnGroup<P> {
 
     fn idle_for(&self, targets_end: usize) -> Accumulators<P> {
         let room = Accumulators::<P>::room_for(targets_end);
-        let idle = lock(&self.idle).get_mut(&room).and_then(Vec::pop);
+        let idle = idle_of(&mut lock(&self.idle), room).and_then(Vec::pop);
         idle.unwrap_or_else(|| {
             let mut accumulators = Accumulators::new();
             accumulators.reserve(targets_end);
@@ -176,6 +177,14 @@ impl<P: Program> ColumnGroup<P> {
     }
 
     fn put_idle(&self, accumulators: Accumulators<P>) {
-        lock(&self.idle).entry(accumulators.room()).or_default().push(accumulators);
+        let (mut idle, room) = (lock(&self.idle), accumulators.room());
+        match idle_of(&mut idle, room) {
+            Some(idle) => idle.push(accumulators),
+            None => idle.push((room, vec![accumulators])),
+        }
     }
+}
+
+fn idle_of<P: Program>(idle: &mut Idle<P>, room: usize) -> Option<&mut Vec<Accumulators<P>>> {
+    idle.iter_mut().find(|(of, _)| *of == room).map(|(_, idle)| idle)
 }
