@@ -74,10 +74,10 @@ $(PYTHON_ENVIRONMENT): pyproject.toml python/constraints.txt
 	$@/bin/pip install --quiet --constraint python/constraints.txt maturin --group test
 	@touch $@
 
-# Alone, the module is built quickly. After the Rust tests it is made of what they have compiled:
-# of the same profile, with the same features.
-MODULE ?= --profile python
-AFTER_TESTS = --profile dev --features beside-tests
+# Alone, the module is built without optimisation. With `AFTER_TESTS=yes` it has the profile and the
+# features of the Rust tests, so cargo takes what it has compiled for them.
+AFTER_TESTS ?=
+MODULE = $(if $(AFTER_TESTS),--profile dev --features beside-tests,--profile python)
 
 python-build: $(PYTHON_ENVIRONMENT)
 	$(IN_ENVIRONMENT)maturin develop --locked $(MODULE)
@@ -85,7 +85,7 @@ python-build: $(PYTHON_ENVIRONMENT)
 # The quick part of `make python`.
 test-python:
 	@if $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))'; then \
-	    $(MAKE) --no-print-directory python-build MODULE='$(AFTER_TESTS)' && \
+	    $(MAKE) --no-print-directory python-build AFTER_TESTS=yes && \
 	    { $(IN_MEMORY) $(IN_ENVIRONMENT)pytest -m 'not long'; }; \
 	else \
 	    echo 'NOT TESTED: the Python package, which needs Python 3.11 or later with venv' >&2; \

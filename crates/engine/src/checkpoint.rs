@@ -166,8 +166,8 @@ impl Checkpoints<'_> {
         Ok(Some((store, Resumed { iteration: header.iteration, aggregate })))
     }
 
-    /// Opens the checkpoint to resume from. All of [`resume`](Checkpoints::resume) that is the same
-    /// for all programs.
+    /// Opens the checkpoint to resume from. It is the part of [`resume`](Checkpoints::resume) that
+    /// no type of the program changes, so it is compiled once.
     fn open(
         &self,
         path: &Path,

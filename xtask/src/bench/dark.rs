@@ -3,7 +3,7 @@
 //! The library of plots writes each colour as an attribute of an element. A rule of a style sheet
 //! counts more than an attribute, so a few rules turn a plot dark where the reader's pages are dark.
 
-/// The colours of plots, and what takes their places. Green shows on both grounds.
+/// The colours of plots, and what takes their places. Green stays, since it shows on both grounds.
 const STYLE: &str = r##"<style>
 @media (prefers-color-scheme: dark) {
   [fill="#FFFFFF"] { fill: #0d1117; } [fill="#000000"] { fill: #e6edf3; }

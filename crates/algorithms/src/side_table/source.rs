@@ -50,7 +50,7 @@ impl clap::builder::ValueParserFactory for TableSource {
 /// Finds what a [`TableSource`] stands for.
 pub trait TableSources {
     /// Returns where the table or the file lies that `option` names. A run asks once for each, so
-    /// it may be a stream.
+    /// a face may hand out a stream.
     ///
     /// # Errors
     /// A source that this face refuses.

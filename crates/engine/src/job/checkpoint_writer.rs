@@ -94,6 +94,7 @@ impl<'r, P: Program> CheckpointWriter<'r, P> {
             self.states.write(block, &all[vertices], &active.words()[words])
         })?;
         let header = self.keeper.header(iteration, &step.execution.aggregate)?;
+        // Boxed, so that the start of the thread is compiled once and not for each program.
         let keep: Box<dyn FnOnce() -> Result<()> + Send> = {
             let (states, header) = (Arc::clone(&self.states), header.clone());
             Box::new(move || Ok(states.store().keep_version(&header)?))

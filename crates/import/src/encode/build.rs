@@ -74,8 +74,8 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
         // is only an expectation.
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<N, W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
-        // Two adjacent groups together exceed the limit. So the limit is the edges divided by half
-        // of the buckets: then no more groups arise than there are buckets.
+        // Two adjacent groups together exceed the limit. So we divide the edges by half of the
+        // buckets, and there are no more groups than buckets.
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
             .max(arcs.div_ceil(space.buckets_max() as u64 / 2));

@@ -59,8 +59,8 @@ pub(super) fn lay_out<W: Weight>(
     memory: u64,
 ) -> Result<Lists> {
     let space = run.space(memory / 2);
-    // Two adjacent ranges together exceed `range_links`. So half of the buckets is the divisor:
-    // then no more ranges arise than there are buckets.
+    // Two adjacent ranges together exceed `range_links`. So we divide by half of the
+    // buckets, and there are no more ranges than buckets.
     let ranges_max = space.buckets_max() as u64 / 2;
     let range_links = (2 * summary.edges).div_ceil(ranges_max).max(RANGE_LINKS);
     let ranges = Ranges::cut(degrees, summary, range_links)?;
