@@ -1,6 +1,6 @@
 //! Summaries of the active vertices, in memory: their bits lie with the states.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use tegula_store::tiles::TileSummary;
 
@@ -19,12 +19,16 @@ pub struct ActiveBlocks {
 pub struct NextActivity {
     chunks: Vec<AtomicU64>,
     counts: Vec<AtomicU32>,
+    /// Whether activity bits are set among the states of a block, by block. They may be old,
+    /// because an iteration writes only the blocks that it reaches.
+    has_bits: Vec<AtomicBool>,
 }
 
 impl ActiveBlocks {
     /// Returns the bytes for this iteration and the next.
     pub fn size(cut: &Cut) -> u64 {
-        2 * (4 * cut.count() as u64 + ActiveSet::summary_size(cut.vertex_count() as u64))
+        let (blocks, has_bits) = (cut.count() as u64, cut.count() as u64);
+        2 * (4 * blocks + ActiveSet::summary_size(cut.vertex_count() as u64)) + has_bits
     }
 }
 
@@ -35,10 +39,12 @@ impl NextActivity {
         NextActivity {
             chunks: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
             counts: (0..cut.count()).map(|_| AtomicU32::new(0)).collect(),
+            has_bits: (0..cut.count()).map(|_| AtomicBool::new(false)).collect(),
         }
     }
 
-    /// Notes the activity bits of a block, whose first vertex is `first`.
+    /// Notes the activity bits that are with the states of a block from now on. Its first vertex is
+    /// `first`.
     pub fn note(&self, block: usize, first: usize, words: &[u64]) {
         let mut count = 0;
         for (word, vertices) in words.iter().zip((first..).step_by(64)) {
@@ -50,6 +56,17 @@ impl NextActivity {
             }
         }
         self.counts[block].store(count, Ordering::Relaxed);
+        self.has_bits[block].store(count > 0, Ordering::Relaxed);
+    }
+
+    /// Returns whether activity bits are set among the states of a block.
+    pub fn has_bits(&self, block: usize) -> bool {
+        self.has_bits[block].load(Ordering::Relaxed)
+    }
+
+    /// Notes that the activity bits among the states of a block were cleared.
+    pub fn note_cleared(&self, block: usize) {
+        self.has_bits[block].store(false, Ordering::Relaxed);
     }
 
     /// Returns the noted activity and begins again. Blocks that were not noted are inactive.

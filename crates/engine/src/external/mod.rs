@@ -153,13 +153,50 @@ impl<P: Program> ExternalStep<'_, P> {
 
     /// Keeps a checkpoint if one is due before an iteration that has begun and has done nothing
     /// yet.
-    pub fn keep_if_due(&self, keeper: &Keeper<'_>, iteration: u64) -> Result<()> {
+    ///
+    /// # Errors
+    /// Failed reads and writes; cancellation; the failure of another rank.
+    pub fn keep_if_due(
+        &self,
+        keeper: &Keeper<'_>,
+        iteration: u64,
+        context: &JobContext<'_>,
+    ) -> Result<()> {
         if !keeper.is_due(iteration) {
             return Ok(());
         }
+        self.clear_old_bits(context)?;
         self.exchange.ranks().map_or(Ok(()), Ranks::await_checkpoints)?;
         let header = keeper.header(iteration, &self.execution.aggregate)?;
         Ok(self.states.store().keep_version(&header)?)
+    }
+
+    /// Clears the activity bits of the blocks that the last iteration did not write. A run that
+    /// resumes would take their vertices for active ones and follow their edges again.
+    fn clear_old_bits(&self, context: &JobContext<'_>) -> Result<()> {
+        let is_old = |block: &usize| {
+            self.activity.counts[*block] == 0 && self.next_activity.has_bits(*block)
+        };
+        let stretches = Cut::stretches(&self.own);
+        context.for_each(stretches.len(), &|index| {
+            let mut old = self.cut.blocks(&stretches[index]).filter(is_old).peekable();
+            if old.peek().is_none() {
+                return Ok(());
+            }
+            let mut room = BlockStates::<P::State>::new(self.cut.size_max());
+            while let Some(block) = old.next() {
+                context.cancel().check()?;
+                if let Some(&next) = old.peek() {
+                    self.states.read_ahead(next);
+                }
+                let (states, active) = room.of(self.cut.vertices(block).len());
+                self.states.read_with(block, states, active)?;
+                active.fill(0);
+                self.states.write(block, states, active)?;
+                self.next_activity.note_cleared(block);
+            }
+            Ok(())
+        })
     }
 
     /// Returns the number of iterations begun.

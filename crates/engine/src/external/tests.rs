@@ -2,6 +2,9 @@
 
 mod ranks;
 
+use std::num::NonZeroU64;
+
+use tegula_import::input::Vertices;
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
 use tegula_machine::threads::{Cancel, Silent};
@@ -11,9 +14,10 @@ use tegula_store::tiles::Grid;
 use tegula_testkit::{Scratch, XorShift};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::checkpoint::Checkpoints;
 use crate::job::external::ExternalJob;
 use crate::memory::{ArraysOnDisk, ArraysPlan};
-use crate::options::{Messages, RunOptions, Tuning};
+use crate::options::{Arrays, Messages, RunOptions, Tuning};
 use crate::program::{Activity, Aggregate, ApplyTo, Min, Next, Program, Settling, Sum};
 use crate::scheduler::{MemoryDemand, Scheduler};
 
@@ -147,13 +151,23 @@ fn graph(scratch: &Scratch) -> Graph {
         let (source, target) = (random.below(11_000), random.below(11_000));
         (hub(source, &mut random), hub(target, &mut random))
     });
+    imported(scratch, edges, None)
+}
+
+/// Imports edges in the given order of the vertices. Segments have 2^11 vertices, and blocks and
+/// columns 2^10.
+fn imported(
+    scratch: &Scratch,
+    edges: impl Iterator<Item = (u64, u64)>,
+    vertices: Option<Vertices>,
+) -> Graph {
     let input = scratch.join("edges.bin64");
     let ends = edges.flat_map(|(source, target)| [source, target]);
     std::fs::write(&input, ends.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()).unwrap();
     let output = scratch.join("g.tegula");
     let grid = Grid { segment_log2: 11, column_log2: 10 };
     let order = Some(VertexOrder::Given);
-    let mut config = ImportConfig { order, memory: 256 << 20, ..Default::default() };
+    let mut config = ImportConfig { order, vertices, memory: 256 << 20, ..Default::default() };
     (config.tuning.grid, config.tuning.batch_edges) = (grid, 4000);
     import(&[input], &output, &config, &Silent, &Cancel::default()).unwrap();
     let reader = Reader::open(Backend::Auto, Pool::new(1 << 30)).unwrap();
@@ -270,4 +284,30 @@ fn more_memory_moves_less() {
         assert_eq!(arrays.fit(plan.bytes, true), Some(plan));
     }
     assert_eq!(before, 0, "all is in memory");
+}
+
+#[test]
+fn a_checkpoint_has_no_active_vertices_of_earlier_iterations() {
+    let scratch = Scratch::new();
+    // Each vertex lies in a block of its own, and no iteration writes the block of an earlier one.
+    let path = [3, 2000, 4000, 6000, 8000, 10_000];
+    let edges = path.windows(2).map(|ends| (ends[0], ends[1]));
+    let graph = imported(&scratch, edges, Some(Vertices::Count(11_000)));
+    let folder = Scratch::new();
+    let (every, run) = (NonZeroU64::MIN, "a search");
+    let with = |arrays, checkpoints| {
+        let checkpoints = Some(checkpoints);
+        let options = RunOptions { arrays, checkpoints, threads: 2, ..Default::default() };
+        crate::run(&graph, Searching, &options).unwrap()
+    };
+    let keeps = Checkpoints { folder: Some(folder.path()), every, resume: None, run };
+    let whole = with(Arrays::OnDisk, keeps);
+    assert_eq!((whole.statistics.iterations, whole.statistics.edges_processed), (6, 5));
+    // Before the last iteration, only the end of the path is active, which has no edge.
+    let resumes = Checkpoints { folder: None, resume: Some(folder.path()), ..keeps };
+    for arrays in [Arrays::OnDisk, Arrays::InMemory] {
+        let resumed = with(arrays, resumes);
+        assert_eq!(resumed.statistics.edges_processed, 0, "{arrays:?}");
+        assert!(resumed.states == whole.states, "{arrays:?}");
+    }
 }

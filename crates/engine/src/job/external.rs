@@ -152,7 +152,7 @@ impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
                 self.iterating = Some(Instant::now());
                 self.keeper
                     .as_ref()
-                    .map_or(Ok(()), |keeper| step.keep_if_due(keeper, iteration))?;
+                    .map_or(Ok(()), |keeper| step.keep_if_due(keeper, iteration, context))?;
                 continue;
             };
             match step.next_scan(context)? {
