@@ -157,10 +157,14 @@ struct JobPart<'w> {
 }
 
 impl<'w> JobPart<'w> {
-    /// Begins the part; returns `None` if the job has left or fails.
+    /// Begins the part; returns `None` if the job has left, is being taken out or fails.
     fn begin(scheduler: &Scheduler<'_>, claim: &Claim, slot: &'w Arc<Slot>) -> Option<JobPart<'w>> {
         let part = &scheduler.parts.parts[claim.part];
-        let guard = slot.job();
+        // This worker may stand in for another while it is at a part of the same job.
+        let Some(guard) = slot.try_job() else {
+            slot.fail(Error::cancelled());
+            return None;
+        };
         // SAFETY: the guard goes last, both here and in the struct.
         let job = unsafe { guard.detached() }?;
         match guarded(|| Ok(job.begin_part(part))) {

@@ -296,7 +296,9 @@ impl Claim {
         let tiles = scheduler.parts().groups[group].tiles.clone();
         let tiles = &scheduler.graph().tiles()[tiles];
         self.jobs.iter().filter(|slot| !slot.is_leaving()).any(|slot| {
-            let shared = slot.job();
+            // This worker may be at a part of the job. If the job is being taken out, its tiles may
+            // be read in vain, but none is left out that it needs.
+            let Some(shared) = slot.try_job() else { return true };
             let Some(job) = shared.get() else { return false };
             let needs = guarded(|| Ok(tiles.iter().any(|tile| job.needs(tile))));
             needs.unwrap_or_else(|error| {
@@ -311,9 +313,18 @@ impl Claim {
 mod tests {
     use std::time::Duration;
 
+    use tegula_machine::disk::Backend;
     use tegula_machine::threads::Cancel;
+    use tegula_store::graph::TileEntry;
+    use tegula_store::rows::{ChunkCut, RowEncoding};
+    use tegula_testkit::{EdgeList, Scratch};
 
     use super::*;
+    use crate::graph_for_tests::graph_with_rows;
+    use crate::job::context::JobContext;
+    use crate::job::{Advanced, Job, PartWork};
+    use crate::open::open_graph;
+    use crate::options::RunOptions;
 
     /// Two batches of one part, then one of three parts.
     fn parts() -> Vec<Part> {
@@ -417,5 +428,48 @@ mod tests {
         let second = add(&mut queue);
         assert_eq!(second.worked(), first.worked());
         assert_eq!(claim(&mut queue, [&first, &second]), Some((0, [true, true])));
+    }
+
+    /// A job that needs no tile.
+    struct Idle;
+
+    impl Job for Idle {
+        fn advance(&mut self, _: &JobContext<'_>) -> Result<Advanced> {
+            Ok(Advanced::Done)
+        }
+        fn needs(&self, _: &TileEntry) -> bool {
+            false
+        }
+        fn begin_part(&self, _: &Part) -> Box<dyn PartWork + '_> {
+            unreachable!("it needs no tile")
+        }
+        fn note_part(&self, _: &PartStatistics) {}
+    }
+
+    #[test]
+    fn a_worker_at_a_part_does_not_wait_for_the_thread_that_takes_the_job_out() {
+        let scratch = Scratch::new();
+        let edges = EdgeList::new(vec![(0, 1), (1, 2)]);
+        let (encoding, cut) = (RowEncoding::default(), ChunkCut::STANDARD);
+        let directory = graph_with_rows(&scratch, &edges, encoding, cut);
+        let graph = open_graph(&directory, 1 << 30, Backend::Auto).unwrap();
+        let (mut job, slot) = (Idle, Arc::new(Slot::new(Cancel::default(), true)));
+        // SAFETY: the thread below takes the job out before this function ends.
+        unsafe { slot.put(&mut job) };
+        Scheduler::scope(&graph, &RunOptions::default().resources(), |scheduler| {
+            let at_part = slot.job();
+            let claim = Claim { part: 0, jobs: vec![Arc::clone(&slot)], has_weights: false };
+            std::thread::scope(|scope| {
+                scope.spawn(|| slot.take());
+                // Until the thread waits for this one.
+                while slot.try_job().is_some() {
+                    std::thread::yield_now();
+                }
+                let needs = claim.needs(scheduler, 0);
+                drop(at_part);
+                assert!(needs, "no tile is left out on a guess");
+            });
+        });
+        assert!(slot.job().get().is_none());
     }
 }

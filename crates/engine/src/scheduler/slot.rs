@@ -1,7 +1,7 @@
 //! The place of one job in a scheduler.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard};
+use std::sync::{Condvar, Mutex, OnceLock, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Duration;
 
 use tegula_machine::threads::{Cancel, guarded, lock};
@@ -71,9 +71,21 @@ impl Slot {
         *self.job.write().unwrap_or_else(|lock| lock.into_inner()) = None;
     }
 
-    /// Returns the job, for several workers at a time.
+    /// Returns the job, for several workers at a time. The calling worker must not use the job
+    /// already: while another thread waits to take the job out, this would wait for that thread,
+    /// and that thread for this worker.
     pub fn job(&self) -> SharedJob<'_> {
         SharedJob(self.job.read().unwrap_or_else(|lock| lock.into_inner()))
+    }
+
+    /// Returns the job, for a worker that may use it already; `None` if another thread waits to
+    /// take the job out.
+    pub fn try_job(&self) -> Option<SharedJob<'_>> {
+        match self.job.try_read() {
+            Ok(job) => Some(SharedJob(job)),
+            Err(TryLockError::Poisoned(lock)) => Some(SharedJob(lock.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Advances the job.
