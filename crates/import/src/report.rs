@@ -69,12 +69,23 @@ pub struct StageSeconds {
 /// The report warns if at least this share of the edges stands both ways.
 const BOTH_WAYS_SHARE_TOLD: f64 = 1.0 / 3.0;
 
+/// Warns of comments after the first edge or the first vertex of a list, which may be more of them.
+fn skipped_as_comments(comments: &Noted, after: &str) -> Option<Diagnostic> {
+    let place = comments.first.as_ref()?;
+    let message = format!(
+        "{place}: skipped this line as a comment, the first of {} after the first {after}; \
+         where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
+        comments.count
+    );
+    Some(Diagnostic::from(message))
+}
+
 /// Returns the report of the import that has written `manifest`.
 pub(super) fn report(
     manifest: Manifest,
     input: &Input,
     counts: &ArcCounts,
-    LineNotes { bad_rows, comments, long_rows, open_ends }: &LineNotes,
+    LineNotes { bad_rows, comments, listed_comments, long_rows, open_ends }: &LineNotes,
     nulls: &[NullVertex],
     seconds: StageSeconds,
 ) -> ImportReport {
@@ -84,14 +95,8 @@ pub(super) fn report(
         let message = format!("{place}: {problem}; skipped this row, the first of {count}");
         Diagnostic { message, hints: problem.hints.clone() }
     }));
-    warnings.extend(comments.first.as_ref().map(|place| {
-        let message = format!(
-            "{place}: skipped this line as a comment, the first of {} after the first edge; \
-             where an id begins with # or %, put it in quotes, with commas or tabs between the columns",
-            comments.count
-        );
-        Diagnostic::from(message)
-    }));
+    warnings.extend(skipped_as_comments(comments, "edge"));
+    warnings.extend(skipped_as_comments(listed_comments, "vertex"));
     warnings.extend(further_columns(long_rows));
     warnings.extend(open_ends.first.as_ref().map(|place| {
         let others = match open_ends.count {

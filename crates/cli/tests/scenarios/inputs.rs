@@ -296,6 +296,31 @@ fn graphs_in_xml_are_those_of_their_edge_lists() {
 }
 
 #[test]
+fn listed_vertices_that_are_skipped_as_comments_are_warned_of() {
+    let shop = Shop::new();
+    shop.write("g.csv", "ann,bob\n");
+    let imported = |list: &str, options: &str| {
+        shop.write("list.csv", list);
+        let words = format!("import g.csv -o g.tegula --no-header --force --json {options}");
+        let mut report = shop.tegula(&words).done().json();
+        (report["vertices"].take(), report["warnings"].take())
+    };
+    for (list, line, count) in
+        [("ann\nbob\n#rust\n", 3, 1), ("# names\nvertex\n% of two\nann\nbob\n\n%x\n #y\n", 7, 2)]
+    {
+        let told = format!(
+            "list.csv, line {line}: skipped this line as a comment, the first of {count} after \
+             the first vertex; where an id begins with # or %, put it in quotes, with commas or \
+             tabs between the columns"
+        );
+        let expected = (serde_json::json!(2), serde_json::json!([told]));
+        assert_eq!(imported(list, "--vertices list.csv"), expected, "{list}");
+    }
+    let (vertices, warnings) = imported("# c\nann\nbob\n\"#rust\"\n", "--vertices list.csv");
+    assert_eq!((vertices, warnings), (serde_json::json!(3), serde_json::json!([])));
+}
+
+#[test]
 fn an_input_that_is_named_twice_is_refused() {
     let shop = Shop::new();
     std::fs::create_dir(shop.path("parts")).unwrap();

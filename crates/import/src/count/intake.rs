@@ -15,7 +15,7 @@ use crate::buckets::{Buckets, Filled};
 use crate::combine::Combine;
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
-use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, VertexSet};
+use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, Noted, VertexSet};
 use crate::parallel_sort::sort;
 use crate::shares;
 use crate::source::{EdgeSource, SpoolWriter, changed};
@@ -113,9 +113,12 @@ pub(crate) fn read<'a, W: Weight>(
         wide: Stash::default(),
         hashed: Stash::default(),
     };
-    if let (Some(listed), Some(names)) = (listed, &reading.names) {
-        listed.for_each_name(run.cancel, &mut |name| names.add_all([name].into_iter()))?;
-    }
+    let listed_comments = match (listed, &reading.names) {
+        (Some(listed), Some(names)) => {
+            listed.for_each_name(run.cancel, &mut |name| names.add_all([name].into_iter()))?
+        }
+        _ => Noted::default(),
+    };
     let mut dropped = 0;
     let line_notes = match (drop_duplicates, strings) {
         (None, _) => input.read(run.progress, run.cancel, &|chunk| reading.take(&chunk))?,
@@ -131,7 +134,7 @@ pub(crate) fn read<'a, W: Weight>(
         }
     };
     let (mut intake, is_counted) = reading.finish(input, dropped)?;
-    intake.line_notes = line_notes;
+    intake.line_notes = LineNotes { listed_comments, ..line_notes };
     if is_counted && !strings && listed.is_none() {
         intake.degrees = Some(counters.into_table(intake.id_end(), run.rule));
     }

@@ -2,7 +2,7 @@
 //! Each part of the input notes its own lines.
 //!
 //! * Comments, if ids are strings: a line that begins with `#` or `%` may be an edge whose id
-//!   begins so, but is not read.
+//!   begins so, but is not read. So may a line in a list of vertices.
 //! * Rows with more columns than the first row, where a single byte separates: the further columns
 //!   are not read. They are not noted if the first columns are integer ids and the first row has
 //!   columns that are not read: this would take the search of every row.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use tegula_machine::threads::Cancel;
 use tegula_machine::{count as digits, counted};
-use tegula_store::{At, Diagnostic, Error, Hint, Result, VERTEX_COUNT_MAX};
+use tegula_store::{At, Diagnostic, Error, Hint, Place, Result, VERTEX_COUNT_MAX};
 use tegula_tables::read::{bad_at, bad_file};
 use tegula_tables::{VertexColumns, VertexTable};
 
+use super::noted::Noted;
 use super::options::IdKind;
 use super::text::{check_spelling, integer};
 use super::xml;
@@ -136,7 +137,8 @@ impl VertexSet {
         if ids.is_empty() { Ok(()) } else { visit(&ids) }
     }
 
-    /// Visits names, in no particular order; a name may come several times.
+    /// Visits names, in no particular order; a name may come several times. Returns the comments in
+    /// the lists that may have been meant as vertices.
     ///
     /// # Errors
     /// [`Limit`](tegula_machine::Error::Limit) for a range of more vertices than a graph may have.
@@ -144,7 +146,7 @@ impl VertexSet {
         &self,
         cancel: &Cancel,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Noted> {
         self.check_ranges()?;
         for range in &self.ranges {
             for (index, id) in range.clone().enumerate() {
@@ -154,10 +156,13 @@ impl VertexSet {
                 visit(id.to_string().as_bytes())?;
             }
         }
+        let mut comments = Noted::default();
         for list in &self.lists {
-            list.for_each(IdKind::String, cancel, &mut |id, _| visit(id.as_bytes()))?;
+            let found = list.for_each(IdKind::String, cancel, &mut |id, _| visit(id.as_bytes()))?;
+            comments.count += found.count;
+            comments.first = comments.first.or(found.first);
         }
-        Ok(())
+        Ok(comments)
     }
 
     /// Returns what is wrong with an edge that ends at an undeclared vertex, whose `id` may be
@@ -187,19 +192,22 @@ impl List {
         }
     }
 
-    /// Visits the ids, except in rows that begin like comments.
+    /// Visits the ids, except in rows that begin like comments. If ids are strings, it returns those
+    /// of these rows that follow the first id.
     fn for_each(
         &self,
         ids: IdKind,
         cancel: &Cancel,
         visit: &mut dyn FnMut(&str, ListRow) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<Noted> {
+        let mut comments = Noted::default();
         let (path, told) = match self {
             List::Table(path, told) => (path, told),
             List::Document(document) => {
-                return document.for_each_vertex(cancel, &mut |id, at| {
+                document.for_each_vertex(cancel, &mut |id, at| {
                     visit(id, ListRow { at, may_be_header: false })
-                });
+                })?;
+                return Ok(comments);
             }
         };
         let columns = VertexColumns {
@@ -215,6 +223,11 @@ impl List {
         let mut found = 0;
         table.read(cancel, &mut |row| {
             if row.is_like_comment {
+                if found > 0 {
+                    comments.count += 1;
+                    let place = || Place { file: path.clone(), at: row.at };
+                    comments.first.get_or_insert_with(place);
+                }
                 return Ok(());
             }
             found += 1;
@@ -232,7 +245,7 @@ impl List {
                 );
                 Err(bad_file(told_by, problem))
             }
-            Some(_) | None => Ok(()),
+            Some(_) | None => Ok(comments),
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct LineNotes {
     pub bad_rows: BadRows,
     /// Comments that may have been meant as edges.
     pub comments: Noted,
+    /// Comments in lists of vertices that may have been meant as vertices.
+    pub listed_comments: Noted,
     /// Rows with more columns than the first row, which may be a header, where that is seen without
     /// more work.
     pub long_rows: Noted,
@@ -96,6 +98,8 @@ pub(super) fn read_all(files: &[InputFile], emit: &Emit<'_>) -> Result<LineNotes
     Ok(LineNotes {
         bad_rows,
         comments: notes.comments.close(),
+        // Lists are read by themselves.
+        listed_comments: Noted::default(),
         long_rows: notes.long_rows.close(),
         open_ends: notes.open_ends.close(),
     })
