@@ -333,5 +333,11 @@ fn an_input_that_is_named_twice_is_refused() {
         shop.tegula(&words).failed(3, &["this input is named twice"]);
     }
     shop.shell("echo 1 2 | $T import - - -o g.tegula").failed(3, &["this input is named twice"]);
+    // A file may also come as standard input.
+    for names in ["- parts/a.csv", "parts -", "- -"] {
+        let words = format!("$T import {names} -o g.tegula < parts/a.csv");
+        shop.shell(&words).failed(3, &["this input is named twice"]);
+    }
     shop.tegula("import parts -o g.tegula").done();
+    shop.shell("$T import - parts/b.csv -o h.tegula < parts/a.csv").done();
 }

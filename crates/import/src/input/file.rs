@@ -1,7 +1,9 @@
 //! Finds the files of an input and what each contains.
 
 use std::collections::HashSet;
-use std::io::Read;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -359,14 +361,17 @@ fn named_twice(path: &Path) -> Error {
     bad_file(path, "this input is named twice; name it once")
 }
 
-/// Returns the device and the inode of a regular file, which are the same under every path; two
-/// zeros for standard input. `None` for other streams, and for a file that fails when it is opened.
+/// Returns the device and the inode of a regular file, which are the same under every path and for
+/// standard input; two zeros where standard input is no such file. `None` for other streams, and for
+/// a file that fails when it is opened.
 fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    let of_file = |metadata: Metadata| (metadata.dev(), metadata.ino());
     if path.as_os_str() == "-" {
-        return Some((0, 0));
+        let input = io::stdin().as_fd().try_clone_to_owned();
+        let metadata = input.and_then(|input| File::from(input).metadata()).ok();
+        return Some(metadata.filter(Metadata::is_file).map_or((0, 0), of_file));
     }
-    let metadata = path.metadata().ok()?;
-    metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
+    path.metadata().ok().filter(Metadata::is_file).map(of_file)
 }
 
 /// Returns the file of edges that the properties at `path` describe, and adds the vertices that
