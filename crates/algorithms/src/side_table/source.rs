@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use tegula_store::Result;
 use tegula_tables::TablePlace;
 use tegula_tables::read::bad_file;
@@ -11,7 +11,7 @@ use tegula_tables::read::bad_file;
 /// The name of a table or of another file that an option asks for. Only a face knows what it stands
 /// for: on the command line a path, in Python a path or a data frame. A service must not open a path
 /// that a request names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("format" = "table"))]
 pub struct TableSource(PathBuf);
@@ -30,6 +30,14 @@ impl TableSource {
     /// Returns the name, as users know it.
     pub fn name(&self) -> &Path {
         &self.0
+    }
+}
+
+/// A path that is not UTF-8 is written as it is shown to users. Without a form in JSON, all options of
+/// the run would be missing in its description, and a checkpoint of other options would fit it.
+impl Serialize for TableSource {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.display())
     }
 }
 
@@ -77,5 +85,23 @@ pub struct LocalPaths;
 impl TableSources for LocalPaths {
     fn find<'s>(&'s self, _: &'static str, source: &'s TableSource) -> Result<TablePlace<'s>> {
         Ok(TablePlace::File(source.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn every_path_has_a_form_in_json() {
+        for (path, expected) in
+            [(&b"seeds.csv"[..], "seeds.csv"), (b"seeds-\xff.csv", "seeds-\u{fffd}.csv")]
+        {
+            let source = TableSource::new(OsStr::from_bytes(path));
+            assert_eq!(serde_json::to_value(&source).unwrap(), expected);
+        }
     }
 }
