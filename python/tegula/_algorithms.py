@@ -1017,8 +1017,8 @@ class Algorithms:
                 unit.
 
         The table has the columns:
-            source: one end of an edge of the forest.
-            target: the other end.
+            u: one end of an edge of the forest.
+            v: the other end.
             weight: its weight.
 
         Memory: 28 to 32 bytes a vertex, and rows.

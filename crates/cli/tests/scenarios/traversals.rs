@@ -23,7 +23,7 @@ fn every_small_graph_has_the_oracles_answers_in_both_orders() {
             verify_mis(&graph, &members).expect(name);
             assert_eq!(members, mis(&graph, 9), "{name} {order}");
             let (header, rows) = lines(&shop.tegula("run mst g.tegula").done().out, '\t');
-            assert_eq!(header, ["source", "target", "weight"]);
+            assert_eq!(header, ["u", "v", "weight"]);
             let end = |cell: &String| cell.parse::<u64>().unwrap();
             let edge = |row: &Vec<String>| (end(&row[0]), end(&row[1]), row[2].parse().unwrap());
             let forest: Vec<(u64, u64, f32)> = rows.iter().map(edge).collect();
@@ -117,7 +117,7 @@ fn tables_of_edges_and_of_members_have_every_format() {
     graph.weights = Some(vec![0.5, 2.0, 1.0]);
     shop.import(&graph, "--undirected");
     shop.tegula("run mst g.tegula -o out.csv").done();
-    assert_eq!(shop.read("out.csv"), b"source,target,weight\n1,2,0.5\n1,3,1\n");
+    assert_eq!(shop.read("out.csv"), b"u,v,weight\n1,2,0.5\n1,3,1\n");
     shop.tegula("run mst g.tegula -o out.npy").done();
     let bytes = shop.read("out.npy");
     let header = String::from_utf8_lossy(&bytes[..128]).into_owned();
@@ -130,22 +130,22 @@ fn tables_of_edges_and_of_members_have_every_format() {
     assert_eq!(bytes[bytes.len() - 27..].chunks(9).filter(|row| row[8] == 1).count(), 1);
     let report = shop.tegula("run mst g.tegula --json").done().json();
     let heaviest = serde_json::json!([
-        {"source": 1, "target": 3, "weight": 1.0},
-        {"source": 1, "target": 2, "weight": 0.5},
+        {"u": 1, "v": 3, "weight": 1.0},
+        {"u": 1, "v": 2, "weight": 0.5},
     ]);
     let expected = serde_json::json!({"edges": 2, "trees": 1, "weight": 1.5, "top": heaviest});
     assert_eq!(report["summary"], expected);
     let top = shop.tegula("run mst g.tegula --top 1").done().out;
-    assert_eq!(top, "source\ttarget\tweight\n1\t3\t1\n");
+    assert_eq!(top, "u\tv\tweight\n1\t3\t1\n");
     let ties = EdgeList::new(vec![(4, 3), (3, 2), (2, 1), (1, 5)]);
     shop.import(&ties, "--undirected");
     let top = shop.tegula("run mst g.tegula --top 2").done().out;
-    assert_eq!(top, "source\ttarget\tweight\n1\t2\t1\n1\t5\t1\n");
+    assert_eq!(top, "u\tv\tweight\n1\t2\t1\n1\t5\t1\n");
     assert_eq!(shop.tegula("run mst g.tegula --top 0").done().out.lines().count(), 1);
     shop.write("s.tsv", "bob\tann\ncy\tbob\n");
     shop.tegula("import s.tsv -o s.tegula --no-header --ids string --undirected").done();
     let forest = shop.tegula("run mst s.tegula").done().out;
-    assert_eq!(forest, "source\ttarget\tweight\nann\tbob\t1\nbob\tcy\t1\n");
+    assert_eq!(forest, "u\tv\tweight\nann\tbob\t1\nbob\tcy\t1\n");
     shop.tegula("run mst s.tegula -o s.npy").failed(2, &[".npy", "string"]);
 }
 

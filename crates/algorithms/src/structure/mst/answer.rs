@@ -42,8 +42,8 @@ pub struct Summary {
 /// An edge.
 #[derive(Debug, Serialize)]
 pub struct Edge {
-    source: Name,
-    target: Name,
+    u: Name,
+    v: Name,
     weight: f32,
 }
 
@@ -52,8 +52,8 @@ impl Table for Forest {
     fn schema(&self, graph: &Graph) -> SchemaRef {
         let id = id_type(graph);
         Arc::new(Schema::new(vec![
-            Field::new("source", id.clone(), false),
-            Field::new("target", id, false),
+            Field::new("u", id.clone(), false),
+            Field::new("v", id, false),
             Field::new("weight", DataType::Float32, false),
         ]))
     }
@@ -108,7 +108,7 @@ impl Answer for Forest {
             ShortIdPosition,
         )| {
             let name = |id_position: ShortIdPosition| IdPosition::from(id_position).name(&ids);
-            Ok(Edge { source: name(source)?, target: name(target)?, weight })
+            Ok(Edge { u: name(source)?, v: name(target)?, weight })
         };
         let edges = self.edges.len() as u64;
         Ok(Box::new(Summary {
@@ -130,9 +130,9 @@ impl answer::Summary for Summary {
     }
 
     fn list(&self) -> List {
-        let mut list = List::new(["source", "target", "weight"]);
-        for Edge { source, target, weight } in &self.top {
-            list.add([&source, &target, &answer::decimal(*weight)]);
+        let mut list = List::new(["u", "v", "weight"]);
+        for Edge { u, v, weight } in &self.top {
+            list.add([&u, &v, &answer::decimal(*weight)]);
         }
         list
     }

@@ -47,8 +47,8 @@ impl Algorithm for MstOptions {
         summary: "Minimum or maximum spanning forest: the edges of least or greatest total weight \
             that connect every component of an undirected graph. Without weights every edge counts 1",
         columns: &[
-            Column::id("source", "one end of an edge of the forest"),
-            Column::id("target", "the other end"),
+            Column::id("u", "one end of an edge of the forest"),
+            Column::id("v", "the other end"),
             Column::number("weight", "its weight"),
         ],
         memory: "28 to 32 bytes a vertex, and rows",
