@@ -145,12 +145,15 @@ fn run_fused(
         Ok((sources, one.config()))
     });
     let found = delta_stepping::run_lanes(graph, searches.collect::<Result<_>>()?, options)?;
-    let answer = |found: Result<Distances<States<f64>>>| {
-        let found = found?;
+    let answer = |((one, _), found): (&Member<'_, SsspOptions>, Result<_>)| {
+        let mut found: Distances<States<f64>> = found?;
+        // A run of its own would count hops and have no buckets. Whether runs are fused must not
+        // change their answers.
+        found.delta = found.delta.filter(|_| one.hop_weight(graph).is_none());
         let statistics = found.statistics.clone();
         Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
     };
-    Ok(found.into_iter().map(answer).collect())
+    Ok(members.iter().zip(found).map(answer).collect())
 }
 
 impl SsspOptions {

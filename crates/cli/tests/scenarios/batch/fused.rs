@@ -143,6 +143,28 @@ fn searches_run_as_one_with_the_bytes_of_single_runs() {
 }
 
 #[test]
+fn searches_over_equal_weights_that_run_as_one_tell_no_width_of_buckets() {
+    let shop = Shop::new();
+    let mut graph = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
+    graph.weights = Some(vec![0.5; graph.edges.len()]);
+    let sources: Vec<u64> = graph.edges.iter().step_by(400).map(|&(source, _)| source).collect();
+    shop.import(&graph, "--layouts tiles");
+    let each = format!(r#""each": {{"source": {sources:?}}}"#);
+    let line = format!(r#"{{"name": "s", "algorithm": "sssp", {each}}}"#);
+    let said = batch(&shop, &[&line], "--json");
+    let (objects, _) = objects(&said);
+    for (index, source) in sources.iter().enumerate() {
+        let name = format!("s-{}", index + 1);
+        assert!(!fused_with(&objects, &name).is_empty(), "{name}");
+        let job = objects.iter().find(|job| job["name"] == name.as_str()).unwrap();
+        let alone = shop.tegula(&format!("run sssp g.tegula --source {source} --json"));
+        let alone = alone.done().json();
+        assert!(alone["summary"]["delta"].is_null(), "{alone}");
+        assert_eq!(job["summary"], alone["summary"], "{source}");
+    }
+}
+
+#[test]
 fn parents_of_searches_that_run_as_one_are_those_of_single_runs() {
     let shop = Shop::new();
     let edges = EdgeList::new(edges(&Rmat::new(9, 8, 5).unwrap()));
