@@ -201,3 +201,18 @@ fn a_stream_of_batches_has_the_same_bytes_for_every_budget() {
         assert!(same, "{algorithm}");
     }
 }
+
+#[test]
+fn the_most_similar_pairs_come_first_and_equal_ones_as_they_are_given() {
+    let shop = Shop::new();
+    shop.import(&EdgeList::new((2..20).map(|leaf| (1, leaf)).collect()), "--undirected");
+    // The centre is like no leaf, and the leaves are all alike.
+    let pairs: Vec<(u64, u64)> = (2..16).rev().map(|leaf| (leaf, leaf + 1)).collect();
+    let lines = pairs.iter().map(|(u, v)| format!("{u} {v}\n")).collect::<String>();
+    shop.write("pairs.txt", format!("1 2\n{lines}1 3\n"));
+    let summary = shop.tegula("run similarity g.tegula --pairs pairs.txt --json").done().json();
+    let top = summary["summary"]["top"].as_array().unwrap();
+    let expected =
+        pairs.iter().map(|(u, v)| serde_json::json!({ "u": u, "v": v, "similarity": 1.0 }));
+    assert_eq!(*top, expected.take(10).collect::<Vec<_>>());
+}

@@ -1,5 +1,7 @@
 //! The similarities as a table and as a summary.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array};
@@ -9,7 +11,8 @@ use tegula_engine::{Cancel, Graph, RunOptions, ShortId};
 
 use super::search::SimilarPair;
 use crate::answer::{
-    self, Answer, Facts, GroupSize, List, RowSink, Table, find_ids, id_type, write_in_batches,
+    self, Answer, CHUNK, Facts, GroupSize, List, RowSink, Table, TotalOrder, find_ids, id_type,
+    write_in_batches,
 };
 use crate::error::Result;
 use crate::shared::original_ids::{IdPosition, IdPositions, Name};
@@ -31,6 +34,27 @@ impl Similarities {
         graph.reader().pool().trim();
         let id_positions = IdPositions::read(graph, &options.cancel)?;
         Ok(Similarities { pairs, id_positions, group_size: GroupSize::for_memory(options.memory) })
+    }
+
+    /// Returns the indices of the `count` most similar pairs; of equal ones, the first comes first.
+    /// It takes memory for `count` pairs, as the estimate has none for sorting all of them.
+    fn most_similar(&self, count: usize, cancel: &Cancel) -> Result<Vec<usize>> {
+        // The most similar pairs so far, the least similar of them on top.
+        let mut most = BinaryHeap::new();
+        for (number, chunk) in self.pairs.chunks(CHUNK).enumerate() {
+            cancel.check()?;
+            for (index, pair) in (number * CHUNK..).zip(chunk) {
+                let key = (Reverse(TotalOrder(pair.similarity)), index);
+                if most.len() == count && most.peek().is_none_or(|least| key >= *least) {
+                    continue;
+                }
+                most.push(key);
+                if most.len() > count {
+                    most.pop();
+                }
+            }
+        }
+        Ok(most.into_sorted_vec().into_iter().map(|(_, index)| index).collect())
     }
 }
 
@@ -96,17 +120,12 @@ impl Answer for Similarities {
         &self,
         graph: &Graph,
         top: usize,
-        _cancel: &Cancel,
+        cancel: &Cancel,
     ) -> Result<Box<dyn answer::Summary>> {
         let ids = graph.original_ids()?;
         let count = self.pairs.len();
         let sum: f64 = self.pairs.iter().map(|pair| pair.similarity).sum();
-        let mut most: Vec<usize> = (0..count).collect();
-        // Stable, so the first of equal ones comes first.
-        most.sort_by(|&one, &other| {
-            self.pairs[other].similarity.total_cmp(&self.pairs[one].similarity)
-        });
-        let named = most.into_iter().take(top).map(|index| {
+        let named = self.most_similar(top, cancel)?.into_iter().map(|index| {
             let SimilarPair { u, v, similarity } = self.pairs[index];
             let name = |vertex| IdPosition::from(self.id_positions.of(vertex)).name(&ids);
             Ok(Pair { u: name(u)?, v: name(v)?, similarity })

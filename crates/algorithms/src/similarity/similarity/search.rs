@@ -56,6 +56,8 @@ pub fn of_pairs(
             Ok(())
         })?;
         options.progress.end();
+        // The memory of the result is counted in its place.
+        drop(order);
         let all = pairs.iter().zip(unlocked(found));
         Ok(all
             .map(|([u, v], similarity)| SimilarPair { u: u.short(), v: v.short(), similarity })
