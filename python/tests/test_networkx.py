@@ -472,6 +472,20 @@ def test_matrices_and_data_frames_become_graphs() -> None:
     assert backend.convert_to_nx(directed).number_of_edges() == matrix.nnz
 
 
+def test_graphs_of_the_backend_have_the_order_of_neighbours_of_networkx() -> None:
+    pd = pytest.importorskip("pandas")
+    ends = [("a", "b"), ("c", "a"), ("a", "d"), ("d", "b"), ("b", "a"), ("c", "c"), ("d", "c")]
+    frame = pd.DataFrame(ends, columns=["source", "target"])
+
+    def searches(backend: str) -> list[Any]:
+        graph = nx.from_pandas_edgelist(frame, backend=backend)
+        tree = nx.minimum_spanning_tree(graph, backend=backend)
+        calls = [(which, node) for which in (graph, tree) for node in "abcd"]
+        return [list(nx.bfs_edges(which, node, backend=backend)) for which, node in calls]
+
+    assert searches("tegula") == searches("networkx")
+
+
 def test_the_description_names_the_functions() -> None:
     assert set(tegula_networkx.FUNCTIONS) == set(FUNCTIONS)
     assert len(FUNCTIONS) >= 70

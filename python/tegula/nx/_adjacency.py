@@ -143,6 +143,20 @@ def generations(adjacency: Adjacency) -> Iterator[Array]:
         generation = heads[(left[heads] == 0) & (last[heads] == places)]
 
 
+def both_ways(sources: Array, targets: Array) -> tuple[Array, Array, Array]:
+    """Return the arcs of undirected edges: the number of the edge, the source and the target.
+
+    The two arcs of an edge stand together. So the neighbours of either end have the order of the
+    edges, as in NetworkX.
+    """
+    edges = np.repeat(np.arange(len(sources)), 2)
+    tails = np.stack([sources, targets], axis=1).ravel()
+    heads = np.stack([targets, sources], axis=1).ravel()
+    # A loop has one arc.
+    kept = (tails != heads) | (np.arange(len(edges)) % 2 == 0)
+    return edges[kept], tails[kept], heads[kept]
+
+
 def starts_of(counts: Array) -> Array:
     """Return where each of several groups of these sizes starts, and where the last one ends."""
     starts = np.zeros(len(counts) + 1, np.int64)

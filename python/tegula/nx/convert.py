@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ._adjacency import Adjacency, Array
+from ._adjacency import Adjacency, Array, both_ways
 from ._graph import Attributes, Graph
 from ._registry import Arguments, function, given, weight_is_called
 
@@ -21,23 +21,25 @@ def _is_plain(arguments: Arguments) -> str | None:
 def _made(
     nodes: list[Any], ends: tuple[Array, Array], data: list[Attributes] | None, directed: bool
 ) -> Graph:
-    """Return a graph; of several edges with the same ends, the last one stays."""
+    """Return a graph.
+
+    Of several edges with the same ends, the first one has the place among the neighbours and the
+    last one the data, as in NetworkX.
+    """
     sources, targets = ends
     if not directed:
         sources, targets = np.minimum(*ends), np.maximum(*ends)
     keys = sources * len(nodes) + targets
+    first = np.unique(keys, return_index=True)[1]
     last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
-    kept = np.sort(last)
-    sources, targets = ends[0][kept], ends[1][kept]
+    last = last[np.argsort(first)]
+    first = np.sort(first)
+    sources, targets = ends[0][first], ends[1][first]
     if not directed:
-        back = sources != targets
-        kept = np.concatenate([kept, kept[back]])
-        sources, targets = (
-            np.concatenate([sources, targets[back]]),
-            np.concatenate([targets, sources[back]]),
-        )
+        edges, sources, targets = both_ways(sources, targets)
+        last = last[edges]
     adjacency, order = Adjacency.of_pairs(sources, targets, len(nodes))
-    arcs = kept[order].tolist()
+    arcs = last[order].tolist()
     edge_data = None if data is None else [data[at] for at in arcs]
     return Graph(nodes, adjacency, directed=directed, edge_data=edge_data)
 

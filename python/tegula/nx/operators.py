@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ._adjacency import Adjacency, Array, starts_of
+from ._adjacency import Adjacency, Array, both_ways, starts_of
 from ._graph import Graph
 from ._registry import Arguments, function, other_than, weighted
 from .traversal import search_from
@@ -42,12 +42,8 @@ def with_edges(G: Graph, arcs: Array) -> Graph:
     G = G.with_data()
     sources, targets = G.adjacency.sources[arcs], G.adjacency.targets[arcs]
     if not G.is_directed():
-        back = sources != targets
-        arcs = np.concatenate([arcs, arcs[back]])
-        sources, targets = (
-            np.concatenate([sources, targets[back]]),
-            np.concatenate([targets, sources[back]]),
-        )
+        edges, sources, targets = both_ways(sources, targets)
+        arcs = arcs[edges]
     adjacency, order = Adjacency.of_pairs(sources, targets, len(G))
     return Graph(
         G.nodes,
