@@ -9,7 +9,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use tegula_algorithms::answer::List;
 use tegula_engine::{SCAN_BALANCE, open_graph, overhead};
-use tegula_machine::disk::{Backend, Remove, Temporary};
+use tegula_machine::disk::{Backend, Remove, Unfinished};
 use tegula_store::Error;
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{Graph, Manifest};
@@ -168,7 +168,7 @@ pub fn cut_once<R>(
     let unfinished = UnfinishedGraph::create(output, replace)?;
     let remove: Remove = |folder, name| fs::remove_dir_all(folder.join(name));
     // Declared before the graph in it, so that the graph is closed before its folder is removed.
-    let folder = Temporary::private_folder(output, remove)?;
+    let folder = Unfinished::private_folder(output, remove)?;
     let whole = folder.path().join("whole.tegula");
     let report = import(&whole)?;
     let graphs = [open_graph(&whole, budget.bytes(), Backend::Auto)?];

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use tegula_algorithms::answer::List;
-use tegula_machine::disk::Temporary;
+use tegula_machine::disk::Unfinished;
 use tegula_machine::threads::{self, Cancel, Progress, Silent};
 use tegula_store::Error;
 use tracing_subscriber::EnvFilter;
@@ -231,7 +231,7 @@ fn cancel_on_interrupt(cancel: &Cancel) {
         let failure = Failure::from(Error::cancelled());
         tell_program(&failure, IS_JSON.load(Ordering::Relaxed));
         // The exit drops nothing, so temporary files would stay.
-        Temporary::remove_all();
+        Unfinished::remove_all();
         std::process::exit(failure.exit_code().into());
     };
     if let Err(error) = signals::listen(cancel, end_at_once) {
@@ -242,6 +242,6 @@ fn cancel_on_interrupt(cancel: &Cancel) {
 /// Ends the process from any thread, whatever locks it holds, where no error can be returned.
 pub fn end_at_once(failure: &Failure) -> ! {
     report(failure, IS_JSON.load(Ordering::Relaxed));
-    Temporary::remove_all_if_idle();
+    Unfinished::remove_all_if_idle();
     std::process::exit(failure.exit_code().into())
 }

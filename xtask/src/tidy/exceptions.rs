@@ -31,7 +31,7 @@ pub const KNOWN: &[Exception] = &[
     },
     Exception {
         rule: Rule::BannedCall,
-        file: "crates/machine/src/disk/temporary.rs",
+        file: "crates/machine/src/disk/unfinished.rs",
         at_most: 1,
         reason: "the wait for a lock of another process, as an event, cannot be called off",
     },

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use tegula_comm::Tag;
 use tegula_engine::{Error, Graph, States, Value, of_comm, overhead};
-use tegula_machine::disk::{BlockFile, BlockFileWriter, Temporary};
+use tegula_machine::disk::{BlockFile, BlockFileWriter, Unfinished};
 use tegula_store::graph::file_names;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -103,7 +103,7 @@ impl Passes<'_> {
         let head = Head { generation: self.next_generation()?.into(), ..Head::of::<S>(self.graph) };
         let place = self.file(folder, &array.name);
         let failed = || Error::io("write", &place);
-        let hidden = Temporary::file(&place)?;
+        let hidden = Unfinished::file(&place)?;
         let file = hidden.open_file().map_err(failed())?;
         let mut out = BlockFileWriter::new(file, &place, BLOCK_LOG2);
         out.write_all(head.as_bytes()).map_err(failed())?;

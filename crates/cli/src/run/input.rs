@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tegula_algorithms::algorithm::Request;
 use tegula_algorithms::side_table::LocalPaths;
 use tegula_engine::{Graph, RunOptions};
-use tegula_machine::disk::{Directory, Temporary};
+use tegula_machine::disk::{Directory, Unfinished};
 use tegula_store::graph::{is_directory, shard_name};
 use tegula_store::partition::shard_paths;
 
@@ -19,7 +19,7 @@ use crate::session::Session;
 /// A graph directory. One that was made from a model is removed when this is dropped.
 pub struct Input {
     graph: PathBuf,
-    _folder: Option<Temporary>,
+    _folder: Option<Unfinished>,
 }
 
 impl Input {
@@ -33,7 +33,7 @@ impl Input {
         // Opening the graph checks this, too, but only after the import.
         args.machine.reading.budget.check()?;
         let place = args.machine.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
-        let folder = Temporary::private_folder(&place.join("tegula-model"), remove)?;
+        let folder = Unfinished::private_folder(&place.join("tegula-model"), remove)?;
         let graph = folder.path().join("graph");
         let options = RunOptions {
             memory: args.machine.reading.budget.bytes(),

@@ -8,7 +8,7 @@ use tegula_algorithms::answer::{Answer, Table};
 use tegula_engine::{Graph, RUN_OVERHEAD, overhead};
 use tegula_import::input::{Format, IdKind, InputOptions, Vertices};
 use tegula_import::{ImportConfig, import};
-use tegula_machine::disk::{Directory, Temporary};
+use tegula_machine::disk::{Directory, Unfinished};
 use tegula_machine::threads::Workers;
 use tegula_store::graph::IdType;
 use tegula_tables::TableFormat;
@@ -44,7 +44,7 @@ pub fn write(
         Some(folder) => folder.join(name),
         None => path.with_file_name(name),
     };
-    let folder = Temporary::private_folder(&place, remove)?;
+    let folder = Unfinished::private_folder(&place, remove)?;
     let [edges, vertices] =
         ["edges.parquet", "vertices.parquet"].map(|name| folder.path().join(name));
     write_table(answer, graph, &edges, args, session)?;

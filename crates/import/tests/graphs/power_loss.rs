@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::disk::{Backend, Caching, Pool, Reader, Temporary, durable};
+use tegula_machine::disk::{Backend, Caching, Pool, Reader, Unfinished, durable};
 use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::Graph;
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
@@ -77,7 +77,7 @@ fn one_of(old: Found, new: Found) -> impl Fn(&Path, Crash) -> Result<(), String>
         }
         let Some(folder) = graph.parent().filter(|folder| folder.exists()) else { return Ok(()) };
         drop(
-            Temporary::folder(&graph, tegula_store::graph::contents::remove)
+            Unfinished::folder(&graph, tegula_store::graph::contents::remove)
                 .map_err(|error| error.to_string())?,
         );
         let mut names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

@@ -48,8 +48,8 @@ mod probe;
 mod reader;
 mod speed;
 mod task;
-mod temporary;
 mod threads;
+mod unfinished;
 mod uring;
 mod write_behind;
 
@@ -71,6 +71,6 @@ pub use probe::{
 };
 pub use reader::{Reader, Request, Statistics};
 pub use speed::Speed;
-pub use temporary::{Remove, Temporary, knows_no_flags, lock, parted, wait_for_lock};
 pub use threads::THREADS_DEFAULT;
+pub use unfinished::{Remove, Unfinished, knows_no_flags, lock, parted, wait_for_lock};
 pub use write_behind::WriteBehind;

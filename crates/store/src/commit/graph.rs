@@ -9,14 +9,14 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::hidden_name::OLD;
-use tegula_machine::disk::{IfTaken, Temporary, durable, knows_no_flags, lock, parted};
+use tegula_machine::disk::{IfTaken, Unfinished, durable, knows_no_flags, lock, parted};
 
 use crate::graph::contents::{self, reason_to_keep};
 use crate::{Error, Result};
 
 /// A graph directory that is being written. It is removed unless it is committed.
 pub struct UnfinishedGraph {
-    directory: Temporary,
+    directory: Unfinished,
     output: PathBuf,
     replace: bool,
 }
@@ -33,7 +33,7 @@ impl UnfinishedGraph {
         if let Some(parent) = output.parent() {
             durable::create_folders(parent).map_err(Error::io("create", parent))?;
         }
-        let directory = Temporary::folder(output, contents::remove)?;
+        let directory = Unfinished::folder(output, contents::remove)?;
         Ok(UnfinishedGraph { directory, output: output.to_owned(), replace })
     }
 

@@ -1,6 +1,6 @@
 //! Adds rows to a graph directory: new files, then a new manifest.
 
-use tegula_machine::disk::{IfTaken, Temporary};
+use tegula_machine::disk::{IfTaken, Unfinished};
 
 use crate::graph::{Graph, Manifest};
 use crate::rows::RowFiles;
@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// unchanged.
 pub(crate) fn commit_rows(
     graph: &Graph,
-    folder: Temporary,
+    folder: Unfinished,
     files: RowFiles,
     manifest: &Manifest,
 ) -> Result<()> {

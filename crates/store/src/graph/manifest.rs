@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use tegula_machine::Error as MachineError;
-use tegula_machine::disk::{Directory, Temporary, crc32c, durable};
+use tegula_machine::disk::{Directory, Unfinished, crc32c, durable};
 
 use super::directory::open_directory;
 use super::file_names;
@@ -268,7 +268,7 @@ impl Manifest {
         let path = directory.join(file_names::MANIFEST);
         let failed = |error| Error::io("write", &path)(error);
         let text = self.to_text().map_err(|error| failed(io::Error::other(error)))?;
-        let unfinished = Temporary::file_in(directory, file_names::MANIFEST.as_ref())?;
+        let unfinished = Unfinished::file_in(directory, file_names::MANIFEST.as_ref())?;
         let mut file = unfinished.open_file().map_err(failed)?;
         file.write_all(text.as_bytes()).map_err(failed)?;
         // The content is on disk before the name leads to it, so a crash leaves the old manifest or

@@ -1,5 +1,5 @@
 //! Writes a graph directory: tiles as they come, then the tables, then the manifest. The caller
-//! provides a directory with a temporary name and renames it after [`GraphWriter::finish`].
+//! provides a directory with a hidden name and renames it after [`GraphWriter::finish`].
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};

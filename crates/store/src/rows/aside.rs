@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tegula_machine::disk::Temporary;
+use tegula_machine::disk::Unfinished;
 use tegula_machine::threads::{Cancel, Progress};
 
 use super::build::{RowsConfig, write};
@@ -12,7 +12,7 @@ use crate::graph::{Graph, Manifest, contents};
 /// Rows stored outside of the graph's directory. Dropping them deletes them.
 #[derive(Debug)]
 pub struct RowsAside {
-    folder: Temporary,
+    folder: Unfinished,
     /// The manifest of the graph with these rows.
     manifest: Manifest,
 }
@@ -28,7 +28,7 @@ pub fn build_aside(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<RowsAside> {
-    let folder = Temporary::private_folder(&place.join("tegula-rows"), contents::remove)?;
+    let folder = Unfinished::private_folder(&place.join("tegula-rows"), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     Ok(RowsAside { folder, manifest })
 }

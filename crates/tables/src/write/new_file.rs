@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use tegula_machine::Error as MachineError;
-use tegula_machine::disk::{Temporary, durable};
+use tegula_machine::disk::{Unfinished, durable};
 
 use super::error::{Error, Result};
 use super::output::{Output, Stream};
@@ -18,7 +18,7 @@ const NAMES_MAX: usize = 1000;
 /// A file written under a hidden name beside its own. If it is dropped unfinished, it is removed.
 pub struct NewFile {
     out: Stream<File>,
-    temporary: Temporary,
+    unfinished: Unfinished,
     replace: bool,
 }
 
@@ -38,10 +38,10 @@ impl NewFile {
             Ok(_) => fs::canonicalize(path).map_err(tegula_store::Error::io("read", path))?,
             Err(_) => path.to_owned(),
         };
-        let temporary = Temporary::file(&path)?;
-        let file = File::options().write(true).open(temporary.path());
+        let unfinished = Unfinished::file(&path)?;
+        let file = File::options().write(true).open(unfinished.path());
         let file = file.map_err(tegula_store::Error::io("create", &path))?;
-        Ok(NewFile { out: Stream::new(path, file), temporary, replace })
+        Ok(NewFile { out: Stream::new(path, file), unfinished, replace })
     }
 }
 
@@ -57,8 +57,8 @@ impl Output for NewFile {
         // Before the file gets its name: a file of that name must be complete even after a loss of
         // power.
         durable::sync(self.out.get_ref()).map_err(tegula_store::Error::io("sync", &path))?;
-        match self.temporary.finish(name_of(&path), self.replace) {
-            Err(MachineError::AlreadyExists { path }) => Err(keep(&self.temporary, path)),
+        match self.unfinished.finish(name_of(&path), self.replace) {
+            Err(MachineError::AlreadyExists { path }) => Err(keep(&self.unfinished, path)),
             Err(error) => Err(error.into()),
             // All bytes are written: this only tells their number.
             Ok(()) => self.out.commit(),
@@ -67,10 +67,10 @@ impl Output for NewFile {
 }
 
 /// Gives the file another name where its own was taken during the work, which may have taken hours.
-fn keep(temporary: &Temporary, path: PathBuf) -> Error {
+fn keep(unfinished: &Unfinished, path: PathBuf) -> Error {
     for number in 1..=NAMES_MAX {
         let kept = numbered(&path, number);
-        match temporary.finish(name_of(&kept), false) {
+        match unfinished.finish(name_of(&kept), false) {
             Err(MachineError::AlreadyExists { .. }) => {}
             Err(error) => return error.into(),
             Ok(()) => return Error::NameTaken { path, kept },

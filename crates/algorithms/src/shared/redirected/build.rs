@@ -7,7 +7,7 @@ use tegula_engine::traverse::Directions;
 use tegula_engine::{Graph, RUN_OVERHEAD, RunOptions, of_comm};
 use tegula_import::input::{Format, IdKind, InputOptions, Vertices};
 use tegula_import::{Combine, ImportConfig, Tuning, import};
-use tegula_machine::disk::{Directory, Pool, Temporary};
+use tegula_machine::disk::{Directory, Pool, Unfinished};
 use tegula_store::graph::{VertexOrder, contents, file_names};
 
 use super::Redirection;
@@ -86,7 +86,7 @@ impl Redirection {
         options: &RunOptions<'_>,
     ) -> Result<(Graph, Moved)> {
         let place = folder.path().join(file_names::OWN_GRAPH);
-        let hidden = Temporary::private_folder(&place, contents::remove)?;
+        let hidden = Unfinished::private_folder(&place, contents::remove)?;
         let (pairs, built) = (hidden.path().join("pairs"), hidden.path().join("graph"));
         write_pairs(graph, self.directions, &pairs, options)?;
         // Only the statistics need the length.

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{FallocateFlags, OFlags, fallocate, fstatvfs, ftruncate};
 use rustix::io::Errno;
 
-use crate::disk::temporary::Temporary;
+use crate::disk::unfinished::Unfinished;
 use crate::disk::{Caching, Directory};
 use crate::error::{Bytes, Error, Result};
 
@@ -32,10 +32,10 @@ pub(super) fn nameless(folder: &Directory, what: &str, caching: Caching) -> Resu
         opened => return opened.map_err(Error::io("create a file in", folder.path())),
     }
     // This file system has no nameless files: the file loses its name at once.
-    let temporary = Temporary::file_in(folder, what.as_ref())?;
-    let (folder, name) = temporary.hidden();
+    let unfinished = Unfinished::file_in(folder, what.as_ref())?;
+    let (folder, name) = unfinished.hidden();
     let file = folder.open_file(name, OFlags::RDWR | OFlags::NOFOLLOW);
-    Ok((file.map_err(Error::io("open", temporary.path()))?, false))
+    Ok((file.map_err(Error::io("open", unfinished.path()))?, false))
 }
 
 /// Returns whether a file system refused the flags of opening.

@@ -26,7 +26,7 @@ use super::version_folder::{BLOCKS, VersionFolder, name_of};
 use crate::disk::block_file::BlockFile;
 use crate::disk::block_writer::BlockFileWriter;
 use crate::disk::reader::Reader;
-use crate::disk::temporary::{Temporary, lock as lock_file};
+use crate::disk::unfinished::{Unfinished, lock as lock_file};
 use crate::disk::{Caching, Directory};
 use crate::error::{Error, Result, Unresumable};
 
@@ -300,7 +300,7 @@ impl Versions {
             beside: (beside.len() as u64).into(),
         };
         let folder = self.folder.directory();
-        let unfinished = Temporary::file_in(folder, name_of(number).as_ref())?;
+        let unfinished = Unfinished::file_in(folder, name_of(number).as_ref())?;
         let path = unfinished.path();
         let failed = || Error::io("write", path);
         let file = unfinished.open_file().map_err(failed())?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::Temporary;
+use crate::disk::Unfinished;
 use crate::disk::speed::Speed;
 use crate::error::{Error, Result};
 
@@ -70,9 +70,9 @@ impl KnownDevices {
         content.devices.insert(profile.device.clone(), profile.clone());
         let failed = || Error::io("write", &self.path);
         let text = serde_json::to_string_pretty(&content).map_err(|e| failed()(e.into()))?;
-        let temporary = Temporary::file(&self.path)?;
-        fs::write(temporary.path(), text + "\n").map_err(failed())?;
-        temporary.take_place(true).map_err(failed())
+        let unfinished = Unfinished::file(&self.path)?;
+        fs::write(unfinished.path(), text + "\n").map_err(failed())?;
+        unfinished.take_place(true).map_err(failed())
     }
 
     fn read(&self) -> Content {

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rustix::fs::statvfs;
 
-use crate::disk::{Temporary, durable};
+use crate::disk::{Unfinished, durable};
 use crate::error::{Error, Result};
 use crate::threads::{Cancel, Progress, Unit};
 
@@ -67,12 +67,12 @@ pub fn probe(
     let metadata = fs::metadata(path).map_err(Error::io("open", path))?;
     let device = device_of(path).map_err(Error::io("look at", path))?;
     let mount_point = mount_point(path).map_err(Error::io("look at", path))?.display().to_string();
-    let temporary = if metadata.is_dir() {
+    let unfinished = if metadata.is_dir() {
         Some(write_file(path, config.file_bytes_max, progress, cancel)?)
     } else {
         None
     };
-    let file = temporary.as_ref().map_or(path, Temporary::path);
+    let file = unfinished.as_ref().map_or(path, Unfinished::path);
     let measurement = Measurement::open(file, backend, config.point_time)?;
     let random = measurement.random(progress, cancel)?;
     let sequential = measurement.sequential(progress, cancel)?;
@@ -118,7 +118,7 @@ fn write_file(
     bytes_max: u64,
     progress: &dyn Progress,
     cancel: &Cancel,
-) -> Result<Temporary> {
+) -> Result<Unfinished> {
     let space = statvfs(folder).map_err(|error| Error::io("look at", folder)(error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     let len = bytes_max.min(free / 10) / CHUNK * CHUNK;
@@ -126,9 +126,9 @@ fn write_file(
         let full = io::Error::new(io::ErrorKind::StorageFull, "its device is nearly full");
         return Err(Error::io("probe", folder)(full));
     }
-    let temporary = Temporary::file(&folder.join("tegula-probe"))?;
-    let failed = || Error::io("write", temporary.path());
-    let mut file = fs::OpenOptions::new().write(true).open(temporary.path()).map_err(failed())?;
+    let unfinished = Unfinished::file(&folder.join("tegula-probe"))?;
+    let failed = || Error::io("write", unfinished.path());
+    let mut file = fs::OpenOptions::new().write(true).open(unfinished.path()).map_err(failed())?;
     progress.begin("writing a file", Some(len), Unit::Bytes);
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut chunk = vec![0u8; CHUNK as usize];
@@ -142,7 +142,7 @@ fn write_file(
     }
     durable::sync(&file).map_err(failed())?;
     progress.end();
-    Ok(temporary)
+    Ok(unfinished)
 }
 
 #[cfg(test)]

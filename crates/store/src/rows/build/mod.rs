@@ -18,7 +18,7 @@ mod size;
 use std::io;
 
 use tegula_machine::Error as MachineError;
-use tegula_machine::disk::{self, Temporary};
+use tegula_machine::disk::{self, Unfinished};
 use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
 
 use super::opened::Rows;
@@ -75,7 +75,7 @@ fn add(
         return Ok(found);
     }
     let files = found.stored(config.direction).files();
-    let folder = Temporary::folder_in(directory, files.data.as_ref(), contents::remove)?;
+    let folder = Unfinished::folder_in(directory, files.data.as_ref(), contents::remove)?;
     let manifest = write(graph, &folder, config, progress, cancel)?;
     commit_rows(graph, folder, files, &manifest)?;
     Ok(manifest)
@@ -84,7 +84,7 @@ fn add(
 /// Writes the files of the layout into a folder. Returns the manifest with them.
 pub(super) fn write(
     graph: &Graph,
-    folder: &Temporary,
+    folder: &Unfinished,
     config: &RowsConfig,
     progress: &dyn Progress,
     cancel: &Cancel,
@@ -98,7 +98,7 @@ pub(super) fn write(
 
 fn write_weighted<W: EdgeWeight>(
     graph: &Graph,
-    folder: &Temporary,
+    folder: &Unfinished,
     config: &RowsConfig,
     progress: &dyn Progress,
     cancel: &Cancel,

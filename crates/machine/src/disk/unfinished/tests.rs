@@ -1,4 +1,4 @@
-//! Temporary files and folders: what remains of them, and which one gets a name.
+//! Unfinished files and folders: what remains of them, and which one gets a name.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -23,8 +23,8 @@ fn remove(parent: &Directory, name: &OsStr) -> io::Result<()> {
     parent.remove_folder(name)
 }
 
-fn folder_at(place: &Path) -> Result<Temporary> {
-    Temporary::folder(place, remove)
+fn folder_at(place: &Path) -> Result<Unfinished> {
+    Unfinished::folder(place, remove)
 }
 
 fn count(folder: &Path) -> usize {
@@ -34,17 +34,17 @@ fn count(folder: &Path) -> usize {
 #[test]
 fn a_dropped_file_leaves_nothing_and_a_renamed_one_lasts() {
     let folder = tempfile::tempdir().unwrap();
-    for make in [Temporary::file, folder_at] {
+    for make in [Unfinished::file, folder_at] {
         drop(make(&folder.path().join("g")).unwrap());
         assert_eq!(count(folder.path()), 0);
-        let temporary = make(&folder.path().join("g")).unwrap();
-        fs::rename(temporary.path(), folder.path().join("kept")).unwrap();
-        drop(temporary);
+        let unfinished = make(&folder.path().join("g")).unwrap();
+        fs::rename(unfinished.path(), folder.path().join("kept")).unwrap();
+        drop(unfinished);
         assert!(folder.path().join("kept").exists());
         remove(&Directory::open(folder.path()).unwrap(), "kept".as_ref()).unwrap();
     }
-    Temporary::file(&folder.path().join("g/..")).unwrap_err();
-    let error = Temporary::file(&folder.path().join("none/g")).unwrap_err();
+    Unfinished::file(&folder.path().join("g/..")).unwrap_err();
+    let error = Unfinished::file(&folder.path().join("none/g")).unwrap_err();
     assert!(!error.to_string().contains("unfinished"), "{error}");
 }
 
@@ -52,10 +52,10 @@ fn a_dropped_file_leaves_nothing_and_a_renamed_one_lasts() {
 fn exactly_one_of_many_writers_gets_the_name() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("g");
-    let made: Vec<Temporary> = (0..8).map(|_| Temporary::file(&place).unwrap()).collect();
+    let made: Vec<Unfinished> = (0..8).map(|_| Unfinished::file(&place).unwrap()).collect();
     made.iter().for_each(|file| fs::write(file.path(), "text").unwrap());
     let finished = thread::scope(|scope| {
-        let finish = |file| scope.spawn(move || Temporary::finish(file, "g".as_ref(), false));
+        let finish = |file| scope.spawn(move || Unfinished::finish(file, "g".as_ref(), false));
         let tries: Vec<_> = made.iter().map(finish).collect();
         tries.into_iter().map(|tried| tried.join().unwrap()).collect::<Vec<_>>()
     });
@@ -71,14 +71,14 @@ fn exactly_one_of_many_writers_gets_the_name() {
 fn a_finished_file_replaces_another_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("g");
-    let temporary = Temporary::file(&place).unwrap();
-    fs::write(temporary.path(), "new").unwrap();
+    let unfinished = Unfinished::file(&place).unwrap();
+    fs::write(unfinished.path(), "new").unwrap();
     fs::write(&place, "old").unwrap();
-    let refused = temporary.finish("g".as_ref(), false);
+    let refused = unfinished.finish("g".as_ref(), false);
     assert!(matches!(refused, Err(Error::AlreadyExists { path }) if path == place));
     assert_eq!(fs::read_to_string(&place).unwrap(), "old");
-    temporary.finish("g".as_ref(), true).unwrap();
-    drop(temporary);
+    unfinished.finish("g".as_ref(), true).unwrap();
+    drop(unfinished);
     assert_eq!(fs::read_to_string(&place).unwrap(), "new");
     assert_eq!(count(folder.path()), 1);
 }
@@ -93,7 +93,7 @@ fn leftovers_are_removed_and_files_in_use_are_not() {
     fs::write(folder.path().join(".g.unfinished-2-ghijkl-old"), "text").unwrap();
     fs::create_dir(folder.path().join(".h.unfinished-1-abcdef")).unwrap();
     let first = folder_at(&folder.path().join("g")).unwrap();
-    let second = Temporary::file(&folder.path().join("g")).unwrap();
+    let second = Unfinished::file(&folder.path().join("g")).unwrap();
     assert!(first.path().is_dir() && second.path().is_file());
     assert_eq!(count(folder.path()), 3);
 }
@@ -118,7 +118,7 @@ fn a_file_takes_a_place_only_where_it_is_free_or_may_be_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("g");
     let make = |text: &str| {
-        let made = Temporary::file(&place).unwrap();
+        let made = Unfinished::file(&place).unwrap();
         fs::write(made.path(), text).unwrap();
         made
     };
@@ -139,7 +139,7 @@ fn an_open_folder_is_followed_when_it_is_moved() {
     let (old, new) = (above.path().join("old"), above.path().join("new"));
     fs::create_dir(&old).unwrap();
     let (kept, dropped) =
-        (Temporary::file(&old.join("g")).unwrap(), folder_at(&old.join("g")).unwrap());
+        (Unfinished::file(&old.join("g")).unwrap(), folder_at(&old.join("g")).unwrap());
     fs::rename(&old, &new).unwrap();
     fs::create_dir(&old).unwrap();
     kept.take_place(false).unwrap();
@@ -188,7 +188,7 @@ fn files_are_created_while_another_process_removes_leftovers() {
             }
         });
         for number in 0..2000 {
-            let make = if number % 2 == 0 { folder_at } else { Temporary::file };
+            let make = if number % 2 == 0 { folder_at } else { Unfinished::file };
             let made = make(&folder.path().join("g")).map(|made| made.path().exists());
             is_done.store(number == 1999 || !matches!(made, Ok(true)), Ordering::Relaxed);
             assert!(made.unwrap());

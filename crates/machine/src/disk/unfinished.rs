@@ -1,9 +1,10 @@
-//! Files and folders that vanish unless they are finished.
+//! Unfinished files and folders, which vanish unless a rename finishes them.
 //!
 //! Each lies under a hidden name beside its final place, and is locked while its process lives. It
 //! is removed when its owner gives up, or when the process ends early. The leftovers of a killed
 //! process are not locked: the next process that writes to the same place removes them. Where the
-//! file system has no locks, they stay.
+//! file system has no locks, they stay. A file or folder that nobody means to keep is one that is
+//! never finished.
 //!
 //! The owner of a folder passes a function [`Remove`] that says what may be removed from it, for
 //! others may have put files of their own into it.
@@ -24,7 +25,7 @@ use crate::disk::{Directory, IfTaken};
 use crate::error::{Error, Result};
 use crate::threads::Cancel;
 
-/// All temporary files and folders of this process.
+/// All unfinished files and folders of this process.
 static ALL: Mutex<Vec<Arc<Hidden>>> = Mutex::new(Vec::new());
 /// How often a folder is emptied while others still create files in it.
 const ATTEMPTS: usize = 100;
@@ -43,7 +44,7 @@ pub type Remove = fn(&Directory, &OsStr) -> io::Result<()>;
 /// A file or folder under a hidden name. Dropping it removes whatever has that name then; renaming
 /// it first keeps it.
 #[derive(Debug)]
-pub struct Temporary {
+pub struct Unfinished {
     hidden: Arc<Hidden>,
     path: PathBuf,
     /// Its final name.
@@ -74,34 +75,34 @@ impl Hidden {
     }
 }
 
-impl Temporary {
+impl Unfinished {
     /// Creates an empty file beside `place`.
-    pub fn file(place: &Path) -> Result<Temporary> {
+    pub fn file(place: &Path) -> Result<Unfinished> {
         let (folder, name) = parted(place)?;
-        Temporary::file_in(&folder, name)
+        Unfinished::file_in(&folder, name)
     }
 
     /// Creates an empty folder beside `place`.
-    pub fn folder(place: &Path, remove: Remove) -> Result<Temporary> {
+    pub fn folder(place: &Path, remove: Remove) -> Result<Unfinished> {
         let (folder, name) = parted(place)?;
-        Temporary::folder_in(&folder, name, remove)
+        Unfinished::folder_in(&folder, name, remove)
     }
 
     /// Creates an empty folder that only this user can enter: folders of other users may lie beside
     /// `place`.
-    pub fn private_folder(place: &Path, remove: Remove) -> Result<Temporary> {
+    pub fn private_folder(place: &Path, remove: Remove) -> Result<Unfinished> {
         let (folder, name) = parted(place)?;
-        Temporary::make(&folder, name, remove, |hidden| folder.create_folder(hidden, 0o700))
+        Unfinished::make(&folder, name, remove, |hidden| folder.create_folder(hidden, 0o700))
     }
 
     /// Creates an empty file whose final name in `folder` is `name`.
-    pub fn file_in(folder: &Directory, name: &OsStr) -> Result<Temporary> {
-        Temporary::make(folder, name, remove_file, |hidden| folder.create_file(hidden).map(drop))
+    pub fn file_in(folder: &Directory, name: &OsStr) -> Result<Unfinished> {
+        Unfinished::make(folder, name, remove_file, |hidden| folder.create_file(hidden).map(drop))
     }
 
     /// Creates an empty folder whose final name in `folder` is `name`.
-    pub fn folder_in(folder: &Directory, name: &OsStr, remove: Remove) -> Result<Temporary> {
-        Temporary::make(folder, name, remove, |hidden| folder.create_folder(hidden, 0o777))
+    pub fn folder_in(folder: &Directory, name: &OsStr, remove: Remove) -> Result<Unfinished> {
+        Unfinished::make(folder, name, remove, |hidden| folder.create_folder(hidden, 0o777))
     }
 
     fn make(
@@ -109,7 +110,7 @@ impl Temporary {
         place: &OsStr,
         remove: Remove,
         make: impl FnMut(&OsStr) -> io::Result<()>,
-    ) -> Result<Temporary> {
+    ) -> Result<Unfinished> {
         remove_leftovers(folder, place, remove);
         // Under the lock, so that `remove_all` misses none.
         let mut all = all();
@@ -118,7 +119,7 @@ impl Temporary {
         let path = folder.join(&name);
         let hidden = Arc::new(Hidden { folder: folder.clone(), name, remove });
         all.push(Arc::clone(&hidden));
-        Ok(Temporary { hidden, path, place: place.to_owned(), _locked: locked })
+        Ok(Unfinished { hidden, path, place: place.to_owned(), _locked: locked })
     }
 
     /// Returns its present path.
@@ -205,7 +206,7 @@ impl Temporary {
         self.hidden.remove()
     }
 
-    /// Removes all temporary files and folders of this process, which is about to end. From here on
+    /// Removes all unfinished files and folders of this process, which is about to end. From here on
     /// none can be created: a thread that tries waits for the end.
     pub fn remove_all() {
         remove_each(all());
@@ -227,7 +228,7 @@ fn remove_each(all: MutexGuard<'static, Vec<Arc<Hidden>>>) {
     std::mem::forget(all);
 }
 
-impl Drop for Temporary {
+impl Drop for Unfinished {
     fn drop(&mut self) {
         // What cannot be removed is left to the next process.
         let _ = self.remove();
@@ -344,7 +345,7 @@ fn remove_leftovers(folder: &Directory, place: &OsStr, remove: Remove) {
     }
 }
 
-/// Returns the error of the operating system without the temporary name in its text.
+/// Returns the error of the operating system without the hidden name in its text.
 fn bare(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound => Errno::NOENT.into(),
