@@ -13,6 +13,7 @@ mod partition;
 mod records;
 mod source_lists;
 mod table;
+mod tile_check;
 mod tile_pass;
 mod tile_read;
 mod vertices;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tegula_machine::Error as MachineError;
-use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Request, crc32c};
+use tegula_machine::disk::{BlockFile, Caching, Directory, FileHandle, Reader, Request};
 use zerocopy::FromBytes;
 
 use super::cells::CellEntry;
@@ -360,30 +360,6 @@ impl Graph {
         let offset = entries.first().map_or(0, |entry| entry.weights_offset);
         let end = entries.last().map_or(0, |e| e.weights_offset + 4 * u64::from(e.weight_count));
         Some(Request { file, offset, len: (end - offset) as usize })
-    }
-
-    /// Checks the bytes of a tile against its checksum.
-    pub(super) fn check_tile(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        if crc32c(bytes) == self.tiles()[index].checksum {
-            return Ok(());
-        }
-        Err(self.damaged_tile(index, "its checksum differs".into()))
-    }
-
-    /// Checks the weights of a tile against their checksum.
-    pub(super) fn check_weights(&self, index: usize, bytes: &[u8]) -> Result<()> {
-        if crc32c(bytes) == self.tiles()[index].weights_checksum {
-            return Ok(());
-        }
-        let path = self.directory.join(file_names::WEIGHTS);
-        let detail = "its checksum differs".to_owned();
-        Err(Error::corrupt(path, format!("the weights of tile {index}"), detail))
-    }
-
-    /// Returns the error for a tile with invalid content.
-    pub fn damaged_tile(&self, index: usize, detail: String) -> Error {
-        let path = self.directory.join(file_names::TILES);
-        Error::corrupt(path, format!("tile {index}"), detail)
     }
 
     /// Opens an array that has one number per vertex.
