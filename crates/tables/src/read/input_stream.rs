@@ -1,16 +1,16 @@
 //! Reads a file or standard input as a stream of decompressed bytes.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tegula_machine::Error as MachineError;
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Place, Result};
 
+use super::decompress::{damage, decompress};
 use crate::compression::Compression;
 
 /// Decompressed bytes, read in order.
@@ -46,20 +46,8 @@ impl InputStream {
     ) -> Result<InputStream> {
         let stored_read = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: stored, read: Arc::clone(&stored_read) };
-        let reader: Box<dyn Read + Send> = match compression {
-            Compression::None => Box::new(counted),
-            Compression::Gzip => {
-                // Several gzip files in a row are one, as `bgzip` and `cat` make them. A decoder of
-                // single members would end after the first one without an error.
-                let buffered = BufReader::with_capacity(64 << 10, counted);
-                Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
-            }
-            Compression::Zstd => {
-                let mut decoder = zstd::Decoder::new(counted).map_err(Error::io("read", path))?;
-                decoder.window_log_max(window_log_max).map_err(Error::io("read", path))?;
-                Box::new(decoder)
-            }
-        };
+        let reader = decompress(counted, compression, window_log_max);
+        let reader = reader.map_err(Error::io("read", path))?;
         let path = path.to_owned();
         Ok(InputStream { path, compression, reader, stored_read, stored_told: 0, plain_read: 0 })
     }
@@ -112,27 +100,12 @@ impl InputStream {
     }
 
     fn failure(&self, error: io::Error) -> Error {
-        // A reader that waits for a pipe reports cancellation through the decoder.
-        let is_of_decoder = error.raw_os_error().is_none()
-            && !error.get_ref().is_some_and(|inner| inner.is::<MachineError>());
-        if !is_of_decoder || self.compression == Compression::None {
-            return Error::io("read", &self.path)(error);
+        match damage(&error, self.compression, self.plain_read) {
+            Some(detail) => {
+                Error::bad_input(Place { file: self.path.clone(), at: At::File }, detail)
+            }
+            None => Error::io("read", &self.path)(error),
         }
-        let compression = self.compression.name();
-        let after = format!("after {} bytes of text", self.plain_read);
-        let remedy = "download it or compress it again";
-        let detail = match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                format!("the {compression} data is cut off {after}; {remedy}")
-            }
-            // The library has no error kind for this.
-            _ if error.to_string().contains("too much memory") => {
-                "decompressing it takes too much memory; compress it again, and not with `zstd --long` or `zstd --ultra`"
-                    .to_owned()
-            }
-            _ => format!("not valid {compression} data {after}: {error}; {remedy}"),
-        };
-        Error::bad_input(Place { file: self.path.clone(), at: At::File }, detail)
     }
 }
 

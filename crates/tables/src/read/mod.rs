@@ -7,6 +7,7 @@
 
 pub(crate) mod attributes;
 mod column_name;
+mod decompress;
 mod fault;
 mod file_name;
 mod format;
