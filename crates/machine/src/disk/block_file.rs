@@ -12,6 +12,7 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use crate::error::{Error, Result};
 
+use super::block_checksums::BlockChecksums;
 use super::block_format::{
     BLOCK_LOG2, BLOCK_LOG2_RANGE, CHECKSUM_LEN, MAGIC, TRAILER_LEN, Trailer, VERSION,
 };
@@ -29,7 +30,7 @@ pub struct BlockFile {
     file: FileHandle,
     block_len: u64,
     payload_len: u64,
-    checksums: Vec<u32>,
+    checksums: BlockChecksums,
     footer_crc: u32,
 }
 
@@ -65,8 +66,7 @@ impl BlockFile {
             let path = file.path().to_owned();
             return Err(Error::UnsupportedVersion { path, found, supported });
         }
-        let (sums, _) = covered[..footer_len].as_chunks::<4>();
-        let checksums = sums.iter().map(|&sum| u32::from_le_bytes(sum)).collect();
+        let checksums = BlockChecksums::of_footer(&covered[..footer_len]);
         let payload_len = trailer.payload_len.get();
         let footer_crc = trailer.checksum();
         let reader = reader.clone();
@@ -182,8 +182,7 @@ impl BlockFile {
     }
 
     fn check(&self, block: u64, bytes: &[u8]) -> Result<()> {
-        let expected = usize::try_from(block).ok().and_then(|index| self.checksums.get(index));
-        if expected == Some(&crc32c(bytes)) {
+        if self.checksums.fit(block, bytes) {
             return Ok(());
         }
         Err(corrupt(&self.file, &format!("block {block}"), "its checksum differs".to_owned()))

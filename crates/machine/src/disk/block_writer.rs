@@ -9,8 +9,8 @@ use zerocopy::IntoBytes;
 use crate::disk::{Directory, durable};
 use crate::error::{Error, Result};
 
+use super::block_checksums::BlockChecksums;
 use super::block_format::{BLOCK_LOG2, BLOCK_LOG2_RANGE, Trailer};
-use super::checksum::crc32c;
 
 /// A file being written. The trait is narrow, so that tests can fail each step.
 pub trait OutputFile: Write {
@@ -45,7 +45,7 @@ pub struct BlockFileWriter<W: OutputFile = File> {
     block_log2: u32,
     /// The block being filled; never full between calls.
     block: Vec<u8>,
-    checksums: Vec<u32>,
+    checksums: BlockChecksums,
     written: u64,
     /// A write failed; it is unknown how much of it arrived.
     failed: bool,
@@ -89,7 +89,7 @@ impl<W: OutputFile> BlockFileWriter<W> {
             path: path.as_ref().to_owned(),
             block_log2,
             block: Vec::new(),
-            checksums: Vec::new(),
+            checksums: BlockChecksums::default(),
             written: 0,
             failed: false,
         }
@@ -107,7 +107,7 @@ impl<W: OutputFile> BlockFileWriter<W> {
         if !last.is_empty() {
             self.put_block(&last)?;
         }
-        let mut footer: Vec<u8> = self.checksums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        let mut footer = self.checksums.to_footer();
         let trailer = Trailer::new(&footer, self.block_log2, self.written);
         footer.extend_from_slice(trailer.as_bytes());
         self.output.write_all(&footer)?;
@@ -122,7 +122,7 @@ impl<W: OutputFile> BlockFileWriter<W> {
 
     fn put_block(&mut self, block: &[u8]) -> io::Result<()> {
         self.output.write_all(block).inspect_err(|_| self.failed = true)?;
-        self.checksums.push(crc32c(block));
+        self.checksums.add(block);
         self.written += block.len() as u64;
         Ok(())
     }

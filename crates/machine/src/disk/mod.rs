@@ -28,6 +28,7 @@
 //! 3. [`Reader::try_read_batch`] never queues: use it to read ahead without claiming memory.
 
 mod backend;
+mod block_checksums;
 mod block_file;
 mod block_format;
 mod block_store;
