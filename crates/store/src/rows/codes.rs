@@ -1,7 +1,7 @@
 //! The codes of a row: classes from its front, offsets from its end.
 
 use super::bits::{BitWriter, RowBits};
-use super::widths::Widths;
+use super::class_code::ClassCode;
 
 /// Writes the codes of a row: each class at once, the offsets after all classes.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ impl CodeWriter {
     }
 
     /// Appends a number. The code must hold it.
-    pub fn write(&mut self, widths: &Widths, number: u64, out: &mut BitWriter) {
-        let (index, class) = widths
+    pub fn write(&mut self, code: &ClassCode, number: u64, out: &mut BitWriter) {
+        let (index, class) = code
             .class_of(number)
             .unwrap_or_else(|| unreachable!("the code was fitted to this row"));
         out.write(1 << index, index as u32 + 1);
@@ -89,7 +89,7 @@ impl<'a> Codes<'a> {
     /// The next number; `None` if the row ends within its code. Must not be called at the end of
     /// the row.
     #[inline(always)]
-    pub fn next(&mut self, widths: &Widths) -> Option<u64> {
+    pub fn next(&mut self, code: &ClassCode) -> Option<u64> {
         if self.stops == 0 {
             self.window_start = self.front;
             self.stops = self.row.bits(self.front);
@@ -97,7 +97,7 @@ impl<'a> Codes<'a> {
         // If there is no further 1, the row is invalid. Then the position is behind the window and
         // the class modulo 8 is arbitrary, which is harmless.
         let stop = self.window_start + u64::from(self.stops.trailing_zeros());
-        let class = widths.class(stop - self.front);
+        let class = code.class(stop - self.front);
         self.stops &= self.stops.wrapping_sub(1);
         self.front = stop + 1;
         if self.front + class.width < self.back {

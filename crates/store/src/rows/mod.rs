@@ -18,6 +18,7 @@ mod aside;
 mod bits;
 mod build;
 mod ceesor;
+mod class_code;
 mod codes;
 mod copy;
 mod cut;
@@ -25,6 +26,7 @@ mod direction;
 mod elias_fano;
 mod encoding;
 mod extent;
+mod fit_code;
 mod gap;
 mod index;
 mod opened;
@@ -33,7 +35,6 @@ mod reader;
 mod references;
 mod row;
 mod unpacked;
-mod widths;
 mod writer;
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ mod tests;
 use std::ops::ControlFlow;
 
 use super::bits::{BitWriter, RowBits};
+use super::class_code::{CLASSES, ClassCode};
 use super::codes::{Codes, cut_off};
 use super::gap::GapCode;
-use super::widths::{CLASSES, Widths};
 pub(super) use plan::CopyPlan;
 use plan::Split;
 
@@ -57,9 +57,9 @@ pub(super) struct CopyCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HeadCodes {
     /// Distance to the reference in vertices, 0 for none.
-    reference: Widths,
+    reference: ClassCode,
     /// Number of runs, and their lengths.
-    runs: Widths,
+    runs: ClassCode,
 }
 
 impl HeadCodes {
@@ -68,7 +68,7 @@ impl HeadCodes {
     fn new(runs: [u8; CLASSES - 1]) -> Option<Self> {
         let mut widths = [RUN_WIDTH_MAX; CLASSES];
         widths[..CLASSES - 1].copy_from_slice(&runs);
-        Some(Self { reference: Widths::new(REFERENCE_WIDTHS)?, runs: Widths::new(widths)? })
+        Some(Self { reference: ClassCode::new(REFERENCE_WIDTHS)?, runs: ClassCode::new(widths)? })
     }
 }
 
@@ -154,7 +154,7 @@ impl CopyCode {
         source: u32,
         distance: u32,
         row: &Split,
-        mut visit: impl FnMut(&Widths, u64),
+        mut visit: impl FnMut(&ClassCode, u64),
     ) {
         if let Some(head) = &self.head {
             visit(&head.reference, u64::from(distance));

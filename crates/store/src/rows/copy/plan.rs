@@ -6,9 +6,10 @@
 //! time, as long as that saves bits.
 
 use super::super::bits::BitWriter;
+use super::super::class_code::{CLASSES, ClassCode};
 use super::super::codes::CodeWriter;
+use super::super::fit_code::{Histogram, fit_code};
 use super::super::gap::GapCode;
-use super::super::widths::{CLASSES, Histogram, Widths};
 use super::{CopyCode, HeadCodes, REACH_BITS, REFERENCE_EDGES_MAX};
 
 /// Greatest distance from a row to a reference, in vertices. The classes of a reference with a
@@ -326,7 +327,7 @@ impl CopyPlan {
             }
             residuals.extend(split.residuals.iter().map(|&target| (row.source, target)));
         }
-        let (_, runs) = Widths::fit(&runs);
+        let (_, runs) = fit_code(&runs);
         let [widths @ .., _] = runs.to_bytes();
         let all = (0..self.rows.len()).flat_map(|index| {
             self.targets(index).iter().map(move |&target| (self.rows[index].source, target))
@@ -350,8 +351,8 @@ impl CopyPlan {
         split.divide(self.targets(index), if back == 0 { &[] } else { self.targets(index - back) });
         let mut codes = CodeWriter::new(split.runs.len() + split.residuals.len() + 2);
         let distance = self.distance(index, back);
-        code.for_each_code(source, distance, &split, |widths, number| {
-            codes.write(widths, number, out);
+        code.for_each_code(source, distance, &split, |code, number| {
+            codes.write(code, number, out);
         });
         codes.finish(out);
         self.done += 1;
@@ -399,10 +400,10 @@ impl Split {
 }
 
 /// Bits of a row with these codes.
-fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&Widths, u64))) -> u32 {
+fn bits_of(codes: impl FnOnce(&mut dyn FnMut(&ClassCode, u64))) -> u32 {
     let (mut bits, mut spared) = (0, 0);
-    codes(&mut |widths, number| {
-        let (len, zeros) = widths.bits_of(number);
+    codes(&mut |code, number| {
+        let (len, zeros) = code.bits_of(number);
         bits += len;
         // Only the last offset goes without its leading zeros.
         spared = zeros;

@@ -154,7 +154,7 @@ fn the_example_of_the_specification_is_right() {
     let split = Split { runs: vec![3], residuals: vec![14] };
     let mut out = BitWriter::default();
     let mut codes = CodeWriter::new(4);
-    code.for_each_code(9, 1, &split, |widths, number| codes.write(widths, number, &mut out));
+    code.for_each_code(9, 1, &split, |code, number| codes.write(code, number, &mut out));
     codes.finish(&mut out);
     let bits = out.len();
     let bytes = out.into_bytes();

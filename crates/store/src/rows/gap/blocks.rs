@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use super::{Frame, GapCode};
 use crate::rows::bits::RowBits;
+use crate::rows::class_code::{CLASSES, ClassCode};
 use crate::rows::codes::Codes;
-use crate::rows::widths::{CLASSES, Widths};
 
 /// Codes in a block.
 pub(super) const BLOCK: usize = 8;
@@ -30,7 +30,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// The tables of a code. `None` if the processor lacks the instructions, or if the bits of
     /// eight offsets may not fit in a byte.
-    pub(super) fn new(code: &Widths, gap_min: u64) -> Option<Self> {
+    pub(super) fn new(code: &ClassCode, gap_min: u64) -> Option<Self> {
         let mut widths = [0; 16];
         for (class, width) in widths.iter_mut().zip(code.to_bytes().into_iter().cycle()) {
             *class = width;

@@ -1,7 +1,7 @@
 //! Sorted neighbours as gaps, in codes fitted to each chunk of rows.
 //!
 //! The first neighbour is coded by its offset to the source, each further one by its gap to the one
-//! before. There are three codes ([`super::widths`]): for the first neighbour; for gaps behind a
+//! before. There are three codes ([`super::class_code`]): for the first neighbour; for gaps behind a
 //! neighbour near the source, where an order with locality has more neighbours; and for other gaps.
 //! The last two codes are the same where a distinction saves little.
 //!
@@ -24,8 +24,9 @@ mod blocks;
 use std::ops::ControlFlow;
 
 use super::bits::{BitWriter, RowBits};
+use super::class_code::{CLASSES, ClassCode};
 use super::codes::{CodeWriter, Codes, cut_off};
-use super::widths::{CLASSES, Histogram, Widths};
+use super::fit_code::{Histogram, fit_code};
 use blocks::{BLOCK, Blocks, Bounds, OneByOne, ReadBlock};
 
 /// A neighbour is near if it is at most this far from the source. Values from 8 to 64 differ by
@@ -41,9 +42,9 @@ const NEAR_GAIN_MIN: u64 = 33;
 /// Sorted neighbours as gaps, in codes fitted to a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GapCode {
-    first: Widths,
-    near: Widths,
-    far: Widths,
+    first: ClassCode,
+    near: ClassCode,
+    far: ClassCode,
     has_loops: bool,
     has_duplicates: bool,
     /// Whether the codes of near and far gaps differ.
@@ -119,17 +120,17 @@ impl GapCode {
         let Counts { first, near, far } = counts;
         let mut both = near.clone();
         both.merge(far);
-        let [(_, first), (near_bits, near), (far_bits, far)] = [first, near, far].map(Widths::fit);
-        let (bits, common) = Widths::fit(&both);
+        let [(_, first), (near_bits, near), (far_bits, far)] = [first, near, far].map(fit_code);
+        let (bits, common) = fit_code(&both);
         let pays = bits - bits / NEAR_GAIN_MIN > near_bits + far_bits;
         let (near, far) = if pays { (near, far) } else { (common.clone(), common) };
         Self::new(first, near, far, has_loops, has_duplicates)
     }
 
     fn new(
-        first: Widths,
-        near: Widths,
-        far: Widths,
+        first: ClassCode,
+        near: ClassCode,
+        far: ClassCode,
         has_loops: bool,
         has_duplicates: bool,
     ) -> Self {
@@ -143,7 +144,7 @@ impl GapCode {
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[0] = u8::from(self.has_loops) | u8::from(self.has_duplicates) << 1;
-        let widths = [&self.first, &self.near, &self.far].map(Widths::to_bytes);
+        let widths = [&self.first, &self.near, &self.far].map(ClassCode::to_bytes);
         bytes[1..].copy_from_slice(widths.as_flattened());
         bytes
     }
@@ -159,7 +160,7 @@ impl GapCode {
         }
         let (widths, _) = widths.as_chunks::<CLASSES>();
         let code = |widths: [u8; CLASSES]| {
-            Widths::new(widths).ok_or_else(|| format!("widths {widths:?}, one above 33"))
+            ClassCode::new(widths).ok_or_else(|| format!("widths {widths:?}, one above 33"))
         };
         let (first, near, far) = (code(widths[0])?, code(widths[1])?, code(widths[2])?);
         let (has_loops, has_duplicates) = (flags & 1 != 0, flags & 2 != 0);
@@ -188,7 +189,7 @@ impl GapCode {
         &self,
         source: u32,
         targets: impl IntoIterator<Item = &'t u32>,
-        mut visit: impl FnMut(&Widths, u64),
+        mut visit: impl FnMut(&ClassCode, u64),
     ) {
         let frame = self.frame(source);
         let mut previous = None;
@@ -208,7 +209,7 @@ impl GapCode {
     /// Appends a row. Its targets must ascend and be among those that the code was fitted to.
     pub fn encode(&self, source: u32, targets: &[u32], out: &mut BitWriter) {
         let mut codes = CodeWriter::new(targets.len());
-        self.for_each_code(source, targets, |widths, number| codes.write(widths, number, out));
+        self.for_each_code(source, targets, |code, number| codes.write(code, number, out));
         codes.finish(out);
     }
 
