@@ -6,7 +6,7 @@ use tegula_algorithms::side_table::TableRead;
 use tegula_store::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// Returns a message with its hints.
-pub fn told(diagnostic: &Diagnostic) -> String {
+pub fn with_hints(diagnostic: &Diagnostic) -> String {
     let Diagnostic { message, hints } = diagnostic;
     any_of(hints).map_or_else(|| message.clone(), |hints| format!("{message}; {hints}"))
 }
@@ -115,8 +115,8 @@ mod tests {
         let words = "import it with --undirected and then partition it";
         assert_eq!(any_of(&[first]).as_deref(), Some(words));
         let kept = Diagnostic::from("it was not read").hint(Hint::set([settings::WEIGHTED]));
-        assert_eq!(told(&kept), "it was not read; use --weighted");
-        assert_eq!(told(&"all is well".into()), "all is well");
+        assert_eq!(with_hints(&kept), "it was not read; use --weighted");
+        assert_eq!(with_hints(&"all is well".into()), "all is well");
     }
 
     #[test]

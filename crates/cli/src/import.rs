@@ -351,7 +351,7 @@ pub fn import(args: &ImportArgs, session: &Session) -> Result<()> {
         }
     };
     let elapsed = started.elapsed();
-    let warnings = session.tell(report.warnings.iter().map(hints::told).collect());
+    let warnings = session.tell(report.warnings.iter().map(hints::with_hints).collect());
     if session.json {
         return session.print_json(&to_json(&report, ranks, warnings, elapsed));
     }

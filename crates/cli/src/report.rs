@@ -76,7 +76,7 @@ impl EdgeCount {
     }
 
     /// Returns the number of edges with `noun`, and of arcs where it differs: `4 edges (7 arcs)`.
-    pub fn told(self, noun: &str) -> String {
+    pub fn with_arcs(self, noun: &str) -> String {
         let edges = self.edges();
         let arcs = counted(self.arcs, "arc", "arcs");
         let arcs = if self.arcs == edges { String::new() } else { format!(" ({arcs})") };
@@ -274,11 +274,12 @@ mod tests {
 
     #[test]
     fn an_edge_that_leads_both_ways_is_one_edge_and_two_arcs() {
-        let told = |arcs, loops, undirected| EdgeCount { arcs, loops, undirected }.told(" edges");
-        assert_eq!(told(7, 1, false), "7 edges");
-        assert_eq!(told(2000, 0, true), "1,000 edges (2,000 arcs)");
-        assert_eq!(told(7, 1, true), "4 edges (7 arcs)");
-        assert_eq!(told(2, 2, true), "2 edges");
+        let words =
+            |arcs, loops, undirected| EdgeCount { arcs, loops, undirected }.with_arcs(" edges");
+        assert_eq!(words(7, 1, false), "7 edges");
+        assert_eq!(words(2000, 0, true), "1,000 edges (2,000 arcs)");
+        assert_eq!(words(7, 1, true), "4 edges (7 arcs)");
+        assert_eq!(words(2, 2, true), "2 edges");
     }
 
     #[test]

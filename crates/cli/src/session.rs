@@ -126,7 +126,7 @@ impl Session {
     pub fn tell(&self, mut warnings: Vec<String>) -> Vec<String> {
         let shortage =
             threads::shortage().filter(|_| !self.has_told_shortage.swap(true, Ordering::Relaxed));
-        warnings.extend(shortage.map(|shortage| hints::told(&shortage.into())));
+        warnings.extend(shortage.map(|shortage| hints::with_hints(&shortage.into())));
         warnings.iter().for_each(|warning| self.warn(warning));
         warnings
     }

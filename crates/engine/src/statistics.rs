@@ -93,7 +93,7 @@ impl RunStatistics {
         iterations: u64,
         bytes_read: u64,
     ) -> RunStatistics {
-        fn told<T: Copy>(all: &[T], before: &[T], iterations: u64) -> Vec<T> {
+        fn values_since<T: Copy>(all: &[T], before: &[T], iterations: u64) -> Vec<T> {
             let since = all.iter().skip(before.len());
             since.take(iterations.min(TIMES_MAX as u64) as usize).copied().collect()
         }
@@ -102,9 +102,9 @@ impl RunStatistics {
         RunStatistics {
             iterations,
             iterations_before: 0,
-            iteration_times: told(times, &before.iteration_times, iterations),
-            processes: told(&self.processes, &before.processes, iterations),
-            predicted_seconds: told(predicted, &before.predicted_seconds, iterations),
+            iteration_times: values_since(times, &before.iteration_times, iterations),
+            processes: values_since(&self.processes, &before.processes, iterations),
+            predicted_seconds: values_since(predicted, &before.predicted_seconds, iterations),
             edges_processed: self.edges_processed - before.edges_processed,
             tiles_skipped: self.tiles_skipped - before.tiles_skipped,
             bytes_read,

@@ -79,7 +79,7 @@ impl Found {
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
-        let own = answer.warning().map(|warning| hints::told(&warning));
+        let own = answer.warning().map(|warning| hints::with_hints(&warning));
         let warnings = hints::of_tables(ran.tables).into_iter().chain(weights).chain(own).collect();
         Found {
             algorithm: request.name,

@@ -4,7 +4,7 @@ use tegula_algorithms::side_table::TableRead;
 use tegula_store::{Action, Diagnostic, Hint, Setting, SettingValue};
 
 /// Returns a message with its hints.
-pub fn told(diagnostic: &Diagnostic) -> String {
+pub fn with_hints(diagnostic: &Diagnostic) -> String {
     let Diagnostic { message, hints } = diagnostic;
     any_of(hints).map_or_else(|| message.clone(), |hints| format!("{message}; {hints}"))
 }

@@ -108,11 +108,11 @@ impl Attributes {
     }
 
     /// Returns the names and kinds of the attributes; text where no vertex has a value.
-    pub fn told(&self) -> Vec<Attribute<'_>> {
-        let told = |column: &'_ Column| column.kind.unwrap_or(Kind::Text);
+    pub fn names_and_kinds(&self) -> Vec<Attribute<'_>> {
+        let kind = |column: &'_ Column| column.kind.unwrap_or(Kind::Text);
         self.columns
             .iter()
-            .map(|column| Attribute { name: &column.name, kind: told(column) })
+            .map(|column| Attribute { name: &column.name, kind: kind(column) })
             .collect()
     }
 

@@ -21,7 +21,7 @@ impl Syntax for Dot {
         append("  ", out);
         append_quoted(vertex.id, out)?;
         let mut before = " [";
-        for (place, value) in vertex.told() {
+        for (place, value) in vertex.present_values() {
             append(before, out);
             append_quoted(shape.attributes[place].name, out)?;
             append("=", out);

@@ -32,7 +32,7 @@ impl Syntax for Gexf {
         append_attribute("id", vertex.id, out)?;
         append_attribute("label", vertex.id, out)?;
         let mut is_empty = true;
-        for (place, value) in vertex.told() {
+        for (place, value) in vertex.present_values() {
             append(if is_empty { "><attvalues>" } else { "" }, out);
             append(format!("<attvalue for=\"{place}\""), out);
             append_attribute("value", value, out)?;

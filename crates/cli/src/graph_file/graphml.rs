@@ -33,7 +33,7 @@ impl Syntax for GraphMl {
         append("    <node", out);
         append_attribute("id", vertex.id, out)?;
         let mut is_empty = true;
-        for (place, value) in vertex.told() {
+        for (place, value) in vertex.present_values() {
             append(format!("{}<data key=\"a{place}\">", if is_empty { ">" } else { "" }), out);
             append_text(value, out)?;
             append("</data>", out);

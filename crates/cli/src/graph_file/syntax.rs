@@ -74,7 +74,7 @@ pub struct Vertex<'a> {
 
 impl Vertex<'_> {
     /// Returns the values that the vertex has, with the positions of their attributes.
-    pub fn told(&self) -> impl Iterator<Item = (usize, &str)> {
+    pub fn present_values(&self) -> impl Iterator<Item = (usize, &str)> {
         self.values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?)))
     }
 }

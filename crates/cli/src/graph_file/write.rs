@@ -58,7 +58,7 @@ pub fn write(
         vertex_count,
         edge_count,
         is_weighted: graph.is_weighted(),
-        attributes: attributes.told(),
+        attributes: attributes.names_and_kinds(),
     };
     let progress = session.progress();
     progress.begin("writing vertices", Some(vertex_count), Unit::Vertices);

@@ -326,7 +326,7 @@ impl Done<'_> {
             }
             Weights::Ignored { .. } | Weights::Used | Weights::Irrelevant => None,
         };
-        let own = answer.warning().map(|warning| hints::told(&warning));
+        let own = answer.warning().map(|warning| hints::with_hints(&warning));
         hints::of_tables(&self.input.tables).into_iter().chain(weights).chain(own).collect()
     }
 
@@ -376,7 +376,7 @@ impl Done<'_> {
     fn title(&self) -> String {
         let algorithm = self.input.request.name;
         let vertices = report::count(self.input.graph.vertex_count());
-        let edges = EdgeCount::of(self.input.graph.manifest()).told(" edges");
+        let edges = EdgeCount::of(self.input.graph.manifest()).with_arcs(" edges");
         let graph = report::path(name_of(self.input.request, self.input.graph));
         format!("{algorithm} on {graph}: {vertices} vertices, {edges}")
     }

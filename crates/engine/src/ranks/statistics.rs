@@ -135,8 +135,8 @@ fn duration(nanoseconds: U64) -> Duration {
 mod tests {
     use super::*;
 
-    /// Returns what a rank tells that has moved `sent` bytes in each of some intervals.
-    fn told(edges_processed: u64, sent: &[u64]) -> Vec<u8> {
+    /// Returns the message of a rank that has moved `sent` bytes in each of some intervals.
+    fn message(edges_processed: u64, sent: &[u64]) -> Vec<u8> {
         let mut intervals = RankIntervals::default();
         for &sent in sent {
             let moved = MovedBytes { sent, ..MovedBytes::default() };
@@ -147,21 +147,21 @@ mod tests {
 
     #[test]
     fn statistics_are_heard_as_they_were_told() {
-        let heard = hear(&told(5, &[1, 2])).unwrap();
+        let heard = hear(&message(5, &[1, 2])).unwrap();
         assert_eq!((heard.edges_processed, heard.intervals.moved().sent), (5, 3));
         assert_eq!(heard.intervals.as_slice().len(), 2);
     }
 
     #[test]
     fn counts_whose_sums_might_overflow_are_refused() {
-        assert!(hear(&told(0, &[COUNTS_MAX / 2, COUNTS_MAX / 2])).is_some());
+        assert!(hear(&message(0, &[COUNTS_MAX / 2, COUNTS_MAX / 2])).is_some());
         for (edges, sent) in [
             (u64::MAX, &[][..]),
             (0, &[u64::MAX, 1]),
             (0, &[COUNTS_MAX / 2, COUNTS_MAX / 2, 2]),
             (COUNTS_MAX, &[1]),
         ] {
-            assert!(hear(&told(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
+            assert!(hear(&message(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
         }
     }
 }

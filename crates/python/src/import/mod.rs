@@ -70,7 +70,8 @@ pub fn from_tables(
 
 /// Returns the report as JSON, with a further `remark` among its warnings.
 fn to_json(report: &ImportReport, remark: Option<String>) -> String {
-    let warnings: Vec<String> = report.warnings.iter().map(hints::told).chain(remark).collect();
+    let warnings: Vec<String> =
+        report.warnings.iter().map(hints::with_hints).chain(remark).collect();
     json!({
         "vertices": report.vertices,
         "edges": report.edges,
