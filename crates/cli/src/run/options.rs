@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use tegula_algorithms::answer;
 use tegula_engine::{Arrays, Checkpoints, Executor, Graph, Messages, Tuning};
 use tegula_machine::Error as MachineError;
+use tegula_machine::disk::MadeFolder;
 use tegula_store::graph::shard_name;
 use tegula_tables::check_parent;
 
 use super::checkpoint_folder;
-use super::made_folder::{self, MadeFolder};
+use super::made_folder;
 use crate::args::{MACHINE, MachineArgs, ranks};
 use crate::errors::{Failure, Result};
 use crate::graph_file::GraphFileArgs;

@@ -21,10 +21,11 @@ use tegula_algorithms::answer::Answer;
 use tegula_algorithms::jobs::{Ended, Face, Fault, Job, JobProgress, JobRunner};
 use tegula_algorithms::side_table::TableSources;
 use tegula_engine::{Graph, RunOptions, Scheduler};
+use tegula_machine::disk::MadeFolder;
 use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_workers};
 use tegula_store::Error;
 
-use super::made_folder::{self, MadeFolder};
+use super::made_folder;
 use super::one::{Done, RunInput, TOP_DEFAULT, failed, run_options};
 use super::options::{Destination, RunArgs};
 use super::{answer_file, missing_rows};

@@ -1,12 +1,10 @@
 //! The folder of versions.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::disk::{Directory, durable};
+use crate::disk::{Directory, MadeFolder, durable};
 use crate::error::{Error, Result};
 
 /// The file of the slots.
@@ -24,16 +22,6 @@ pub struct VersionFolder {
     _made: Option<MadeFolder>,
 }
 
-/// A folder that this process created.
-struct MadeFolder(PathBuf);
-
-impl Drop for MadeFolder {
-    fn drop(&mut self) {
-        // This fails where the folder is not empty, and then it has to stay.
-        let _ = fs::remove_dir(&self.0);
-    }
-}
-
 impl VersionFolder {
     /// Opens a folder that exists.
     pub fn open(path: &Path) -> Result<VersionFolder> {
@@ -43,11 +31,7 @@ impl VersionFolder {
 
     /// Opens a folder, and creates it if it does not exist.
     pub fn make(path: &Path) -> Result<VersionFolder> {
-        let made = match fs::create_dir(path) {
-            Ok(()) => Some(MadeFolder(path.to_owned())),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-            Err(error) => return Err(Error::io("create", path)(error)),
-        };
+        let made = MadeFolder::make(path)?;
         // A folder that existed may have been made just before: its name must survive a crash too.
         durable::sync_parent(path).map_err(Error::io("sync", path))?;
         Ok(VersionFolder { _made: made, ..VersionFolder::open(path)? })
