@@ -1,5 +1,7 @@
 //! Potentials: how well a state of one variable goes with a state of another.
 
+use tegula_machine::memory::ALLOCATION_SIZE;
+
 use crate::error::is_weight;
 
 /// What a weight of 0 counts as in logarithms: small enough to decide every comparison, and large
@@ -10,8 +12,6 @@ pub const LEAST: f64 = 1e-304;
 const IMPOSSIBLE: f64 = 1e-290;
 /// The most states of a variable.
 pub const STATES_MAX: usize = 1024;
-/// Bytes that an allocation takes beside its content.
-pub const ALLOCATION_SIZE: u64 = 16;
 
 /// The weights of all pairs of states of two variables. The greatest weight is 1.
 #[derive(Debug, Clone)]

@@ -20,13 +20,14 @@ use std::str::FromStr;
 
 use tegula_engine::RUN_OVERHEAD;
 use tegula_machine::counted;
+use tegula_machine::memory::ALLOCATION_SIZE;
 use tegula_machine::threads::Cancel;
 use tegula_store::{At, Error, Result};
 use tegula_tables::read::{bad_at, bad_file};
 use tegula_tables::read_text;
 
 use super::model::{Model, Potentials, Side};
-use super::potential::{ALLOCATION_SIZE, LEAST, Potential, STATES_MAX, log_odds, normalize};
+use super::potential::{LEAST, Potential, STATES_MAX, log_odds, normalize};
 
 /// The most bytes per byte of text until all factors are known. They are for the text, as a list
 /// that grows by doubling, and for lists of numbers, each of at least two characters.

@@ -9,6 +9,7 @@ use tegula_engine::traverse::{
     self, Held, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
 };
 use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
+use tegula_machine::memory::ALLOCATION_SIZE;
 use tegula_machine::threads::{Stash, lock, unlocked};
 
 use super::Measure;
@@ -94,9 +95,6 @@ pub fn most_similar(
         Ok(found.into_iter().flat_map(unlocked).collect())
     })
 }
-
-/// Bytes of an allocation beside its content.
-const ALLOCATION_SIZE: u64 = 16;
 
 /// Returns what a run holds beside the rows and its files. It looks at `pairs` given pairs, or finds
 /// up to `of_each` pairs for each of `sources` sources.
