@@ -51,7 +51,7 @@ pub struct OpenFusing {
     /// Makes the entrance to a run.
     pub entrance: fn() -> Entrance,
     /// Returns the bytes of the results of some members that leave before the others.
-    pub left_bytes: fn(usize, &Graph) -> u64,
+    pub early_results_size: fn(usize, &Graph) -> u64,
     /// Estimates the memory of one that joins, including its files. The run has that of its lane.
     pub estimate_joining: fn(AnyMember<'_>, &Graph) -> Estimate,
     /// Runs all members as [`Fusing::run`] does, and sends the outcome of each with its number. If
@@ -247,14 +247,14 @@ pub(crate) fn run_open_lanes<P: Program + Clone + 'static>(
 
 /// Returns the bytes of the results of `count` lanes that leave before the others. One at a time
 /// is gathered from its copies, which takes its size once more.
-pub(crate) fn left_bytes<P: Program>(count: usize, graph: &Graph) -> u64 {
+pub(crate) fn early_results_size<P: Program>(count: usize, graph: &Graph) -> u64 {
     (count as u64 + 1) * graph.vertex_count() * size_of::<P::State>() as u64
 }
 
 /// Estimates the memory of a program that joins a run, and holds `bytes` beside its states.
 pub(crate) fn estimate_joining<P: Program>(graph: &Graph, bytes: u64) -> Estimate {
     Estimate {
-        vertex_bytes: bytes + left_bytes::<P>(1, graph),
+        vertex_bytes: bytes + early_results_size::<P>(1, graph),
         stream_bytes_min: 0,
         layout_bytes: 0,
         overhead_bytes: overhead(graph),

@@ -34,7 +34,7 @@ pub use fusing::{
     AnyMember, Entrance, Fusing, Member, MemberOutcome, OpenFusing, Width, options_of,
 };
 pub(crate) use fusing::{
-    LANES, estimate_joining, estimate_lanes, left_bytes, members, run_lanes, run_open_lanes,
+    LANES, early_results_size, estimate_joining, estimate_lanes, members, run_lanes, run_open_lanes,
 };
 pub use interface::{
     Algorithm, Checkpointing, Edges, Found, LessMemory, ModelFile, Options, SideFiles, Weights,

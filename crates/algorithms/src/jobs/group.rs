@@ -19,7 +19,7 @@ use crate::error::Result;
 const FILES_SHARE: u64 = 16;
 
 /// A job whose options have been read, and what it needs alone.
-pub struct GroupedJob<'b, J> {
+pub struct EstimatedJob<'b, J> {
     /// Its place in the order of arrival.
     pub place: usize,
     /// The job.
@@ -30,7 +30,7 @@ pub struct GroupedJob<'b, J> {
     pub needs: Needs,
 }
 
-impl<'b, J> GroupedJob<'b, J> {
+impl<'b, J> EstimatedJob<'b, J> {
     pub(super) fn back(self) -> Waiting<'b, J> {
         Waiting { place: self.place, job: self.job, tried: Tried::Read(Box::new(self.prepared)) }
     }
@@ -40,7 +40,7 @@ impl<'b, J> GroupedJob<'b, J> {
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 pub enum Fit<'b, J> {
     /// It does.
-    Member(GroupedJob<'b, J>),
+    Fits(EstimatedJob<'b, J>),
     /// It needs more alone.
     TooLarge(Box<Needs>),
 }
@@ -48,7 +48,7 @@ pub enum Fit<'b, J> {
 /// Jobs that run as one, and what they need together.
 pub struct Group<'b, J> {
     /// The jobs; there is at least one.
-    pub members: Vec<GroupedJob<'b, J>>,
+    pub members: Vec<EstimatedJob<'b, J>>,
     /// What their run needs.
     pub needs: Needs,
     /// How others join their run, if they can.
@@ -91,14 +91,14 @@ impl Grouping<'_> {
             return Ok(Fit::TooLarge(Box::new(needs)));
         }
         request.check_input(graph)?;
-        Ok(Fit::Member(GroupedJob { place, job, prepared, needs }))
+        Ok(Fit::Fits(EstimatedJob { place, job, prepared, needs }))
     }
 
     /// Returns the group of `first`: jobs that have arrived by `now` and run as one with it. A job
     /// that cannot run stays in the queue until its own turn.
     pub fn group_of<'b, J: Job>(
         &self,
-        first: GroupedJob<'b, J>,
+        first: EstimatedJob<'b, J>,
         queue: &mut Queue<'b, J>,
         now: Duration,
         options: &RunOptions<'_>,
@@ -110,7 +110,7 @@ impl Grouping<'_> {
         for waiting in like.by_ref() {
             let (place, job) = (waiting.place, waiting.job);
             let tried = match guarded(|| self.fit(waiting, options)) {
-                Ok(Fit::Member(member)) => {
+                Ok(Fit::Fits(member)) => {
                     held += member.prepared.files_size();
                     members.push(member);
                     None
@@ -136,7 +136,7 @@ impl Grouping<'_> {
     /// several and fits in the budget. The others go back into the queue.
     fn worth_fusing<'b, J: Job>(
         &self,
-        mut members: Vec<GroupedJob<'b, J>>,
+        mut members: Vec<EstimatedJob<'b, J>>,
         queue: &mut Queue<'b, J>,
         now: Duration,
     ) -> Group<'b, J> {
@@ -155,12 +155,12 @@ impl Grouping<'_> {
     /// also has room for the results of members that leave before the others.
     fn opened<'b, J: Job>(
         &self,
-        members: Vec<GroupedJob<'b, J>>,
+        members: Vec<EstimatedJob<'b, J>>,
         needs: Needs,
         queue: &Queue<'b, J>,
         now: Duration,
     ) -> Group<'b, J> {
-        let GroupedJob { job, prepared, .. } = &members[0];
+        let EstimatedJob { job, prepared, .. } = &members[0];
         let like = |until| queue.count_like(job, self.graph, until);
         let is_wanted = like(Duration::MAX) > like(now);
         let open = prepared.request.fusing.and_then(|fusing| fusing.open);
@@ -169,7 +169,7 @@ impl Grouping<'_> {
             // What lanes leave together stays until the last of them is taken, so joiners count
             // too.
             let most = job.request().fused_max();
-            enlarged.estimate.vertex_bytes += (open.left_bytes)(most, self.graph);
+            enlarged.estimate.vertex_bytes += (open.early_results_size)(most, self.graph);
             if enlarged.needed() <= self.budget {
                 return Group { members, needs: enlarged, open: Some(open) };
             }
@@ -179,7 +179,7 @@ impl Grouping<'_> {
 
     /// Returns what jobs need as one run; `None` if they do not fit, or if they take no less time
     /// than single runs or than the two runs of each half.
-    fn needs_of_fused<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<Needs> {
+    fn needs_of_fused<J>(&self, members: &[EstimatedJob<'_, J>]) -> Option<Needs> {
         let needs = self.fused(members)?;
         let (first, rest) = members.split_at(half(members).len());
         // Jobs whose time is unknown are not fused.
@@ -189,13 +189,13 @@ impl Grouping<'_> {
     }
 
     /// Returns the time of jobs as one run or as single runs, whichever is less.
-    fn least_seconds<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<f64> {
+    fn least_seconds<J>(&self, members: &[EstimatedJob<'_, J>]) -> Option<f64> {
         let alone = self.seconds_alone(members)?;
         let fused = self.fused(members).and_then(|needs| self.seconds(&needs));
         Some(fused.map_or(alone, |fused| fused.min(alone)))
     }
 
-    fn seconds_alone<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<f64> {
+    fn seconds_alone<J>(&self, members: &[EstimatedJob<'_, J>]) -> Option<f64> {
         members.iter().map(|member| self.seconds(&member.needs)).sum()
     }
 
@@ -205,7 +205,7 @@ impl Grouping<'_> {
     }
 
     /// Returns what several jobs need as one run that fits in the budget.
-    fn fused<J>(&self, members: &[GroupedJob<'_, J>]) -> Option<Needs> {
+    fn fused<J>(&self, members: &[EstimatedJob<'_, J>]) -> Option<Needs> {
         if members.len() < 2 {
             return None;
         }

@@ -21,7 +21,7 @@ mod runner;
 use std::num::NonZeroUsize;
 
 pub use face::{Ended, Face, Fault, Job, JobProgress, Wanted};
-pub use group::{Fit, Group, GroupedJob, Grouping};
+pub use group::{EstimatedJob, Fit, Group, Grouping};
 pub use queue::{Queue, Waiting};
 pub use runner::JobRunner;
 

@@ -13,7 +13,7 @@ use tegula_engine::RunOptions;
 use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers, unlocked};
 
 use super::face::{Ended, Face, Job, JobProgress, Wanted, guarded};
-use super::group::{Group, GroupedJob, Grouping};
+use super::group::{EstimatedJob, Group, Grouping};
 use super::queue::Queue;
 use super::runner::JobRunner;
 use crate::algorithm::{AnyMember, Entrance, MemberOutcome, Needs, OpenFusing};
@@ -65,7 +65,7 @@ impl<'b, J: Job> OpenRun<'b, J> {
     /// meanwhile.
     fn is_worth_joining(
         &self,
-        member: &GroupedJob<'_, J>,
+        member: &EstimatedJob<'_, J>,
         queue: &Queue<'_, J>,
         grouping: &Grouping<'_>,
         now: Duration,
@@ -119,13 +119,13 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// itself.
     pub(super) fn join<'q>(
         &'q self,
-        member: GroupedJob<'b, F::Job>,
+        member: EstimatedJob<'b, F::Job>,
         queue: MutexGuard<'q, Queue<'b, F::Job>>,
         (options, progress): (&RunOptions<'_>, &dyn JobProgress),
-    ) -> Option<(GroupedJob<'b, F::Job>, MutexGuard<'q, Queue<'b, F::Job>>)> {
+    ) -> Option<(EstimatedJob<'b, F::Job>, MutexGuard<'q, Queue<'b, F::Job>>)> {
         let Some(run) = self.run_for(&member, &queue) else { return Some((member, queue)) };
         let graph = self.grouping.graph;
-        let GroupedJob { job, ref prepared, .. } = member;
+        let EstimatedJob { job, ref prepared, .. } = member;
         let estimate = (run.fusing.estimate_joining)(prepared.member(), graph);
         let Ok(reserve) = estimate.reserve(self.scheduler, &options.cancel) else {
             return Some((member, queue));
@@ -168,7 +168,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Returns a run that a job should join.
     fn run_for(
         &self,
-        member: &GroupedJob<'b, F::Job>,
+        member: &EstimatedJob<'b, F::Job>,
         queue: &Queue<'b, F::Job>,
     ) -> Option<Arc<OpenRun<'b, F::Job>>> {
         let (graph, now) = (self.grouping.graph, self.begun.elapsed());
@@ -188,7 +188,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
         fusing: OpenFusing,
         options: &RunOptions<'_>,
         queued: Duration,
-    ) -> Vec<GroupedJob<'b, F::Job>> {
+    ) -> Vec<EstimatedJob<'b, F::Job>> {
         let run = Arc::new(OpenRun::new(&group, fusing, &self.grouping));
         let (members, graph) = (group.members, self.grouping.graph);
         let jobs: Vec<(&'b F::Job, Vec<TableRead>)> =

@@ -8,7 +8,7 @@ use tegula_engine::{RunOptions, Scheduler};
 use tegula_machine::threads::{guarded as guarded_error, lock, start_in, start_workers};
 
 use super::face::{Ended, Face, Fault, Job, JobProgress, Wanted, guarded};
-use super::group::{Fit, GroupedJob, Grouping};
+use super::group::{EstimatedJob, Fit, Grouping};
 use super::open_run::OpenRun;
 use super::queue::{Queue, Waiting};
 use crate::algorithm::{Found, Prepared};
@@ -101,7 +101,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
             ..self.face.options(first.job, &*progress)
         };
         let first = match self.grouping.fit(first, &options)? {
-            Fit::Member(first) => first,
+            Fit::Fits(first) => first,
             Fit::TooLarge(needs) => return Ok(needs.check("the job", budget)?),
         };
         let joined = self.join(first, queue, (&options, &*progress));
@@ -141,7 +141,7 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     /// Runs the members of a group, as one if `fuses`, and delivers the results.
     fn run_together(
         &self,
-        members: Vec<GroupedJob<'b, F::Job>>,
+        members: Vec<EstimatedJob<'b, F::Job>>,
         options: &RunOptions<'_>,
         (fuses, queued): (bool, Duration),
         progress: &dyn JobProgress,
@@ -187,6 +187,6 @@ impl<'b, F: Face<'b>> JobRunner<'b, F> {
     }
 }
 
-fn jobs_of<'b, J>(members: &[GroupedJob<'b, J>]) -> Vec<&'b J> {
+fn jobs_of<'b, J>(members: &[EstimatedJob<'b, J>]) -> Vec<&'b J> {
     members.iter().map(|member| member.job).collect()
 }

@@ -56,8 +56,8 @@ use tegula_engine::{
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Entrance, Family, Found, Fusing,
     Iterations, LANES, Member, MemberOutcome, NotNegative, OpenFusing, Probability, SideFiles,
-    Weights, Work, estimate_joining, estimate_lanes, left_bytes, members, options_of, run_lanes,
-    run_open_lanes,
+    Weights, Work, early_results_size, estimate_joining, estimate_lanes, members, options_of,
+    run_lanes, run_open_lanes,
 };
 use crate::error::{Error, Result};
 use crate::side_table::{self, TableSource, Tables};
@@ -315,7 +315,7 @@ impl Algorithm for PageRankOptions {
         run: |all, graph, options| run_fused(&members(all), graph, options),
         open: Some(OpenFusing {
             entrance: Entrance::to_lanes::<PageRank>,
-            left_bytes: left_bytes::<PageRank>,
+            early_results_size: early_results_size::<PageRank>,
             estimate_joining: |joiner, graph| estimate_to_join(joiner.of(), graph),
             run: |all, graph, options, entrance, outcomes| {
                 run_open(&members(all), graph, options, entrance, outcomes)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tegula_algorithms::algorithm::Needs;
 use tegula_algorithms::answer::List;
-use tegula_algorithms::jobs::{Fit, Group, GroupedJob, Grouping, Queue, Waiting};
+use tegula_algorithms::jobs::{EstimatedJob, Fit, Group, Grouping, Queue, Waiting};
 use tegula_engine::Graph;
 
 use super::args::BatchArgs;
@@ -116,7 +116,7 @@ impl Estimating<'_> {
         let options = run_options(&run, grouping.graph, session);
         let place = waiting.place;
         let first = match grouping.fit(waiting, &options)? {
-            Fit::Member(first) => first,
+            Fit::Fits(first) => first,
             Fit::TooLarge(needs) => {
                 return Ok((vec![self.of_job((place, job), &needs, Vec::new())], None));
             }
@@ -126,8 +126,8 @@ impl Estimating<'_> {
             let others = members.iter().filter(|other| other.place != place);
             others.map(|other| &*other.job.name).collect()
         };
-        let of_job = |member: &GroupedJob<'j, BatchJob>| {
-            let &GroupedJob { place, job, ref needs, .. } = member;
+        let of_job = |member: &EstimatedJob<'j, BatchJob>| {
+            let &EstimatedJob { place, job, ref needs, .. } = member;
             self.of_job((place, job), needs, others(place))
         };
         Ok((members.iter().map(of_job).collect(), Some(self.of_run(job, &needs))))
