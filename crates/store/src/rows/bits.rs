@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The least number of bits in a window, wherever in a byte it begins.
+/// The least number of bits in a word, wherever in a byte it begins.
 pub(super) const WINDOW_BITS_MIN: u32 = 57;
 
 /// Appends bits. Rows stand one after the other without padding.
@@ -45,8 +45,8 @@ impl BitWriter {
 
 /// The bits of one row, among bytes of several rows.
 ///
-/// A row is read in windows of 8 bytes. Where 8 bytes or more follow it in the slice, every window
-/// is one load. At the end of the slice it takes longer, with the same result.
+/// A row is read in words of 8 bytes. Where 8 bytes or more follow it in the slice, every word is
+/// one load. At the end of the slice it takes longer, with the same result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowBits<'a> {
     pub bytes: &'a [u8],
@@ -87,10 +87,10 @@ impl<'a> RowBits<'a> {
     }
 
     /// Returns the bits from `position` on, and how many of them are known: 57 or more. Behind the
-    /// row all bits are zero, so a window that reaches its end has all 64 bits known. `position` is
+    /// row all bits are zero, so a word that reaches its end has all 64 bits known. `position` is
     /// at most the row's end.
     #[inline(always)]
-    pub fn window(&self, position: u64) -> (u64, u32) {
+    pub fn word(&self, position: u64) -> (u64, u32) {
         let shift = (position % 8) as u32;
         let bits = self.load((position / 8) as usize) >> shift;
         let known = 64 - shift;

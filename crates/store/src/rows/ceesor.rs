@@ -59,8 +59,8 @@ impl CeesorCode {
         let mut position = row.start();
         let mut width = 1;
         while position < row.end() {
-            let (mut window, known) = row.window(position);
-            let growth = window.trailing_zeros();
+            let (mut word, known) = row.word(position);
+            let growth = word.trailing_zeros();
             width += growth;
             if width > WIDTH_MAX {
                 return Err(format!("a magnitude of more than {WIDTH_MAX} bits"));
@@ -70,14 +70,14 @@ impl CeesorCode {
             if behind > row.end() {
                 return Err("a code that runs over the end of its row".to_owned());
             }
-            window = if growth + 1 + width <= known {
-                window >> growth >> 1
+            word = if growth + 1 + width <= known {
+                word >> growth >> 1
             } else {
-                row.window(position).0
+                row.word(position).0
             };
-            let below_highest = window & !(u64::MAX << (width - 1));
+            let below_highest = word & !(u64::MAX << (width - 1));
             let magnitude = below_highest | 1 << (width - 1);
-            let is_before = window >> (width - 1) & 1 == 1;
+            let is_before = word >> (width - 1) & 1 == 1;
             let target =
                 // A target before vertex 0 wraps around, and is refused below.
                 if is_before { source.wrapping_sub(magnitude) } else { source + magnitude };

@@ -51,10 +51,10 @@ pub(super) fn cut_off() -> String {
 #[derive(Clone)]
 pub(super) struct Codes<'a> {
     pub row: RowBits<'a>,
-    /// The bits from `window_start` on, less the classes already read. Offsets and the next row may
+    /// The bits from `word_start` on, less the classes already read. Offsets and the next row may
     /// follow the classes; no valid row has a class there.
     stops: u64,
-    window_start: u64,
+    word_start: u64,
     /// Where the next class begins.
     pub front: u64,
     /// Where the last offset begins.
@@ -65,7 +65,7 @@ impl<'a> Codes<'a> {
     #[inline(always)]
     pub fn new(row: RowBits<'a>) -> Self {
         let (front, back) = (row.start(), row.end());
-        Self { row, stops: row.bits(front), window_start: front, front, back }
+        Self { row, stops: row.bits(front), word_start: front, front, back }
     }
 
     /// The part between the classes and the offsets read so far: empty, or an enclosed row.
@@ -91,12 +91,12 @@ impl<'a> Codes<'a> {
     #[inline(always)]
     pub fn next(&mut self, code: &ClassCode) -> Option<u64> {
         if self.stops == 0 {
-            self.window_start = self.front;
+            self.word_start = self.front;
             self.stops = self.row.bits(self.front);
         }
-        // If there is no further 1, the row is invalid. Then the position is behind the window and
+        // If there is no further 1, the row is invalid. Then the position is behind the word and
         // the class modulo 8 is arbitrary, which is harmless.
-        let stop = self.window_start + u64::from(self.stops.trailing_zeros());
+        let stop = self.word_start + u64::from(self.stops.trailing_zeros());
         let class = code.class(stop - self.front);
         self.stops &= self.stops.wrapping_sub(1);
         self.front = stop + 1;

@@ -159,14 +159,14 @@ impl<'a> EliasFano<'a> {
         let mut rest = (index % SAMPLE_INTERVAL) as u64;
         // Ends, because `sample` has checked that there are as many set bits as numbers.
         loop {
-            let windows = [self.window(place), self.window(place + 64)];
-            let sums = windows.map(sums_of_bytes);
+            let bits = [self.bits_from(place), self.bits_from(place + 64)];
+            let sums = bits.map(sums_of_bytes);
             let first = sums[0] >> 56;
             // A number and not a branch, which would often be mispredicted.
             let second = usize::from(rest >= first);
             rest -= [0, first][second];
             if rest < sums[second] >> 56 {
-                let within = select(windows[second], sums[second], rest as u32);
+                let within = select(bits[second], sums[second], rest as u32);
                 return place + 64 * second + within as usize;
             }
             rest -= sums[second] >> 56;
@@ -176,10 +176,10 @@ impl<'a> EliasFano<'a> {
 
     /// The 64 bits from `place` on; zeros behind the last.
     #[inline(always)]
-    fn window(&self, place: usize) -> u64 {
+    fn bits_from(&self, place: usize) -> u64 {
         let (number, shift) = (place / 64, place % 64);
         let word = |number: usize| self.high.get(number).copied().unwrap_or(0);
-        // Shifted twice: the window may be one word.
+        // Shifted twice: the bits may be one word.
         word(number) >> shift | word(number + 1) << 1 << (63 - shift)
     }
 

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
 
-use super::{Frame, GapCode};
+use super::{GapCode, Numbering};
 use crate::rows::bits::RowBits;
 use crate::rows::class_code::{CLASSES, ClassCode};
 use crate::rows::codes::Codes;
@@ -72,7 +72,7 @@ pub(super) trait ReadBlock: Copy {
     fn read(
         self,
         codes: &mut Codes<'_>,
-        frame: &Frame,
+        numbering: &Numbering,
         bounds: Bounds,
         number: &mut u64,
         targets: &mut [u32; BLOCK],
@@ -88,7 +88,7 @@ impl ReadBlock for OneByOne {
     fn read(
         self,
         _: &mut Codes<'_>,
-        _: &Frame,
+        _: &Numbering,
         _: Bounds,
         _: &mut u64,
         _: &mut [u32; BLOCK],
@@ -108,13 +108,13 @@ impl ReadBlock for InBlocks<'_> {
     fn read(
         self,
         codes: &mut Codes<'_>,
-        frame: &Frame,
+        numbering: &Numbering,
         bounds: Bounds,
         number: &mut u64,
         targets: &mut [u32; BLOCK],
     ) -> usize {
         // SAFETY: blocks exist only where the processor has the instructions.
-        unsafe { self.0.read_avx512(codes, frame, bounds, number, targets) }
+        unsafe { self.0.read_avx512(codes, numbering, bounds, number, targets) }
     }
 }
 
@@ -195,7 +195,7 @@ impl Blocks {
     fn read_avx512(
         &self,
         codes: &mut Codes<'_>,
-        frame: &Frame,
+        numbering: &Numbering,
         bounds: Bounds,
         number: &mut u64,
         targets: &mut [u32; BLOCK],
@@ -210,9 +210,9 @@ impl Blocks {
             )
         };
         // A byte for each class: the position of its stop bit, then the zeros before it, which are
-        // the class. Bytes behind the last stop in the window are meaningless.
-        let window = codes.row.bits(codes.front);
-        let stops = _mm512_maskz_compress_epi8(window, places);
+        // the class. Bytes behind the last stop in the word are meaningless.
+        let word = codes.row.bits(codes.front);
+        let stops = _mm512_maskz_compress_epi8(word, places);
         let stops = _mm_cvtsi128_si64(_mm512_castsi512_si128(stops)) as u64;
         let classes = stops.wrapping_sub(stops << 8).wrapping_sub(0x0101_0101_0101_0100);
         let classes = _mm_cvtsi64_si128(classes as i64);
@@ -235,15 +235,15 @@ impl Blocks {
         let numbers = running_sums(_mm512_add_epi64(offsets, gaps));
         let numbers = _mm512_add_epi64(numbers, words(*number));
         let is_at_limit = _mm512_cmpge_epu64_mask(numbers, words(bounds.limit));
-        let is_behind = _mm512_cmpge_epu64_mask(numbers, words(frame.source));
-        let found = _mm512_mask_add_epi64(numbers, is_behind, numbers, words(frame.skip));
+        let is_behind = _mm512_cmpge_epu64_mask(numbers, words(numbering.source));
+        let found = _mm512_mask_add_epi64(numbers, is_behind, numbers, words(numbering.skip));
         let is_no_vertex = _mm512_cmpge_epu64_mask(found, words(u64::from(bounds.vertex_count)));
 
         // SAFETY: the array is 32 bytes long; the store needs no alignment.
         unsafe { _mm256_storeu_si256(targets.as_mut_ptr().cast(), _mm512_cvtepi64_epi32(found)) };
         // These are branches, so that the next block need not wait for them. The end of the row
         // comes first: its branch is mispredicted most often.
-        let mut count = (window.count_ones() as usize).min(BLOCK);
+        let mut count = (word.count_ones() as usize).min(BLOCK);
         if has_next != u8::MAX {
             count = count.min(1 + has_next.trailing_ones() as usize);
         }

@@ -61,19 +61,19 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(arcs: impl Iterator<Item = (u32, u32)>, frame: impl Fn(u32) -> Frame) -> Self {
+    fn of(arcs: impl Iterator<Item = (u32, u32)>, numbering: impl Fn(u32) -> Numbering) -> Self {
         let [mut first, mut near, mut far] = [(); 3].map(|()| Histogram::new());
         let mut before: Option<(u32, u64)> = None;
         // `for_each` is faster than `next` on chained iterators.
         arcs.for_each(|(source, target)| {
-            let frame = frame(source);
-            let number = frame.number(target);
+            let numbering = numbering(source);
+            let number = numbering.number(target);
             match before {
                 Some((last, previous)) if last == source => {
-                    let counts = if frame.is_near(previous) { &mut near } else { &mut far };
-                    counts.add(number - previous - frame.gap_min);
+                    let counts = if numbering.is_near(previous) { &mut near } else { &mut far };
+                    counts.add(number - previous - numbering.gap_min);
                 }
-                _ => first.add(frame.fold(number)),
+                _ => first.add(numbering.fold(number)),
             }
             before = Some((source, number));
         });
@@ -101,7 +101,7 @@ impl GapCode {
             has_loops |= arc.0 == arc.1;
             has_duplicates |= before.replace(arc) == Some(arc);
         });
-        let counts = Counts::of(arcs, |source| Frame::new(source, has_loops, has_duplicates));
+        let counts = Counts::of(arcs, |source| Numbering::new(source, has_loops, has_duplicates));
         Self::suiting(&counts, has_loops, has_duplicates)
     }
 
@@ -111,8 +111,8 @@ impl GapCode {
         some: impl Iterator<Item = (u32, u32)>,
         all: impl Iterator<Item = (u32, u32)>,
     ) -> Self {
-        let mut counts = Counts::of(some, |source| self.frame(source));
-        counts.cover(&Counts::of(all, |source| self.frame(source)));
+        let mut counts = Counts::of(some, |source| self.numbering(source));
+        counts.cover(&Counts::of(all, |source| self.numbering(source)));
         Self::suiting(&counts, self.has_loops, self.has_duplicates)
     }
 
@@ -179,8 +179,8 @@ impl GapCode {
         blocks::is_supported()
     }
 
-    fn frame(&self, source: u32) -> Frame {
-        Frame::new(source, self.has_loops, self.has_duplicates)
+    fn numbering(&self, source: u32) -> Numbering {
+        Numbering::new(source, self.has_loops, self.has_duplicates)
     }
 
     /// Visits the codes of a row, each with its number. The targets must ascend.
@@ -191,16 +191,16 @@ impl GapCode {
         targets: impl IntoIterator<Item = &'t u32>,
         mut visit: impl FnMut(&ClassCode, u64),
     ) {
-        let frame = self.frame(source);
+        let numbering = self.numbering(source);
         let mut previous = None;
         for &target in targets {
-            let number = frame.number(target);
+            let number = numbering.number(target);
             match previous {
-                None => visit(&self.first, frame.fold(number)),
-                Some(before) if frame.is_near(before) => {
-                    visit(&self.near, number - before - frame.gap_min);
+                None => visit(&self.first, numbering.fold(number)),
+                Some(before) if numbering.is_near(before) => {
+                    visit(&self.near, number - before - numbering.gap_min);
                 }
-                Some(before) => visit(&self.far, number - before - frame.gap_min),
+                Some(before) => visit(&self.far, number - before - numbering.gap_min),
             }
             previous = Some(number);
         }
@@ -260,8 +260,8 @@ impl GapCode {
             return Ok(folded);
         }
         let mut codes = Codes::new(row);
-        let frame = self.frame(source);
-        let mut number = frame.unfold(codes.next(&self.first).ok_or_else(cut_off)?);
+        let numbering = self.numbering(source);
+        let mut number = numbering.unfold(codes.next(&self.first).ok_or_else(cut_off)?);
         macro_rules! fold {
             ($target:expr) => {
                 match step(folded, $target) {
@@ -272,7 +272,7 @@ impl GapCode {
         }
         macro_rules! deliver {
             () => {
-                let target = frame.target(number);
+                let target = numbering.target(number);
                 if target >= u64::from(vertex_count) {
                     return Err(super::bits::no_vertex(target, vertex_count));
                 }
@@ -285,10 +285,10 @@ impl GapCode {
         deliver!();
         let mut targets = [0; BLOCK];
         loop {
-            while !(self.tells_near && frame.is_near(number)) {
-                let limit = if self.tells_near { frame.near_from(number) } else { u64::MAX };
+            while !(self.tells_near && numbering.is_near(number)) {
+                let limit = if self.tells_near { numbering.near_from(number) } else { u64::MAX };
                 let bounds = Bounds { limit, vertex_count };
-                let count = blocks.read(&mut codes, &frame, bounds, &mut number, &mut targets);
+                let count = blocks.read(&mut codes, &numbering, bounds, &mut number, &mut targets);
                 for &target in targets.iter().take(count) {
                     fold!(target);
                 }
@@ -298,11 +298,11 @@ impl GapCode {
                     }
                     continue;
                 }
-                number += codes.next(&self.far).ok_or_else(cut_off)? + frame.gap_min;
+                number += codes.next(&self.far).ok_or_else(cut_off)? + numbering.gap_min;
                 deliver!();
             }
-            while frame.is_near(number) {
-                number += codes.next(&self.near).ok_or_else(cut_off)? + frame.gap_min;
+            while numbering.is_near(number) {
+                number += codes.next(&self.near).ok_or_else(cut_off)? + numbering.gap_min;
                 deliver!();
             }
         }
@@ -310,7 +310,7 @@ impl GapCode {
 }
 
 /// The numbering of one source's neighbours.
-struct Frame {
+struct Numbering {
     source: u64,
     /// 1 if ids above the source are numbered one lower, because no vertex has a loop.
     skip: u64,
@@ -318,7 +318,7 @@ struct Frame {
     gap_min: u64,
 }
 
-impl Frame {
+impl Numbering {
     #[inline(always)]
     fn new(source: u32, has_loops: bool, has_duplicates: bool) -> Self {
         let [skip, gap_min] = [has_loops, has_duplicates].map(|has| u64::from(!has));
