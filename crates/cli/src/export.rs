@@ -14,7 +14,7 @@ use tegula_algorithms::find_vertex;
 use tegula_algorithms::side_table::{LocalPaths, TableOptions, TableRead, TableSource, Tables};
 use tegula_algorithms::vertex_list::VertexList;
 use tegula_engine::{Graph, RunOptions};
-use tegula_machine::threads::{Progress, Unit, Workers};
+use tegula_machine::threads::{Progress, ProgressUnit, Workers};
 use tegula_tables::RowWriter;
 
 use crate::args::{GraphArgs, Threads};
@@ -96,10 +96,10 @@ impl Content {
     }
 
     /// What the rows count as in progress.
-    fn unit(self) -> Unit {
+    fn unit(self) -> ProgressUnit {
         match self {
-            Content::Edges | Content::Neighbours => Unit::Edges,
-            Content::Degrees => Unit::Vertices,
+            Content::Edges | Content::Neighbours => ProgressUnit::Edges,
+            Content::Degrees => ProgressUnit::Vertices,
         }
     }
 }

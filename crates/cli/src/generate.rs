@@ -11,7 +11,7 @@ use tegula_generators::{
     WattsStrogatz,
 };
 use tegula_machine::Error as MachineError;
-use tegula_machine::threads::{Cancel, Unit, note_workers, start};
+use tegula_machine::threads::{Cancel, ProgressUnit, note_workers, start};
 use tegula_store::Error;
 use tegula_tables::{Compression, Compressor, Output, check_is_new, check_parent, lower_name};
 
@@ -258,7 +258,7 @@ fn write(
     let file = ResultFile::create(path, writing.force, cancel)?;
     let progress = session.progress();
     let edge_count = graph.edge_count();
-    progress.begin("generating", Some(edge_count), Unit::Edges);
+    progress.begin("generating", Some(edge_count), ProgressUnit::Edges);
     let weights = writing.weighted.then_some(writing.seed);
     let written = workers.install(move || {
         let mut out = Cancellable { out: Compressor::new(file, compression)?, cancel };

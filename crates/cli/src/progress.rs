@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tegula_algorithms::jobs::{JobProgress, Wanted};
-use tegula_machine::threads::{Progress, Unit, lock, start};
+use tegula_machine::threads::{Progress, ProgressUnit, lock, start};
 
 use crate::report;
 
@@ -62,7 +62,7 @@ impl Bars {
     }
 
     /// Returns a bar for a stage, which is not drawn yet.
-    fn of_stage(stage: &str, total: Option<u64>, unit: Unit) -> ProgressBar {
+    fn of_stage(stage: &str, total: Option<u64>, unit: ProgressUnit) -> ProgressBar {
         // Hidden until it is added to all bars, which then draw it in its place.
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{line}") {
@@ -86,7 +86,7 @@ impl Bars {
 }
 
 impl Progress for Bars {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit) {
         let bar = self.all.add(Bars::of_stage(stage, total, unit));
         bar.tick();
         // Only now, because a command without a stage needs no such thread.
@@ -144,9 +144,9 @@ impl<'b> JobBar<'b> {
 }
 
 impl Progress for JobBar<'_> {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit) {
         tracing::info!("{}: {stage}", self.name);
-        let known = self.iterations.filter(|_| unit == Unit::Iterations);
+        let known = self.iterations.filter(|_| unit == ProgressUnit::Iterations);
         let stage = format!("{}: {stage}", self.name);
         self.draw(|| Bars::of_stage(&stage, total.or(known), unit));
     }
@@ -195,7 +195,7 @@ pub struct StageLog(Mutex<Option<LoggedStage>>);
 /// A stage that has begun.
 struct LoggedStage {
     name: String,
-    unit: Unit,
+    unit: ProgressUnit,
     done: u64,
     begun: Instant,
 }
@@ -205,11 +205,11 @@ impl LoggedStage {
     fn line(&self, took: Duration) -> String {
         let (name, done) = (&self.name, self.done);
         let rate = match self.unit {
-            Unit::Bytes => report::byte_rate(done, took),
-            Unit::Edges => report::rate(done, "edges", took),
-            Unit::Vertices => report::rate(done, "vertices", took),
-            Unit::Iterations => report::rate(done, "iterations", took),
-            Unit::Jobs => report::rate(done, "jobs", took),
+            ProgressUnit::Bytes => report::byte_rate(done, took),
+            ProgressUnit::Edges => report::rate(done, "edges", took),
+            ProgressUnit::Vertices => report::rate(done, "vertices", took),
+            ProgressUnit::Iterations => report::rate(done, "iterations", took),
+            ProgressUnit::Jobs => report::rate(done, "jobs", took),
         };
         format!("{name}: {} in {}, {rate}", amount(done, self.unit), report::time(took))
     }
@@ -224,7 +224,7 @@ impl StageLog {
 }
 
 impl Progress for StageLog {
-    fn begin(&self, stage: &str, _total: Option<u64>, unit: Unit) {
+    fn begin(&self, stage: &str, _total: Option<u64>, unit: ProgressUnit) {
         let begun = Instant::now();
         self.replace(Some(LoggedStage { name: stage.to_owned(), unit, done: 0, begun }));
     }
@@ -279,8 +279,8 @@ impl<'a> Alarm<'a> {
 }
 
 impl Progress for RunProgress<'_> {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
-        let known = self.iterations.filter(|_| unit == Unit::Iterations);
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit) {
+        let known = self.iterations.filter(|_| unit == ProgressUnit::Iterations);
         self.progress.begin(stage, total.or(known), unit);
     }
 
@@ -314,10 +314,11 @@ struct Moment {
 
 impl Moment {
     /// Returns the line that shows it.
-    fn line(&self, stage: &str, unit: Unit, width: usize) -> String {
+    fn line(&self, stage: &str, unit: ProgressUnit, width: usize) -> String {
         let width = width.min(WIDTH_MAX).saturating_sub(MARGIN);
         let figures = self.figures(unit);
-        let reserved = if unit == Unit::Iterations { ITERATIONS_WIDTH } else { FIGURES_WIDTH };
+        let reserved =
+            if unit == ProgressUnit::Iterations { ITERATIONS_WIDTH } else { FIGURES_WIDTH };
         let room = width.saturating_sub(stage.chars().count() + 4 + reserved);
         let line = match self.total {
             Some(total) if room >= BAR_WIDTH_MIN && figures.chars().count() <= reserved => {
@@ -330,23 +331,23 @@ impl Moment {
         line.chars().take(width).collect()
     }
 
-    fn figures(&self, unit: Unit) -> String {
+    fn figures(&self, unit: ProgressUnit) -> String {
         let amount = |number| amount(number, unit);
         let percent = |total: u64| (100.0 * self.done as f64 / total.max(1) as f64) as u64;
         let mut text = match (self.total, unit) {
             (None, _) => amount(self.done),
-            (Some(total), Unit::Iterations | Unit::Jobs) => {
+            (Some(total), ProgressUnit::Iterations | ProgressUnit::Jobs) => {
                 format!("{} of {}", report::count(self.done), amount(total))
             }
             (Some(total), _) => format!("{} % of {}", percent(total).min(100), amount(total)),
         };
         if let Some(rate) = self.rate {
             let rate = match unit {
-                Unit::Bytes => report::bytes(rate as u64),
-                Unit::Edges => report::short_count(rate, "edges"),
-                Unit::Vertices => report::short_count(rate, "vertices"),
-                Unit::Iterations => report::short_count(rate, "iterations"),
-                Unit::Jobs => report::short_count(rate, "jobs"),
+                ProgressUnit::Bytes => report::bytes(rate as u64),
+                ProgressUnit::Edges => report::short_count(rate, "edges"),
+                ProgressUnit::Vertices => report::short_count(rate, "vertices"),
+                ProgressUnit::Iterations => report::short_count(rate, "iterations"),
+                ProgressUnit::Jobs => report::short_count(rate, "jobs"),
             };
             text += &format!(", {rate}/s");
         }
@@ -359,13 +360,13 @@ impl Moment {
 }
 
 /// Formats a number of a stage's units.
-fn amount(number: u64, unit: Unit) -> String {
+fn amount(number: u64, unit: ProgressUnit) -> String {
     match unit {
-        Unit::Bytes => report::bytes(number),
-        Unit::Edges => report::short_count(number as f64, "edges"),
-        Unit::Vertices => report::short_count(number as f64, "vertices"),
-        Unit::Iterations => report::counted(number, "iteration", "iterations"),
-        Unit::Jobs => report::counted(number, "job", "jobs"),
+        ProgressUnit::Bytes => report::bytes(number),
+        ProgressUnit::Edges => report::short_count(number as f64, "edges"),
+        ProgressUnit::Vertices => report::short_count(number as f64, "vertices"),
+        ProgressUnit::Iterations => report::counted(number, "iteration", "iterations"),
+        ProgressUnit::Jobs => report::counted(number, "job", "jobs"),
     }
 }
 
@@ -396,7 +397,12 @@ mod tests {
     #[test]
     fn lines_fit_the_terminal_and_do_not_jump() {
         let large = 1 << 60;
-        for unit in [Unit::Bytes, Unit::Edges, Unit::Vertices, Unit::Iterations] {
+        for unit in [
+            ProgressUnit::Bytes,
+            ProgressUnit::Edges,
+            ProgressUnit::Vertices,
+            ProgressUnit::Iterations,
+        ] {
             for width in [10, 40, 80, 96, 200] {
                 for total in [None, Some(large)] {
                     let line = moment(large / 3, total, Some(1e11)).line("reading", unit, width);
@@ -404,10 +410,12 @@ mod tests {
                 }
             }
         }
-        let line = moment(58, Some(3000), Some(35.3)).line("iterating", Unit::Iterations, 80);
+        let line =
+            moment(58, Some(3000), Some(35.3)).line("iterating", ProgressUnit::Iterations, 80);
         assert!(line.contains('[') && line.ends_with("90 s left"), "{line}");
         let start = |done| {
-            let line = moment(done, Some(9 << 20), Some(1e5)).line("reading", Unit::Edges, 80);
+            let line =
+                moment(done, Some(9 << 20), Some(1e5)).line("reading", ProgressUnit::Edges, 80);
             line.find(']')
         };
         assert!(start(1).is_some() && start(1) == start(9 << 20));
@@ -416,7 +424,7 @@ mod tests {
     #[test]
     fn rates_are_shown_once_they_are_known() {
         let figures = |done, total, rate, unit| moment(done, total, rate).figures(unit);
-        let (edges, iterations) = (Unit::Edges, Unit::Iterations);
+        let (edges, iterations) = (ProgressUnit::Edges, ProgressUnit::Iterations);
         assert_eq!(figures(0, Some(2_000_000), None, edges), "0 % of 2.0 M edges");
         let known = figures(1_000_000, Some(2_000_000), Some(26.34e6), edges);
         assert_eq!(known, "50 % of 2.0 M edges, 26.3 M edges/s, 90 s left");
@@ -430,9 +438,9 @@ mod tests {
         let bars = Bars::default();
         let progress = RunProgress { iterations: Some(60), ..RunProgress::of(&bars) };
         let length = || bars.bar().as_ref().and_then(ProgressBar::length);
-        progress.begin("iterating", None, Unit::Iterations);
+        progress.begin("iterating", None, ProgressUnit::Iterations);
         assert_eq!(length(), Some(60));
-        progress.begin("reading", None, Unit::Bytes);
+        progress.begin("reading", None, ProgressUnit::Bytes);
         assert_eq!(length(), None);
         progress.end();
     }
@@ -457,15 +465,21 @@ mod tests {
             let stage = LoggedStage { name: "work".into(), unit, done, begun: Instant::now() };
             stage.line(Duration::from_millis(2000))
         };
-        assert_eq!(line(Unit::Edges, 5_000_000), "work: 5.0 M edges in 2.00 s, 2.50 M edges/s");
-        assert_eq!(line(Unit::Bytes, 3 << 20), "work: 3.0 MiB in 2.00 s, 1.5 MiB/s");
-        assert_eq!(line(Unit::Iterations, 1), "work: 1 iteration in 2.00 s, 0.50 iterations/s");
+        assert_eq!(
+            line(ProgressUnit::Edges, 5_000_000),
+            "work: 5.0 M edges in 2.00 s, 2.50 M edges/s"
+        );
+        assert_eq!(line(ProgressUnit::Bytes, 3 << 20), "work: 3.0 MiB in 2.00 s, 1.5 MiB/s");
+        assert_eq!(
+            line(ProgressUnit::Iterations, 1),
+            "work: 1 iteration in 2.00 s, 0.50 iterations/s"
+        );
         let log = StageLog::default();
-        log.begin("first", None, Unit::Edges);
+        log.begin("first", None, ProgressUnit::Edges);
         log.advance(3);
         log.advance(4);
         assert_eq!(lock(&log.0).as_ref().map(|stage| stage.done), Some(7));
-        log.begin("second", None, Unit::Bytes);
+        log.begin("second", None, ProgressUnit::Bytes);
         assert_eq!(lock(&log.0).as_ref().map(|stage| stage.done), Some(0));
         log.end();
         assert!(lock(&log.0).is_none());
@@ -474,10 +488,10 @@ mod tests {
     #[test]
     fn stages_follow_each_other() {
         let bars = Bars::default();
-        bars.begin("first", Some(10), Unit::Edges);
+        bars.begin("first", Some(10), ProgressUnit::Edges);
         bars.advance(3);
         assert_eq!(bars.bar().as_ref().map(ProgressBar::position), Some(3));
-        bars.begin("second", None, Unit::Bytes);
+        bars.begin("second", None, ProgressUnit::Bytes);
         assert_eq!(bars.bar().as_ref().map(ProgressBar::position), Some(0));
         bars.end();
         bars.advance(1);

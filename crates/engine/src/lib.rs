@@ -82,7 +82,7 @@ pub use statistics::RunStatistics;
 
 pub use tegula_machine::disk::{Backend, Speed};
 pub use tegula_machine::memory::huge;
-pub use tegula_machine::threads::{Cancel, Unit};
+pub use tegula_machine::threads::{Cancel, ProgressUnit};
 pub use tegula_store::graph::Graph;
 pub use tegula_store::rows::{Row, RowReader};
 pub use tegula_store::tiles::{InstructionSet, Origin, TileSummary, VertexNumber};

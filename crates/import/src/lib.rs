@@ -57,7 +57,7 @@ use std::time::Instant;
 
 use tegula_machine::Bytes;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader};
-use tegula_machine::threads::{Cancel, Progress, Unit, Workers, join};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, Workers, join};
 use tegula_store::commit::UnfinishedGraph;
 use tegula_store::graph::{FORMAT_VERSION, Graph, GraphWriter, Manifest, OrderChoice, VertexOrder};
 use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
@@ -367,7 +367,7 @@ impl Arranging<'_> {
         let ids = known.ids_by_row.as_ref();
         let declared = known.declared.map(|count| DeclaredRows { count, ids });
         let passes = ordering_passes(run, &summary, config.order);
-        run.progress.begin("ordering vertices", Some(passes * summary.edges), Unit::Edges);
+        run.progress.begin("ordering vertices", Some(passes * summary.edges), ProgressUnit::Edges);
         let (numbered, order) = match config.order {
             Some(order) => {
                 (Numbered::new(run, edges, degrees, summary, declared, order)?, asked_for(order))

@@ -469,7 +469,7 @@ struct CancelAt<'a> {
 }
 
 impl Progress for CancelAt<'_> {
-    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: Unit) {
+    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: ProgressUnit) {
         self.advance(0);
     }
     fn advance(&self, _done: u64) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tegula_machine::Error as MachineError;
-use tegula_machine::threads::{Cancel, Progress, Unit, lock, panic_message, start_in};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, lock, panic_message, start_in};
 
 use crate::ending::Call;
 use crate::failure::{Failure, Result};
@@ -82,13 +82,13 @@ impl Watch {
 }
 
 impl Progress for Watch {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit) {
         let unit = match unit {
-            Unit::Bytes => "bytes",
-            Unit::Edges => "edges",
-            Unit::Vertices => "vertices",
-            Unit::Iterations => "iterations",
-            Unit::Jobs => "jobs",
+            ProgressUnit::Bytes => "bytes",
+            ProgressUnit::Edges => "edges",
+            ProgressUnit::Vertices => "vertices",
+            ProgressUnit::Iterations => "iterations",
+            ProgressUnit::Jobs => "jobs",
         };
         let mut now = lock(&self.stage);
         self.done.store(0, Relaxed);

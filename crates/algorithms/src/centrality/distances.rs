@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tegula_engine::traverse::Directions;
 use tegula_engine::{
-    Arrays, Estimate, Graph, RunOptions, RunStatistics, ShortId, Start, States, Unit, Value,
-    VertexId,
+    Arrays, Estimate, Graph, ProgressUnit, RunOptions, RunStatistics, ShortId, Start, States,
+    Value, VertexId,
 };
 use tegula_machine::threads::Silent;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -133,7 +133,7 @@ fn sums<D: DistanceSum>(
 ) -> Result<(Vec<SummedDistances<D>>, RunStatistics)> {
     let (mut known, mut statistics) = (None, RunStatistics::default());
     let progress = options.progress;
-    progress.begin("searching", Some(sources.len() as u64), Unit::Vertices);
+    progress.begin("searching", Some(sources.len() as u64), ProgressUnit::Vertices);
     options.with_scheduler(graph, |scheduler| {
         // Tiles and rows stay in memory from one run to the next.
         let options = &RunOptions {

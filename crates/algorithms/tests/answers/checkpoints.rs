@@ -17,7 +17,7 @@ use tegula_generators::{Rmat, edges};
 use tegula_import::ImportConfig;
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, FaultPlan};
-use tegula_machine::threads::{Progress, Unit};
+use tegula_machine::threads::{Progress, ProgressUnit};
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
@@ -65,8 +65,8 @@ impl StopAfter {
 }
 
 impl Progress for StopAfter {
-    fn begin(&self, _stage: &str, _total: Option<u64>, unit: Unit) {
-        self.is_iterating.store(unit == Unit::Iterations, Ordering::Relaxed);
+    fn begin(&self, _stage: &str, _total: Option<u64>, unit: ProgressUnit) {
+        self.is_iterating.store(unit == ProgressUnit::Iterations, Ordering::Relaxed);
     }
 
     fn advance(&self, done: u64) {

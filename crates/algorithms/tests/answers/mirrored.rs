@@ -16,7 +16,7 @@ use tegula_engine::{Arrays, Estimate, Graph, RunOptions, Scheduler, open_graph};
 use tegula_import::ImportConfig;
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Fault, FaultPlan};
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit};
 use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
@@ -186,7 +186,7 @@ struct CancelAt {
 }
 
 impl Progress for CancelAt {
-    fn begin(&self, stage: &str, _total: Option<u64>, _unit: Unit) {
+    fn begin(&self, stage: &str, _total: Option<u64>, _unit: ProgressUnit) {
         if stage == self.stage {
             self.has_begun.store(true, Ordering::Relaxed);
             self.cancel.cancel();

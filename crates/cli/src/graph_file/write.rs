@@ -2,7 +2,7 @@
 
 use tegula_algorithms::answer::Table;
 use tegula_engine::Graph;
-use tegula_machine::threads::Unit;
+use tegula_machine::threads::ProgressUnit;
 use tegula_store::Error;
 use tegula_tables::Output;
 
@@ -61,7 +61,7 @@ pub fn write(
         attributes: attributes.names_and_kinds(),
     };
     let progress = session.progress();
-    progress.begin("writing vertices", Some(vertex_count), Unit::Vertices);
+    progress.begin("writing vertices", Some(vertex_count), ProgressUnit::Vertices);
     let (file, path) = (target.create(cancel)?, target.path().to_owned());
     let mut text = GraphText::new(syntax(format), &shape, file, path, progress);
     let unfit = |unfit: Unfit| refused(&unfit, format);
@@ -75,7 +75,7 @@ pub fn write(
         Ok(())
     })?;
     progress.end();
-    progress.begin("writing edges", Some(edge_count), Unit::Edges);
+    progress.begin("writing edges", Some(edge_count), ProgressUnit::Edges);
     edges.write_rows(graph, &mut EdgeRows { text: &mut text, count: 0 }, cancel)?;
     text.check().map_err(unfit)?;
     text.spell(|syntax, _, out| {

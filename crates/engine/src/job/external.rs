@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tegula_machine::threads::{Cancel, Unit, lock};
+use tegula_machine::threads::{Cancel, ProgressUnit, lock};
 use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 
@@ -125,7 +125,7 @@ impl<'r, P: Program + 'r> ExternalJob<'r, P> {
 impl<'r, P: Program + 'r> Job for ExternalJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage.begin(|start| {
-            self.options.progress.begin("iterating", None, Unit::Iterations);
+            self.options.progress.begin("iterating", None, ProgressUnit::Iterations);
             let (graph, parts, plan) = (self.graph, &self.parts, self.plan);
             let start = (start, self.background.clone());
             let step = ExternalStep::new(graph, parts, start, plan, self.options, context)?;

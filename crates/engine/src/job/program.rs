@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tegula_machine::threads::{Unit, lock};
+use tegula_machine::threads::{ProgressUnit, lock};
 use tegula_store::Result;
 use tegula_store::graph::{Graph, TileEntry};
 
@@ -279,7 +279,7 @@ impl<'r, P: Program + 'r> ProgramJob<'r, P> {
 impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
     fn advance(&mut self, context: &JobContext<'_>) -> Result<Advanced> {
         self.stage.begin(|start| {
-            self.options.progress.begin("iterating", None, Unit::Iterations);
+            self.options.progress.begin("iterating", None, ProgressUnit::Iterations);
             let resumes = self.options.checkpoints.is_some_and(|kept| kept.resume.is_some());
             let settings = (self.options.tuning.instructions, resumes);
             let degrees = Arc::clone(&self.degrees);

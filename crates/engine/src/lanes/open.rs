@@ -19,7 +19,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use tegula_machine::memory::huge;
-use tegula_machine::threads::{Cancel, Unit, get_mut, lock};
+use tegula_machine::threads::{Cancel, ProgressUnit, get_mut, lock};
 use tegula_store::graph::Graph;
 use tegula_store::{Result, VertexId};
 
@@ -125,7 +125,7 @@ impl<P: Program> OpenLanes<P> {
         let Some(lane) = self.enter(program, first, options.cancel.clone()) else {
             return Ok(None);
         };
-        options.progress.begin("iterating", None, Unit::Iterations);
+        options.progress.begin("iterating", None, ProgressUnit::Iterations);
         let mut left = None;
         // A run that ends early drops the sender.
         for news in lane {

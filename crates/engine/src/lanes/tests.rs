@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
-use tegula_machine::threads::{Cancel, Progress, Silent, Unit, lock};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, Silent, lock};
 use tegula_store::VertexId;
 use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::rows::RowEncoding;
@@ -256,7 +256,7 @@ impl Arrivals<'_> {
 }
 
 impl Progress for Arrivals<'_> {
-    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn begin(&self, _: &str, _: Option<u64>, _: ProgressUnit) {}
     fn advance(&self, done: u64) {
         let iteration = self.iteration.fetch_add(done, Ordering::Relaxed) + done;
         for (_, go) in lock(&self.joiners).extract_if(.., |(at, _)| *at == iteration) {
@@ -385,7 +385,7 @@ fn those_who_cannot_join_are_told() {
     /// Cancels its own run when another program waits to join it.
     struct Stop<'o>(&'o OpenLanes<Fading>, Cancel, Sender<()>);
     impl Progress for Stop<'_> {
-        fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+        fn begin(&self, _: &str, _: Option<u64>, _: ProgressUnit) {}
         fn advance(&self, _: u64) {
             self.2.send(()).unwrap();
             while self.0.waiting_count() == 0 {
@@ -424,7 +424,7 @@ struct Cancelling<'o> {
 }
 
 impl Progress for Cancelling<'_> {
-    fn begin(&self, _: &str, _: Option<u64>, _: Unit) {}
+    fn begin(&self, _: &str, _: Option<u64>, _: ProgressUnit) {}
     fn advance(&self, done: u64) {
         match self.iteration.fetch_add(done, Ordering::Relaxed) {
             0 => {

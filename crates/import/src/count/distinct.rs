@@ -1,6 +1,6 @@
 //! The distinct ids of a graph whose ids are not small integers, in ascending order.
 
-use tegula_machine::threads::{Stash, Unit, map_in_order};
+use tegula_machine::threads::{ProgressUnit, Stash, map_in_order};
 use tegula_store::tiles::Edge;
 use tegula_store::{Error, Result, VERTEX_COUNT_MAX};
 
@@ -24,7 +24,7 @@ pub(crate) fn distinct_ids<W: Weight>(
     let splitters = splitters(samples, buckets_for(run, &space, 2 * arcs));
     let buckets = Buckets::new(splitters.len() + 1, space);
     let kept = Stash::default();
-    run.progress.begin("gathering ids", Some(arcs), Unit::Edges);
+    run.progress.begin("gathering ids", Some(arcs), ProgressUnit::Edges);
     edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
         run.progress.advance(arcs.len() as u64);
         kept.with(Vec::new, |ids: &mut Vec<u64>| {
@@ -124,7 +124,7 @@ fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
     let budget = run.share(shares::IDS_SORTED) / run.workers.count() as u64;
     let sorted = Buckets::new(1, run.space(run.share(shares::IDS)));
     let all = (0..buckets.count()).map(|bucket| buckets.len(bucket)).sum();
-    run.progress.begin("sorting ids", Some(all), Unit::Vertices);
+    run.progress.begin("sorting ids", Some(all), ProgressUnit::Vertices);
     let mut count = 0;
     let make = |bucket| {
         let needed = buckets.len(bucket) * size_of::<u64>() as u64;

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 
 use tegula_machine::disk::BlockFileWriter;
-use tegula_machine::threads::{Stash, Unit, map_in_order};
+use tegula_machine::threads::{ProgressUnit, Stash, map_in_order};
 use tegula_store::graph::file_names;
 use tegula_store::packed::Ascending;
 use tegula_store::tiles::VertexNumber;
@@ -88,7 +88,7 @@ impl NameCollector {
     pub fn distinct(self, run: &ImportRun<'_>) -> Result<DistinctNames> {
         let by_hash = self.buckets.close()?;
         let bytes = (0..by_hash.count()).map(|bucket| by_hash.len(bucket)).sum();
-        run.progress.begin("gathering names", Some(bytes), Unit::Bytes);
+        run.progress.begin("gathering names", Some(bytes), ProgressUnit::Bytes);
         let make = |bucket| {
             let mut places: HashMap<u128, usize> = HashMap::new();
             Names::read(run, &by_hash, bucket, &mut |names, hash, text| {
@@ -162,7 +162,7 @@ impl DistinctNames {
         directory: &Path,
     ) -> Result<SortedNames<N>> {
         let by_name = self.by_name;
-        run.progress.begin("sorting names", Some(self.count), Unit::Vertices);
+        run.progress.begin("sorting names", Some(self.count), ProgressUnit::Vertices);
         let mut files = NameFiles::create(directory)?;
         let id_positions = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_POSITIONS)));
         let mut count = 0;

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tegula_machine::threads::{Stash, Unit, make_in_order};
+use tegula_machine::threads::{ProgressUnit, Stash, make_in_order};
 use tegula_store::Result;
 use tegula_store::graph::GraphWriter;
 use tegula_store::tiles::{
@@ -136,7 +136,7 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
 ) -> Result<u64> {
     let Sorted { bins, placing, mut edges } = sorted;
     let total = plan.batches.iter().map(PlannedBatch::edges).sum();
-    run.progress.begin("building tiles", Some(total), Unit::Edges);
+    run.progress.begin("building tiles", Some(total), ProgressUnit::Edges);
     let lists_sources = writer.lists_sources();
     let mut tiles = TileSink { run, writer };
     let kept = Stash::default();

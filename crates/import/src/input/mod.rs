@@ -277,7 +277,11 @@ impl Input {
         let bad_rows_max = self.options.skip_bad_rows;
         let (ids, undirected) = (self.ids, self.undirected);
         let emit = Emit { sizes, weighted, ids, undirected, bad_rows_max, progress, cancel, sink };
-        progress.begin("reading edges", self.total_bytes(), tegula_machine::threads::Unit::Bytes);
+        progress.begin(
+            "reading edges",
+            self.total_bytes(),
+            tegula_machine::threads::ProgressUnit::Bytes,
+        );
         let result = work::read_all(&self.files, &emit);
         progress.end();
         result

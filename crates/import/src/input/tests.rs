@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use tegula_machine::Error as MachineError;
-use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, Silent};
 use tegula_store::{At, Diagnostic, Error, Hint, Place, Result};
 use tegula_testkit::input_files::gzip;
 
@@ -272,8 +272,8 @@ fn cancelling_stops_before_the_next_block() {
 struct Watch(Mutex<(Option<u64>, u64, u32)>);
 
 impl Progress for Watch {
-    fn begin(&self, _stage: &str, total: Option<u64>, unit: Unit) {
-        assert_eq!(unit, Unit::Bytes);
+    fn begin(&self, _stage: &str, total: Option<u64>, unit: ProgressUnit) {
+        assert_eq!(unit, ProgressUnit::Bytes);
         self.0.lock().expect("no panics").0 = total;
     }
     fn advance(&self, done: u64) {

@@ -5,7 +5,7 @@ pub(crate) mod mapping;
 
 use std::path::Path;
 
-use tegula_machine::threads::Unit;
+use tegula_machine::threads::ProgressUnit;
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result};
 
@@ -154,7 +154,7 @@ fn replace<K: Key, W: Weight, M: Mapping<K, Number: SpoolKey>>(
     id_positions: &M,
     count: u64,
 ) -> Result<(EdgeSource<'static, W>, DegreeTable)> {
-    run.progress.begin("relabeling edges", Some(arcs), Unit::Edges);
+    run.progress.begin("relabeling edges", Some(arcs), ProgressUnit::Edges);
     let spool = SpoolWriter::new(run, shares::RELABELED_SPOOL);
     let last = count.saturating_sub(1);
     let mut counters =
@@ -193,7 +193,7 @@ pub(crate) fn count_degrees<W: Weight>(
     id_end: u64,
 ) -> Result<DegreeTable> {
     let census = RangeCensus::of(run, id_end)?;
-    run.progress.begin("counting degrees", Some(arcs), Unit::Edges);
+    run.progress.begin("counting degrees", Some(arcs), ProgressUnit::Edges);
     match run.is_wide(id_end) {
         false => edges.for_each(run, &|edges: &[DenseEdge<u32, W>]| {
             run.progress.advance(edges.len() as u64);

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Mutex;
 
 use tegula_import::{ImportConfig, import};
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit};
 use tegula_testkit::Scratch;
 
 /// A stage: its name, the work to do, the work done, and whether it has ended.
@@ -15,7 +15,7 @@ type Stage = (String, Option<u64>, u64, bool);
 struct Stages(Mutex<Vec<Stage>>);
 
 impl Progress for Stages {
-    fn begin(&self, stage: &str, total: Option<u64>, _unit: Unit) {
+    fn begin(&self, stage: &str, total: Option<u64>, _unit: ProgressUnit) {
         self.0.lock().unwrap().push((stage.to_owned(), total, 0, false));
     }
 

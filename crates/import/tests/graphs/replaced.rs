@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{Backend, Caching, Pool, Reader, Targets};
-use tegula_machine::threads::{Cancel, Progress, Silent, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, Silent};
 use tegula_store::Error;
 use tegula_store::graph::Graph;
 use tegula_store::rows::{
@@ -96,7 +96,7 @@ struct At<'a> {
 }
 
 impl Progress for At<'_> {
-    fn begin(&self, stage: &str, _total: Option<u64>, _unit: Unit) {
+    fn begin(&self, stage: &str, _total: Option<u64>, _unit: ProgressUnit) {
         if self.begin && stage == "building rows" {
             (self.strike)();
         }

@@ -11,7 +11,7 @@ mod workers;
 pub use in_order::{make_in_order, map_in_order};
 pub use join::join;
 pub use locks::{get_mut, lock, unlocked};
-pub use progress::{Cancel, Progress, Silent, Unit};
+pub use progress::{Cancel, Progress, ProgressUnit, Silent};
 pub use start::{
     Shortage, WORKERS_MAX, WorkerShortage, note_workers, refuse, refuse_each, shortage, start,
     start_in, start_workers, workers_within_limit,

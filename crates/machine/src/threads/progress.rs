@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 pub trait Progress: Sync {
     /// Begins a new stage, with its name ("reading edges"), its total where that is known, and the
     /// unit that is counted.
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit);
     /// Reports `done` more units of the current stage.
     fn advance(&self, done: u64);
     /// Ends the current stage.
@@ -18,7 +18,7 @@ pub trait Progress: Sync {
 
 /// What a stage counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ProgressUnit {
     /// Bytes of a file.
     Bytes,
     /// Edges of the graph.
@@ -36,7 +36,7 @@ pub enum Unit {
 pub struct Silent;
 
 impl Progress for Silent {
-    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: Unit) {}
+    fn begin(&self, _stage: &str, _total: Option<u64>, _unit: ProgressUnit) {}
     fn advance(&self, _done: u64) {}
     fn end(&self) {}
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tegula_algorithms::algorithm::{self, Request};
 use tegula_algorithms::jobs::{Ended, Face, Fault, Grouping, JobProgress, JobRunner, Wanted};
 use tegula_engine::{Graph, RunOptions, Scheduler};
-use tegula_machine::threads::{Cancel, Progress, Unit, guarded, lock, start_in};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, guarded, lock, start_in};
 
 use super::job_list::JobList;
 use super::task::{self, Task};
@@ -222,7 +222,7 @@ impl Round<'_> {
 struct Watched<'w>(&'w Watch);
 
 impl Progress for Watched<'_> {
-    fn begin(&self, stage: &str, total: Option<u64>, unit: Unit) {
+    fn begin(&self, stage: &str, total: Option<u64>, unit: ProgressUnit) {
         self.0.begin(stage, total, unit);
     }
 

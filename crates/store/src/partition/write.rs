@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use tegula_machine::disk::{BlockFileSummary, durable};
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit};
 
 use super::cut::{Balance, cut};
 use super::degrees::{write_in_degrees, write_out_degrees};
@@ -40,7 +40,7 @@ pub fn split(
     let first_of = |batch: usize| batches.get(batch).map_or(whole.vertices, |it| it.target_first);
     let cuts = ranges.iter().map(|range| first_of(range.start));
     let cuts: Vec<u64> = cuts.chain([whole.vertices]).collect();
-    progress.begin("partitioning", Some(whole.edges), Unit::Edges);
+    progress.begin("partitioning", Some(whole.edges), ProgressUnit::Edges);
     let mut manifests = Vec::with_capacity(ranges.len());
     for (rank, range) in ranges.into_iter().enumerate() {
         let directory = output.path().join(shard_name(rank));
@@ -86,7 +86,7 @@ pub fn gather(
     cancel: &Cancel,
 ) -> Result<Manifest> {
     let whole = shards.whole();
-    progress.begin("gathering", Some(whole.edges), Unit::Edges);
+    progress.begin("gathering", Some(whole.edges), ProgressUnit::Edges);
     let all = 0..shards.batches().len();
     let mut writer = copy_tiles(shards, &all, output.path(), progress, cancel)?;
     link_vertex_files(shards, output.path(), &mut writer, Role::Whole)?;

@@ -5,7 +5,7 @@ mod edge_sum;
 mod rows;
 mod shard;
 
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit};
 
 use crate::graph::{Graph, IdType, VertexOrder, file_names};
 use crate::rows::Rows;
@@ -53,7 +53,7 @@ impl Graph {
     /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) for the first part that is damaged.
     pub fn verify(&self, progress: &dyn Progress, cancel: &Cancel) -> Result<Checked> {
         let total = self.manifest().files.iter().map(|file| file.bytes).sum();
-        progress.begin("verifying", Some(total), Unit::Bytes);
+        progress.begin("verifying", Some(total), ProgressUnit::Bytes);
         for entry in self.manifest().files.iter().filter(|file| file.checksum.is_some()) {
             cancel.check()?;
             self.block_file(&entry.name)?.verify()?;

@@ -1,7 +1,7 @@
 //! Reads every row and checks that rows hold the edges of the graph.
 
 use tegula_machine::disk::Targets;
-use tegula_machine::threads::{Cancel, Progress, Unit};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit};
 
 use super::edge_sum::EdgeSum;
 use crate::Result;
@@ -35,7 +35,7 @@ pub(super) fn verify(
         Direction::Forward => "verifying rows",
         Direction::Reverse => "verifying reverse rows",
     };
-    progress.begin(task, Some(graph.edge_count()), Unit::Edges);
+    progress.begin(task, Some(graph.edge_count()), ProgressUnit::Edges);
     let mut check = Check {
         reader: &reader,
         direction,

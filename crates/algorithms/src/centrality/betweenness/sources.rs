@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsJob, RowsWanted};
 use tegula_engine::{
-    Cancel, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, VertexId,
+    Cancel, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId, VertexId,
 };
 
 use super::by_hops::ByHops;
@@ -149,7 +149,7 @@ fn add_up<S: Search>(
     let workers: Vec<_> = std::iter::repeat_with(new).take(options.threads).collect();
     let mut sums = vec![0.0; count as usize];
     let (mut edges, mut times) = (0, IterationTimes::default());
-    options.progress.begin("searching", Some(sample.vertices.len() as u64), Unit::Vertices);
+    options.progress.begin("searching", Some(sample.vertices.len() as u64), ProgressUnit::Vertices);
     for sources in sample.vertices.chunks(options.threads) {
         let (started, is_refused) = (Instant::now(), AtomicBool::new(false));
         job.for_each(sources.len(), |index| {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics};
 use tegula_machine::threads::{lock, unlocked};
 use tegula_store::rows::Direction;
 
@@ -53,7 +53,7 @@ fn iterate(
     let mut times = IterationTimes::default();
     // Without values, nothing changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
-    options.progress.begin("iterating", None, Unit::Iterations);
+    options.progress.begin("iterating", None, ProgressUnit::Iterations);
     // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while times.count() < wanted.max_iterations
         && (times.count() == 0 || change > wanted.tolerance.get())

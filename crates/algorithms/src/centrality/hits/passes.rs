@@ -3,7 +3,7 @@
 use std::mem;
 
 use tegula_engine::traverse::Directions;
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, States, Sum, Unit};
+use tegula_engine::{Estimate, Graph, ProgressUnit, RunOptions, RunStatistics, States, Sum};
 
 use super::share::{Total, scale, shares, value_of};
 use super::values::HubAndAuthority;
@@ -49,7 +49,7 @@ pub fn run_in_passes(
     let mut iterations = 0;
     // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while iterations < max_iterations && (iterations == 0 || change > tolerance) {
-        options.progress.begin("iterating", Some(max_iterations), Unit::Iterations);
+        options.progress.begin("iterating", Some(max_iterations), ProgressUnit::Iterations);
         options.progress.advance(iterations);
         let authorities = passes.process_edges::<_, Sum<u128>, Total>(
             Directions::Forward,

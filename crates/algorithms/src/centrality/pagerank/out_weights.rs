@@ -7,8 +7,8 @@
 //! keep the sources add up the sums of all.
 
 use tegula_engine::{
-    Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, RunOptions, RunStatistics, ShortId,
-    Start, StatesWriter, TileSummary, Unit, checkpoint_size, huge, visit_edges,
+    Arrays, EdgeVisitor, Estimate, Graph, Origin, Program, ProgressUnit, RunOptions, RunStatistics,
+    ShortId, Start, StatesWriter, TileSummary, checkpoint_size, huge, visit_edges,
 };
 
 use super::program::PageRank;
@@ -78,7 +78,7 @@ impl OutWeights {
         }
         // Each rank passes over its own edges by itself.
         let alone = &RunOptions { ranks: None, ..options.clone() };
-        options.progress.begin("adding up weights", Some(vertex_count), Unit::Vertices);
+        options.progress.begin("adding up weights", Some(vertex_count), ProgressUnit::Vertices);
         for first in (0..vertex_count).step_by(at_once as usize) {
             let mut sources = Sources::new(first, at_once.min(vertex_count - first));
             let size = held + size_of_val(&*sources.sums) as u64;

@@ -1,6 +1,8 @@
 //! Peels off vertices in passes over tiles.
 
-use tegula_engine::{Aggregate, Estimate, Graph, RunOptions, RunStatistics, States, Sum, Unit};
+use tegula_engine::{
+    Aggregate, Estimate, Graph, ProgressUnit, RunOptions, RunStatistics, States, Sum,
+};
 
 use crate::error::{Error, Result};
 use crate::passes::Passes;
@@ -118,7 +120,7 @@ pub fn run_in_passes(graph: &Graph, options: &RunOptions<'_>) -> Result<CoresInP
     while let Some(fewest) = left.fewest {
         // A pass may leave vertices with fewer neighbours than `core`. They were in this core, too.
         core = fewest.max(core);
-        options.progress.begin("peeling", Some(vertices), Unit::Vertices);
+        options.progress.begin("peeling", Some(vertices), ProgressUnit::Vertices);
         options.progress.advance(vertices - left.count);
         left = passes.process_edges_along::<_, Sum<u32>, RemainingVertices>(
             along,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 
 use crate::error::Result;
 use crate::shared::redirected::Redirection;
@@ -52,7 +52,7 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
         false => peeling.read_degrees(graph)?,
     }
     let mut times = IterationTimes::default();
-    options.progress.begin("peeling", Some(count.into()), Unit::Vertices);
+    options.progress.begin("peeling", Some(count.into()), ProgressUnit::Vertices);
     let mut far: Vec<ShortId> = (0..count).map(ShortId).collect();
     let mut near = Vec::new();
     loop {

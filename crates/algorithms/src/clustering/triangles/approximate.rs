@@ -43,8 +43,8 @@ use tegula_engine::traverse::{
     estimate_rows,
 };
 use tegula_engine::{
-    Estimate, Graph, InstructionSet, IterationTimes, RunOptions, RunStatistics, ShortId, Unit,
-    WithInstructions, huge,
+    Estimate, Graph, InstructionSet, IterationTimes, ProgressUnit, RunOptions, RunStatistics,
+    ShortId, WithInstructions, huge,
 };
 use tegula_machine::memory::prefetch;
 use tegula_machine::threads::lock;
@@ -156,7 +156,7 @@ impl Estimating<'_> {
         let vertex_count = self.neighbours.len() as u32;
         let options = self.options;
         let mut times = IterationTimes::default();
-        options.progress.begin("estimating", None, Unit::Edges);
+        options.progress.begin("estimating", None, ProgressUnit::Edges);
         let started = Instant::now();
         let mut block = Block::new(block_len, &self.hashes);
         let stored = self.sign(&mut block)?;

@@ -8,7 +8,7 @@ use tegula_engine::traverse::{
     self, Neighbourhoods, RowsJob, RowsWanted, Sequential, estimate_rows,
 };
 use tegula_engine::{
-    Error, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, Unit, huge,
+    Error, Estimate, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, huge,
 };
 
 use tegula_machine::threads::Stash;
@@ -133,7 +133,7 @@ fn count_all(
         edges: AtomicU64::new(0),
     };
     let mut times = IterationTimes::default();
-    options.progress.begin("counting", None, Unit::Edges);
+    options.progress.begin("counting", None, ProgressUnit::Edges);
     let started = Instant::now();
     job.for_each_range(|_, ids| counting.measure(ids, options))?;
     let lengths: Vec<u32> =

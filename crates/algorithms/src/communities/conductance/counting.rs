@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsJob, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, RunOptions, RunStatistics, Unit};
+use tegula_engine::{Estimate, Graph, ProgressUnit, RunOptions, RunStatistics};
 
 use super::Memberships;
 use super::amount::Amount;
@@ -97,7 +97,7 @@ fn add_all<A: Amount>(
     let mut sets = vec![SetFigures::<A>::default(); set_count];
     members.iter().flatten().for_each(|&set| sets[set as usize].vertices += 1);
     let mut totals = Totals::<A>::new(set_count);
-    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
+    options.progress.begin("visiting", Some(graph.edge_count()), ProgressUnit::Edges);
     let sets_max = members.sets_of_a_vertex_max();
     let adding = Adding { job, members, sets_max, totals: &totals, is_directed };
     job.for_each_range(|_, ids| adding.add(ids, options))?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, Held, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, VertexSet,
 };
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 
 use super::LabelPropagationOptions;
 use crate::error::Result;
@@ -67,7 +67,7 @@ fn propagate(
     let few = wanted.few(count.into());
     let mut turn: Vec<ShortId> = Vec::with_capacity(labels.len());
     let (mut times, mut edges) = (IterationTimes::default(), 0);
-    options.progress.begin("iterating", None, Unit::Iterations);
+    options.progress.begin("iterating", None, ProgressUnit::Iterations);
     while times.count() < wanted.max_iterations.get() {
         let started = Instant::now();
         turn.clear();

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tegula_engine::traverse::{self, Directions, RowsJob, RowsWanted, Sequential, estimate_rows};
-use tegula_engine::{Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{
+    Estimate, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId,
+};
 
 use super::arcs::Arcs;
 use super::contracted::{self, Contracted};
@@ -98,7 +100,7 @@ pub fn run(
         let row_levels = 0;
         let mut search =
             Search { job, network, method, seed, count, arcs_max, levels, row_levels, times };
-        options.progress.begin("moving", None, Unit::Iterations);
+        options.progress.begin("moving", None, ProgressUnit::Iterations);
         let labels = search.find(strengths, options)?;
         options.progress.end();
         let (roots, modularity) = search.roots(labels)?;

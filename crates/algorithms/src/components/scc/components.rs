@@ -5,7 +5,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, DepthFirst, Filter, Nested, RowsJob, RowsWanted, Sequential, VertexSet,
 };
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, ProgressUnit, RunOptions, RunStatistics, ShortId};
 use tegula_store::rows::Direction;
 
 use crate::error::Result;
@@ -53,7 +53,7 @@ fn find(
     let count = graph.short_vertex_count()?;
     let mut search = Search::new(count);
     let mut edges = 0;
-    options.progress.begin("finding components", Some(graph.edge_count()), Unit::Edges);
+    options.progress.begin("finding components", Some(graph.edge_count()), ProgressUnit::Edges);
     {
         let visited = VertexSet::new(count);
         options.progress.advance(search.trim(graph, &visited)?);

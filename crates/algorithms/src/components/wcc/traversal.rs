@@ -6,7 +6,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, BreadthFirst, Filter, Nested, RowsJob, RowsWanted, Sequential,
 };
-use tegula_engine::{Graph, Result, RunOptions, ShortId, Unit, huge};
+use tegula_engine::{Graph, ProgressUnit, Result, RunOptions, ShortId, huge};
 
 use super::Components;
 
@@ -31,7 +31,7 @@ fn visit_all(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Resu
     let mut roots = huge::with_capacity(count as usize);
     roots.resize(count as usize, NONE);
     let mut edges = 0;
-    options.progress.begin("visiting", Some(graph.edge_count()), Unit::Edges);
+    options.progress.begin("visiting", Some(graph.edge_count()), ProgressUnit::Edges);
     {
         let roots = Cell::from_mut(&mut roots[..]).as_slice_of_cells();
         let is_new = |vertex: ShortId| roots[vertex.index()].get() == NONE;

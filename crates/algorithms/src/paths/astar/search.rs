@@ -8,7 +8,8 @@ use tegula_engine::traverse::{
     self, BestFirst, Filter, Held, RowsJob, RowsWanted, Sequential, VertexSet, estimate_rows,
 };
 use tegula_engine::{
-    Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit, VertexId, huge,
+    Estimate, Graph, IterationTimes, ProgressUnit, Row, RunOptions, RunStatistics, ShortId,
+    VertexId, huge,
 };
 
 use crate::error::{Error, PATHS, Result, is_negative, negative_weight};
@@ -144,7 +145,7 @@ fn scale_max(
     // Numbers of at least 0 have the order of their bits.
     let least = AtomicU64::new(f64::INFINITY.to_bits());
     let has_negative = AtomicBool::new(false);
-    options.progress.begin("measuring", Some(graph.edge_count()), Unit::Edges);
+    options.progress.begin("measuring", Some(graph.edge_count()), ProgressUnit::Edges);
     job.for_each_range(|_, ids| {
         let mut traversal = job.traversal(Sequential::new(ids));
         let (mut scale, mut edges) = (f64::INFINITY, 0);
@@ -280,7 +281,7 @@ impl<'c> Search<'c> {
         let order = Filter::new(queue, |vertex| self.is_wanted(vertex));
         let mut traversal = job.traversal(order);
         let mut done = Done { expanded: 0, edges: 0 };
-        options.progress.begin("searching", None, Unit::Edges);
+        options.progress.begin("searching", None, ProgressUnit::Edges);
         while let Some((row, order)) = traversal.next_row()? {
             let edges = self.expand(&row, order.order_mut())?;
             done.expanded += 1;

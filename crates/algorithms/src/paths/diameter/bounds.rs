@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsWanted};
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 use tegula_store::rows::Direction;
 
 use super::searches::{Searches, WIDTH};
@@ -114,7 +114,7 @@ impl Fringe<'_> {
         searches_max: u64,
         options: &RunOptions<'_>,
     ) -> Result<()> {
-        options.progress.begin("searching", None, Unit::Vertices);
+        options.progress.begin("searching", None, ProgressUnit::Vertices);
         self.narrow(first, searches_max, options)?;
         options.progress.end();
         Ok(())

@@ -7,7 +7,7 @@ use arrow_schema::SchemaRef;
 use serde::Serialize;
 use tegula_engine::traverse::{self, RowsWanted, VertexSet};
 use tegula_engine::{
-    Cancel, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, VertexId,
+    Cancel, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId, VertexId,
 };
 
 use crate::algorithm::EdgeDirection;
@@ -42,7 +42,7 @@ pub fn run(
         level.sort_unstable();
         let (mut vertices, mut times) = (Vec::new(), IterationTimes::default());
         let edges = AtomicU64::new(0);
-        options.progress.begin("searching", Some(hops.into()), Unit::Iterations);
+        options.progress.begin("searching", Some(hops.into()), ProgressUnit::Iterations);
         for hop in 0.. {
             vertices.extend(level.iter().map(|&vertex| (vertex, hop)));
             if hop == hops || level.is_empty() {

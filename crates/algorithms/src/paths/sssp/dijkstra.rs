@@ -5,7 +5,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, BestFirst, BreadthFirst, Filter, RowsJob, RowsWanted, VertexSet,
 };
-use tegula_engine::{Graph, Row, RunOptions, ShortId, Unit, huge};
+use tegula_engine::{Graph, ProgressUnit, Row, RunOptions, ShortId, huge};
 
 use super::config::SsspConfig;
 use super::distances::Distances;
@@ -80,7 +80,7 @@ fn search(
         Ok(())
     };
     let edges_max = graph.edge_count() * if reverse.is_some() { 2 } else { 1 };
-    options.progress.begin("visiting", Some(edges_max), Unit::Edges);
+    options.progress.begin("visiting", Some(edges_max), ProgressUnit::Edges);
     while let Some((row, order)) = traversal.next_row()? {
         let source = row.source();
         settled.insert(source);

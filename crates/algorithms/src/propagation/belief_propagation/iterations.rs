@@ -7,7 +7,7 @@ use tegula_engine::traverse::{
     self, EdgeStates, EdgeStatesLayout, RowsJob, RowsWanted, estimate_rows, long_rows_size,
 };
 use tegula_engine::{
-    Arrays, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, Unit, huge,
+    Arrays, Estimate, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, huge,
 };
 use tegula_machine::threads::lock;
 
@@ -88,7 +88,7 @@ fn iterate<U: MessageUpdate>(
     let mut times = IterationTimes::default();
     // Without beliefs, none changes.
     let mut change = if count == 0 { 0.0 } else { f64::INFINITY };
-    options.progress.begin("iterating", None, Unit::Iterations);
+    options.progress.begin("iterating", None, ProgressUnit::Iterations);
     // The first change is infinite, and so may the tolerance be. The first iteration runs anyway.
     while times.count() < wanted.iterations
         && (times.count() == 0 || change > wanted.tolerance.get())

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tegula_comm::{Comm, Tag};
 use tegula_engine::traverse::Directions;
-use tegula_engine::{Error, Graph, RunOptions, Unit, of_comm};
+use tegula_engine::{Error, Graph, ProgressUnit, RunOptions, of_comm};
 use tegula_machine::threads::Cancel;
 use tegula_store::graph::Partition;
 use zerocopy::IntoBytes;
@@ -39,7 +39,7 @@ pub(super) fn write_pairs(
     let others = others.map(|(comm, partition)| Others::new(comm, partition, &options.cancel));
     let mut pairs = Pairs { out, path, is_short: graph.has_short_ids(), others };
     let edges = graph.tiles().iter().map(|tile| u64::from(tile.summary.edge_count)).sum();
-    options.progress.begin("copying edges", Some(edges), Unit::Edges);
+    options.progress.begin("copying edges", Some(edges), ProgressUnit::Edges);
     graph.for_each_tile(
         |_| true,
         false,

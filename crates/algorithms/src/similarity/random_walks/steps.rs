@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Listed, RowsJob, RowsWanted};
-use tegula_engine::{Error, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{
+    Error, Graph, IterationTimes, ProgressUnit, Row, RunOptions, RunStatistics, ShortId,
+};
 use tegula_machine::threads::lock;
 
 use super::RandomWalksOptions;
@@ -65,7 +67,7 @@ pub fn run(
         }
         let steps = Steps { job, graph, wanted, is_ascending: job.rows().is_ascending() };
         let (mut times, mut taken) = (IterationTimes::default(), 0);
-        options.progress.begin("walking", Some(wanted.length.into()), Unit::Iterations);
+        options.progress.begin("walking", Some(wanted.length.into()), ProgressUnit::Iterations);
         for step in 1..length {
             let started = Instant::now();
             let walked = steps.take(&mut vertices, length, step)?;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use tegula_engine::traverse::{
     self, Held, Listed, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
 };
-use tegula_engine::{Graph, RunOptions, RunStatistics, ShortId, Unit, VertexId};
+use tegula_engine::{Graph, ProgressUnit, RunOptions, RunStatistics, ShortId, VertexId};
 use tegula_machine::memory::ALLOCATION_SIZE;
 use tegula_machine::threads::{Stash, lock, unlocked};
 
@@ -46,7 +46,7 @@ pub fn of_pairs(
         order.sort_unstable_by_key(|&index| pairs[index]);
         let chunks: Vec<&[usize]> = order.chunks(PAIRS_AT_A_TIME).collect();
         let found = Mutex::new(vec![0.0; pairs.len()]);
-        options.progress.begin("comparing", Some(pairs.len() as u64), Unit::Vertices);
+        options.progress.begin("comparing", Some(pairs.len() as u64), ProgressUnit::Vertices);
         search.job.for_each(chunks.len(), |index| {
             for same in chunks[index].chunk_by(|&one, &other| pairs[one][0] == pairs[other][0]) {
                 let similarities = search.compare(pairs, same)?;
@@ -81,7 +81,7 @@ pub fn most_similar(
         let found: Vec<Mutex<Vec<SimilarPair>>> =
             sources.iter().map(|_| Mutex::default()).collect();
         let spare = Stash::default();
-        options.progress.begin("comparing", Some(sources.len() as u64), Unit::Vertices);
+        options.progress.begin("comparing", Some(sources.len() as u64), ProgressUnit::Vertices);
         search.job.for_each(sources.len(), |index| {
             let source = sources[index].short();
             *lock(&found[index]) = spare.with(

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{
-    Estimate, Graph, IterationTimes, Row, RunOptions, RunStatistics, ShortId, Unit,
+    Estimate, Graph, IterationTimes, ProgressUnit, Row, RunOptions, RunStatistics, ShortId,
 };
 
 use super::MisOptions;
@@ -72,7 +72,7 @@ fn decide_all(
         undecided: AtomicU64::new(graph.vertex_count()),
     };
     let mut times = IterationTimes::default();
-    options.progress.begin("iterating", None, Unit::Iterations);
+    options.progress.begin("iterating", None, ProgressUnit::Iterations);
     // The round counts anew those that it leaves undecided.
     while rounds.undecided.swap(0, Ordering::Relaxed) > 0 {
         let started = Instant::now();

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential, estimate_rows};
 use tegula_engine::{
-    Cancel, Estimate, Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit, huge,
+    Cancel, Estimate, Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId, huge,
 };
 
 use super::MstOptions;
@@ -86,7 +86,7 @@ fn grow(
     let mut forest = Growing::new(graph, sign, &options.cancel)?;
     let edges_seen = AtomicU64::new(0);
     let mut times = IterationTimes::default();
-    options.progress.begin("iterating", None, Unit::Iterations);
+    options.progress.begin("iterating", None, ProgressUnit::Iterations);
     loop {
         let started = Instant::now();
         forest.find_candidates(job, &edges_seen)?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, Filter, Held, RowsJob, RowsWanted, Sequential};
-use tegula_engine::{Graph, IterationTimes, RunOptions, RunStatistics, ShortId, Unit};
+use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 use tegula_store::rows::Direction;
 
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ fn put_in_order(
     let mut positions = vec![NONE; count as usize];
     let (mut position, mut edges) = (0, AtomicU64::new(0));
     let mut times = IterationTimes::default();
-    options.progress.begin("ordering", Some(count.into()), Unit::Vertices);
+    options.progress.begin("ordering", Some(count.into()), ProgressUnit::Vertices);
     let mut frontier: Vec<ShortId> =
         (0..count).map(ShortId).filter(|&vertex| left(vertex) == 0).collect();
     while !frontier.is_empty() {

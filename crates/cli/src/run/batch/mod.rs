@@ -22,7 +22,7 @@ use tegula_algorithms::jobs::{Ended, Face, Fault, Job, JobProgress, JobRunner};
 use tegula_algorithms::side_table::TableSources;
 use tegula_engine::{Graph, RunOptions, Scheduler};
 use tegula_machine::disk::MadeFolder;
-use tegula_machine::threads::{Cancel, Progress, Unit, lock, start_in, start_workers};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, lock, start_in, start_workers};
 use tegula_store::Error;
 
 use super::made_folder;
@@ -154,7 +154,7 @@ fn run_all(
     let resources = args.resources(planned.len(), alone);
     allocator::map_smaller_allocations(resources.memory);
     let begun = Instant::now();
-    session.progress().begin("jobs", Some(planned.len() as u64), Unit::Jobs);
+    session.progress().begin("jobs", Some(planned.len() as u64), ProgressUnit::Jobs);
     let totals = Scheduler::scope(graph, &resources, |scheduler| {
         let batch = Batch {
             planned,

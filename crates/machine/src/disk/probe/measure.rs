@@ -9,7 +9,7 @@ use crate::disk::file::{Caching, FileHandle};
 use crate::disk::pool::Pool;
 use crate::disk::reader::Reader;
 use crate::error::{Error, Result};
-use crate::threads::{Cancel, Progress, Unit};
+use crate::threads::{Cancel, Progress, ProgressUnit};
 
 use super::profile::{RandomRate, SequentialRate};
 
@@ -60,7 +60,7 @@ impl Measurement {
     ) -> Result<Vec<RandomRate>> {
         let pages = self.file.len() / PAGE;
         let mut noise = Noise(0x2545_f491_4f6c_dd1d);
-        progress.begin("reading at random", None, Unit::Bytes);
+        progress.begin("reading at random", None, ProgressUnit::Bytes);
         let mut offset = || noise.next() % pages * PAGE;
         // The device may still be busy with earlier writes.
         self.point(PAGE, WARM_UP_IN_FLIGHT, &mut offset, progress, cancel)?;
@@ -81,7 +81,7 @@ impl Measurement {
     ) -> Result<Vec<SequentialRate>> {
         let mut rates = Vec::new();
         let mut at = 0;
-        progress.begin("reading in sequence", None, Unit::Bytes);
+        progress.begin("reading in sequence", None, ProgressUnit::Bytes);
         for request_bytes in REQUEST_BYTES.map(|bytes| bytes.min(self.file.len())) {
             for in_flight in SEQUENTIAL_IN_FLIGHT {
                 let offset = || {

@@ -19,7 +19,7 @@ use rustix::fs::statvfs;
 
 use crate::disk::{Unfinished, durable};
 use crate::error::{Error, Result};
-use crate::threads::{Cancel, Progress, Unit};
+use crate::threads::{Cancel, Progress, ProgressUnit};
 
 pub use known::{KnownDevices, speed_of};
 pub use profile::{DeviceProfile, RandomRate, SequentialRate};
@@ -129,7 +129,7 @@ fn write_file(
     let unfinished = Unfinished::file(&folder.join("tegula-probe"))?;
     let failed = || Error::io("write", unfinished.path());
     let mut file = fs::OpenOptions::new().write(true).open(unfinished.path()).map_err(failed())?;
-    progress.begin("writing a file", Some(len), Unit::Bytes);
+    progress.begin("writing a file", Some(len), ProgressUnit::Bytes);
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let mut chunk = vec![0u8; CHUNK as usize];
     for _ in 0..len / CHUNK {

@@ -19,7 +19,7 @@ use std::io;
 
 use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{self, Unfinished};
-use tegula_machine::threads::{Cancel, Progress, Unit, Workers, map_in_order};
+use tegula_machine::threads::{Cancel, Progress, ProgressUnit, Workers, map_in_order};
 
 use super::opened::Rows;
 use super::writer::{EncodedChunk, RowsWriter, WrittenRows};
@@ -124,7 +124,7 @@ fn write_weighted<W: EdgeWeight>(
     let _edges = lease(workers)?;
     let folder = folder.open_folder()?;
     let mut writer = RowsWriter::create(folder, direction.files(), W::IS_WEIGHTED, index_size)?;
-    progress.begin(task(direction), Some(graph.edge_count()), Unit::Edges);
+    progress.begin(task(direction), Some(graph.edge_count()), ProgressUnit::Edges);
     let end = gathered_end(graph, direction, &chunks, &groups);
     let make = |group: usize| {
         let chunks = &chunks[groups[group].clone()];
