@@ -4,8 +4,8 @@ use siphasher::sip128::SipHasher13;
 use tegula_store::tiles::{DenseEdge, Edge, EdgeWeight, Grid, VertexNumber};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::buckets::Record;
 use crate::input::{EdgeChunk, Ends};
+use crate::piles::Record;
 
 /// A weight that can be spilled.
 pub(super) trait Weight: EdgeWeight + Record {}

@@ -6,11 +6,11 @@ use tegula_machine::counted;
 use tegula_machine::threads::{Cancel, Progress, Workers};
 use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
-use crate::buckets::space::Space;
 use crate::edge::ArcRule;
+use crate::piles::space::Space;
 use crate::shares::{self, Share};
 
-/// Memory that the process needs besides the counted tables, buckets and buffers.
+/// Memory that the process needs besides the counted tables, piles and buffers.
 const PROCESS_BYTES: u64 = 16 << 20;
 /// Memory that a worker needs for the data in its hands. A part of a graph needs most: its edges
 /// take room three times while it is encoded.
@@ -135,7 +135,7 @@ impl ImportRun<'_> {
         share.of(self.memory)
     }
 
-    /// Returns the space for buckets that keep `held` bytes in memory.
+    /// Returns the space for piles that keep `held` bytes in memory.
     pub fn space(&self, held: u64) -> Space {
         Space {
             folder: self.folder.clone(),

@@ -6,7 +6,6 @@ use std::path::Path;
 use tegula_store::graph::{IdType, VertexOrder};
 use tegula_store::{Result, VERTEX_COUNT_MAX};
 
-use crate::buckets::Filled;
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::count::declared::Declared;
 use crate::count::distinct::check_vertex_count;
@@ -17,6 +16,7 @@ use crate::input::{IdKind, Input};
 use crate::order::Numbered;
 use crate::order::batch_plan::write_order;
 use crate::order::dfs;
+use crate::piles::Filled;
 use crate::relabel::{self, NullVertex, Relabeled, count_degrees};
 use crate::source::{EdgeSource, changed};
 use crate::vertex_files::{VertexFile, write_ids};

@@ -22,18 +22,17 @@
 //! 5. `encode`: [`mod@encode::build`] joins bins to portions, or cuts them into portions, and
 //!    encodes these.
 //!
-//! A stage uses earlier stages and what all share (`edge`, `source`, `buckets`, `import_run`), but
+//! A stage uses earlier stages and what all share (`edge`, `source`, `piles`, `import_run`), but
 //! no later one. `known` and this file join them.
 //!
 //! An import keeps within its memory budget: each pass has shares of it. Where a table exceeds its
-//! share, the pass works section by section, and edges beyond theirs go through `buckets` on disk.
+//! share, the pass works section by section, and edges beyond theirs go through `piles` on disk.
 //! That takes more passes, but gives the same graph, byte for byte. (One exception: where the
 //! tables of `dfs` do not fit, that order is not tried.)
 
 pub mod input;
 pub mod settings;
 
-mod buckets;
 mod combine;
 mod config;
 mod count;
@@ -43,6 +42,7 @@ mod import_run;
 mod known;
 mod order;
 mod parallel_sort;
+mod piles;
 mod relabel;
 mod report;
 mod shares;
@@ -64,7 +64,6 @@ use tegula_store::rows::{self, ChunkCut, Direction, RowEncoding, RowsConfig};
 use tegula_store::tiles::VertexNumber;
 use tegula_store::{Result, SHORT_COUNT_MAX};
 
-use buckets::space::with_room_needed;
 pub use combine::Combine;
 pub use config::{ImportConfig, Tuning};
 use count::census::DegreeSummary;
@@ -78,6 +77,7 @@ use known::Known;
 use order::batch_plan::{BatchPlan, plan_and_write_degrees};
 use order::estimate;
 use order::{DeclaredRows, DenseIds, Numbered};
+use piles::space::with_room_needed;
 use relabel::NullVertex;
 use relabel::mapping::{Mapping, replace_ends};
 use report::report;

@@ -32,7 +32,7 @@ impl Share {
     }
 }
 
-/// The blocks that the writers of one set of buckets fill. Every set takes this share while it is
+/// The blocks that the writers of one set of piles fill. Every set takes this share while it is
 /// written.
 pub(super) const WRITING: Share = share(1, 24);
 
@@ -56,14 +56,14 @@ pub(super) const ARCS: Share = share(1, 12);
 /// The arcs that are sorted at a time.
 pub(super) const ARCS_SORTED: Share = share(1, 6);
 
-/// Ids at the ends of edges, in buckets.
-pub(super) const ID_BUCKETS: Share = share(1, 6);
-/// The buckets of ids that are sorted at a time, on all threads together.
+/// Ids at the ends of edges, in piles.
+pub(super) const ID_PILES: Share = share(1, 6);
+/// The piles of ids that are sorted at a time, on all threads together.
 pub(super) const IDS_SORTED: Share = share(1, 3);
 /// Each id once, in order.
 pub(super) const IDS: Share = share(1, 8);
 
-/// Each name once, in buckets by first bytes.
+/// Each name once, in piles by first bytes.
 pub(super) const DISTINCT_NAMES: Share = share(1, 6);
 /// The names that are sorted at a time, on all threads together. Sorting takes two more of these
 /// shares.
@@ -158,8 +158,8 @@ mod tests {
             "dropping duplicates between names",
             &[(1, NAMES), (1, KEPT), (1, ARCS), (1, ARCS_SORTED), (2, WRITING)],
         ),
-        ("scattering ids", &[(1, SPOOL), (1, ID_BUCKETS), (1, WRITING)]),
-        ("sorting ids", &[(1, SPOOL), (1, ID_BUCKETS), (1, IDS_SORTED), (1, IDS), (1, WRITING)]),
+        ("scattering ids", &[(1, SPOOL), (1, ID_PILES), (1, WRITING)]),
+        ("sorting ids", &[(1, SPOOL), (1, ID_PILES), (1, IDS_SORTED), (1, IDS), (1, WRITING)]),
         (
             "finding distinct names",
             &[(1, KEPT), (1, NAMES), (1, DISTINCT_NAMES), (3, NAMES_SORTED), (1, WRITING)],

@@ -4,10 +4,10 @@ use tegula_machine::threads::{Silent, Stash};
 use tegula_store::tiles::Edge;
 use tegula_store::{At, Error, Place, Result};
 
-use crate::buckets::{Buckets, Filled};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::Input;
+use crate::piles::{Filled, Piles};
 use crate::shares::Share;
 
 /// Edges that can be visited repeatedly, in no particular order.
@@ -27,9 +27,9 @@ pub(super) struct Spool<W> {
 
 /// A [`Spool`] that is being written.
 pub(super) struct SpoolWriter<W> {
-    narrow: Buckets<Edge<u32, u32, W>>,
-    wide: Buckets<Edge<u64, u64, W>>,
-    hashed: Buckets<Edge<u128, u128, W>>,
+    narrow: Piles<Edge<u32, u32, W>>,
+    wide: Piles<Edge<u64, u64, W>>,
+    hashed: Piles<Edge<u128, u128, W>>,
 }
 
 impl<W: Weight> SpoolWriter<W> {
@@ -38,9 +38,9 @@ impl<W: Weight> SpoolWriter<W> {
         let held = run.share(held);
         // Keys of several widths occur together only if a few ids are far larger than the rest.
         SpoolWriter {
-            narrow: Buckets::new(1, run.space(held / 2)),
-            wide: Buckets::new(1, run.space(held / 2)),
-            hashed: Buckets::new(1, run.space(held / 2)),
+            narrow: Piles::new(1, run.space(held / 2)),
+            wide: Piles::new(1, run.space(held / 2)),
+            hashed: Piles::new(1, run.space(held / 2)),
         }
     }
 
@@ -62,23 +62,23 @@ impl<W: Weight> SpoolWriter<W> {
 /// A width of keys, which has a log in a spool.
 pub(super) trait SpoolKey: Key {
     /// Returns the log of this width.
-    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<Self, Self, W>>;
+    fn log<W>(spool: &SpoolWriter<W>) -> &Piles<Edge<Self, Self, W>>;
 }
 
 impl SpoolKey for u32 {
-    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u32, u32, W>> {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Piles<Edge<u32, u32, W>> {
         &spool.narrow
     }
 }
 
 impl SpoolKey for u64 {
-    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u64, u64, W>> {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Piles<Edge<u64, u64, W>> {
         &spool.wide
     }
 }
 
 impl SpoolKey for u128 {
-    fn log<W>(spool: &SpoolWriter<W>) -> &Buckets<Edge<u128, u128, W>> {
+    fn log<W>(spool: &SpoolWriter<W>) -> &Piles<Edge<u128, u128, W>> {
         &spool.hashed
     }
 }

@@ -14,9 +14,9 @@ use tegula_machine::threads::{Stash, lock, unlocked};
 use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result, SHORT_COUNT_MAX};
 
-use crate::buckets::Filled;
 use crate::edge::{ArcRule, Weight, source_of, target_of};
 use crate::import_run::ImportRun;
+use crate::piles::Filled;
 use crate::shares::Share;
 
 /// log2 of the ids in a range: the place of a counter in a range then fits 16 bits.

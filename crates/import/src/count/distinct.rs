@@ -4,11 +4,11 @@ use tegula_machine::threads::{ProgressUnit, Stash, map_in_order};
 use tegula_store::tiles::Edge;
 use tegula_store::{Error, Result, VERTEX_COUNT_MAX};
 
-use crate::buckets::space::Space;
-use crate::buckets::{Buckets, Filled};
 use crate::edge::Weight;
 use crate::import_run::ImportRun;
 use crate::input::{IdKind, VertexSet};
+use crate::piles::space::Space;
+use crate::piles::{Filled, Piles};
 use crate::shares;
 use crate::source::EdgeSource;
 
@@ -20,9 +20,9 @@ pub(crate) fn distinct_ids<W: Weight>(
     arcs: u64,
     samples: Vec<u64>,
 ) -> Result<Filled<u64>> {
-    let space = run.space(run.share(shares::ID_BUCKETS));
-    let splitters = splitters(samples, buckets_for(run, &space, 2 * arcs));
-    let buckets = Buckets::new(splitters.len() + 1, space);
+    let space = run.space(run.share(shares::ID_PILES));
+    let splitters = splitters(samples, piles_for(run, &space, 2 * arcs));
+    let piles = Piles::new(splitters.len() + 1, space);
     let kept = Stash::default();
     run.progress.begin("gathering ids", Some(arcs), ProgressUnit::Edges);
     edges.for_each(run, &|arcs: &[Edge<u64, u64, W>]| {
@@ -30,15 +30,15 @@ pub(crate) fn distinct_ids<W: Weight>(
         kept.with(Vec::new, |ids: &mut Vec<u64>| {
             ids.clear();
             ids.extend(arcs.iter().flat_map(|arc| [arc.source, arc.target]));
-            // Repeats within a chunk take no room in the buckets, and `scatter` has to look up the
-            // bucket of a run of ids only once.
+            // Repeats within a chunk take no room in the piles, and `scatter` has to look up the
+            // pile of a run of ids only once.
             ids.sort_unstable();
             ids.dedup();
-            scatter(ids, &splitters, &buckets)
+            scatter(ids, &splitters, &piles)
         })
     })?;
     run.progress.end();
-    collect(run, buckets.close()?)
+    collect(run, piles.close()?)
 }
 
 /// Finds the distinct ids among listed ones.
@@ -47,7 +47,7 @@ pub(crate) fn listed_ids(
     listed: &VertexSet,
     kind: IdKind,
 ) -> Result<Filled<u64>> {
-    let all = Buckets::new(1, run.space(run.share(shares::IDS)));
+    let all = Piles::new(1, run.space(run.share(shares::IDS)));
     let (mut samples, mut last, mut ascends) = (Vec::new(), None, true);
     listed.for_each_id(kind, run.cancel, &mut |ids| {
         samples.extend(ids.iter().step_by(IDS_PER_SAMPLE));
@@ -63,9 +63,9 @@ pub(crate) fn listed_ids(
     if ascends {
         return Ok(all);
     }
-    let space = run.space(run.share(shares::ID_BUCKETS));
-    let splitters = splitters(samples, buckets_for(run, &space, all.len(0)));
-    let buckets = Buckets::new(splitters.len() + 1, space);
+    let space = run.space(run.share(shares::ID_PILES));
+    let splitters = splitters(samples, piles_for(run, &space, all.len(0)));
+    let piles = Piles::new(splitters.len() + 1, space);
     let mut sorted = Vec::new();
     all.for_each(0, &mut |ids| {
         run.cancel.check()?;
@@ -73,23 +73,23 @@ pub(crate) fn listed_ids(
         sorted.extend_from_slice(ids);
         sorted.sort_unstable();
         sorted.dedup();
-        scatter(&sorted, &splitters, &buckets)
+        scatter(&sorted, &splitters, &piles)
     })?;
     drop(all);
-    collect(run, buckets.close()?)
+    collect(run, piles.close()?)
 }
 
 /// Listed ids between two samples.
 const IDS_PER_SAMPLE: usize = 512;
 
-/// Returns the number of buckets for `ids` ids, so that each can be sorted in memory.
-fn buckets_for(run: &ImportRun<'_>, space: &Space, ids: u64) -> usize {
+/// Returns the number of piles for `ids` ids, so that each can be sorted in memory.
+fn piles_for(run: &ImportRun<'_>, space: &Space, ids: u64) -> usize {
     // Samples mislead by at most a third. Two copies may exist, for reading and sorting.
     let bytes = ids * size_of::<u64>() as u64;
     let wanted =
         3 * bytes / (run.share(shares::IDS_SORTED) * 3 / 4 / run.workers.count() as u64).max(1);
     // At least one for each worker, so that all of them sort.
-    wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize
+    wanted.clamp(run.workers.count() as u64, space.piles_max() as u64) as usize
 }
 
 /// Returns at most `count - 1` distinct ids that divide the samples evenly.
@@ -102,46 +102,46 @@ fn splitters(mut samples: Vec<u64>, count: usize) -> Vec<u64> {
     splitters
 }
 
-/// Writes ascending ids to the buckets between the splitters: bucket `b` has ids below
+/// Writes ascending ids to the piles between the splitters: pile `b` has ids below
 /// `splitters[b]`.
-fn scatter(mut ids: &[u64], splitters: &[u64], buckets: &Buckets<u64>) -> Result<()> {
-    buckets.write(|writer| {
+fn scatter(mut ids: &[u64], splitters: &[u64], piles: &Piles<u64>) -> Result<()> {
+    piles.write(|writer| {
         while let Some(&first) = ids.first() {
-            let bucket = splitters.partition_point(|&splitter| splitter <= first);
+            let pile = splitters.partition_point(|&splitter| splitter <= first);
             let end = splitters
-                .get(bucket)
+                .get(pile)
                 .map_or(ids.len(), |&splitter| ids.partition_point(|&id| id < splitter));
             let (here, rest) = ids.split_at(end);
-            here.iter().try_for_each(|&id| writer.push(bucket, id))?;
+            here.iter().try_for_each(|&id| writer.push(pile, id))?;
             ids = rest;
         }
         Ok(())
     })
 }
 
-/// Sorts bucket after bucket into one ascending sequence.
-fn collect(run: &ImportRun<'_>, buckets: Filled<u64>) -> Result<Filled<u64>> {
+/// Sorts pile after pile into one ascending sequence.
+fn collect(run: &ImportRun<'_>, piles: Filled<u64>) -> Result<Filled<u64>> {
     let budget = run.share(shares::IDS_SORTED) / run.workers.count() as u64;
-    let sorted = Buckets::new(1, run.space(run.share(shares::IDS)));
-    let all = (0..buckets.count()).map(|bucket| buckets.len(bucket)).sum();
+    let sorted = Piles::new(1, run.space(run.share(shares::IDS)));
+    let all = (0..piles.count()).map(|pile| piles.len(pile)).sum();
     run.progress.begin("sorting ids", Some(all), ProgressUnit::Vertices);
     let mut count = 0;
-    let make = |bucket| {
-        let needed = buckets.len(bucket) * size_of::<u64>() as u64;
+    let make = |pile| {
+        let needed = piles.len(pile) * size_of::<u64>() as u64;
         if needed > budget {
             let what = "sorting the ids".to_owned();
             return Err(Error::over_budget(what, 3 * needed, budget));
         }
-        let mut ids = buckets.read(bucket)?;
+        let mut ids = piles.read(pile)?;
         ids.sort_unstable();
         ids.dedup();
-        run.progress.advance(buckets.len(bucket));
+        run.progress.advance(piles.len(pile));
         Ok(ids)
     };
     map_in_order(
         run.workers,
         run.workers.count(),
-        buckets.count(),
+        piles.count(),
         run.cancel,
         &make,
         &mut |_, ids| {
@@ -175,11 +175,11 @@ mod tests {
         assert_eq!(splitters, [10, 20, 30]);
         let space =
             Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 };
-        let buckets = Buckets::new(4, space);
-        scatter(&[1, 9, 10, 30, 31, u64::MAX], &splitters, &buckets).unwrap();
-        scatter(&[], &splitters, &buckets).unwrap();
-        let buckets = buckets.close().unwrap();
-        let found: Vec<_> = (0..4).map(|bucket| buckets.read(bucket).unwrap()).collect();
+        let piles = Piles::new(4, space);
+        scatter(&[1, 9, 10, 30, 31, u64::MAX], &splitters, &piles).unwrap();
+        scatter(&[], &splitters, &piles).unwrap();
+        let piles = piles.close().unwrap();
+        let found: Vec<_> = (0..4).map(|pile| piles.read(pile).unwrap()).collect();
         assert_eq!(found, [vec![1, 9], vec![10], vec![], vec![30, 31, u64::MAX]]);
     }
 

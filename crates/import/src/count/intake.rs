@@ -11,12 +11,12 @@ use tegula_store::{Error, Result};
 use super::both_ways::BothWays;
 use super::census::{Census, Counters, DegreeTable};
 use super::names::NameCollector;
-use crate::buckets::{Buckets, Filled};
 use crate::combine::Combine;
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends, IdKind, Input, LineNotes, Noted, VertexSet};
 use crate::parallel_sort::sort;
+use crate::piles::{Filled, Piles};
 use crate::shares;
 use crate::source::{EdgeSource, SpoolWriter, changed};
 
@@ -293,7 +293,7 @@ impl<W: Weight> Reading<'_, W> {
     }
 }
 
-/// Arcs scattered so that equal ones meet in one bucket.
+/// Arcs scattered so that equal ones meet in one pile.
 struct Scattered<K, W>(Filled<Edge<K, K, W>>);
 
 impl<K: Key, W: Weight> Scattered<K, W> {
@@ -301,26 +301,26 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     fn read(reading: &Reading<'_, W>, input: &Input) -> Result<(Scattered<K, W>, LineNotes)> {
         let run = reading.run;
         let space = run.space(run.share(shares::ARCS));
-        // A bucket is sorted in memory; the size of the input tells how many buckets that takes.
+        // A pile is sorted in memory; the size of the input tells how many piles that takes.
         let edges = input.total_bytes().map_or(1 << 32, |bytes| bytes.max(1 << 20));
         let bytes = edges * size_of::<Edge<K, K, W>>() as u64;
         let wanted = bytes / run.share(shares::ARCS_SORTED).max(1);
-        let count = (wanted as usize).clamp(4, space.buckets_max());
-        let buckets: Buckets<Edge<K, K, W>> = Buckets::new(count, space);
+        let count = (wanted as usize).clamp(4, space.piles_max());
+        let piles: Piles<Edge<K, K, W>> = Piles::new(count, space);
         let kept = Stash::default();
         let line_notes = input.read(run.progress, run.cancel, &|chunk| {
             reading.names(&chunk)?;
             kept.with(Vec::new, |space| {
                 reading.arcs(&chunk, space, &|arcs: &[Edge<K, K, W>]| {
-                    buckets.write(|writer| {
+                    piles.write(|writer| {
                         arcs.iter().try_for_each(|&arc| {
-                            writer.push(bucket_of(arc.source, arc.target, count), arc)
+                            writer.push(pile_of(arc.source, arc.target, count), arc)
                         })
                     })
                 })
             })
         })?;
-        Ok((Scattered(buckets.close()?), line_notes))
+        Ok((Scattered(piles.close()?), line_notes))
     }
 
     /// Passes on one arc for each pair of ends, with the weights combined. Returns how many arcs
@@ -332,11 +332,11 @@ impl<K: Key, W: Weight> Scattered<K, W> {
         take: &(dyn Fn(&[Edge<K, K, W>]) -> Result<()> + Sync),
     ) -> Result<u64> {
         let mut dropped = 0;
-        for bucket in 0..self.0.count() {
-            let distinct = distinct_of(run, combine, &self.0, bucket)?;
-            dropped += self.0.len(bucket) - distinct.len() as u64;
-            // What is passed on takes memory elsewhere, so the bucket goes first.
-            self.0.clear(bucket);
+        for pile in 0..self.0.count() {
+            let distinct = distinct_of(run, combine, &self.0, pile)?;
+            dropped += self.0.len(pile) - distinct.len() as u64;
+            // What is passed on takes memory elsewhere, so the pile goes first.
+            self.0.clear(pile);
             let chunks: Vec<_> = distinct.chunks(1 << 14).collect();
             run.workers.for_each(chunks.len(), run.cancel, &|index| take(chunks[index]))?;
         }
@@ -344,26 +344,26 @@ impl<K: Key, W: Weight> Scattered<K, W> {
     }
 }
 
-/// Returns the distinct arcs of a bucket. Whenever the arcs read so far exceed the share, repeats
+/// Returns the distinct arcs of a pile. Whenever the arcs read so far exceed the share, repeats
 /// are thrown out, so that one arc given a million times needs no room. Sums are an exception: a
 /// sum of sums would be rounded more than once.
 fn distinct_of<K: Key, W: Weight>(
     run: &ImportRun<'_>,
     combine: Combine,
-    buckets: &Filled<Edge<K, K, W>>,
-    bucket: usize,
+    piles: &Filled<Edge<K, K, W>>,
+    pile: usize,
 ) -> Result<Vec<Edge<K, K, W>>> {
     let share = run.share(shares::ARCS_SORTED) as usize / size_of::<Edge<K, K, W>>();
-    let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(buckets.len(bucket) as usize));
-    buckets.for_each(bucket, &mut |part| {
+    let mut arcs: Vec<Edge<K, K, W>> = Vec::with_capacity(share.min(piles.len(pile) as usize));
+    piles.for_each(pile, &mut |part| {
         if arcs.len() + part.len() > share {
             if combine != Combine::Sum {
                 keep_distinct(run, combine, &mut arcs)?;
             }
             if arcs.len() + part.len() > share {
-                let bytes = buckets.len(bucket) * size_of::<Edge<K, K, W>>() as u64;
+                let bytes = piles.len(pile) * size_of::<Edge<K, K, W>>() as u64;
                 let needed = shares::ARCS_SORTED.whole_of(bytes);
-                let what = format!("finding the duplicates of {} edges", buckets.len(bucket));
+                let what = format!("finding the duplicates of {} edges", piles.len(pile));
                 return Err(Error::over_budget(what, needed, run.memory));
             }
         }
@@ -396,8 +396,8 @@ fn keep_distinct<K: Key, W: Weight>(
     Ok(())
 }
 
-/// Returns a bucket for a pair of keys; any function that spreads both will do.
-fn bucket_of<K: Key>(source: K, target: K, count: usize) -> usize {
+/// Returns a pile for a pair of keys; any function that spreads both will do.
+fn pile_of<K: Key>(source: K, target: K, count: usize) -> usize {
     let fold = |key: K| {
         let words = key.as_bytes().chunks(4).map(|word| {
             let mut bytes = [0; 4];

@@ -1,8 +1,8 @@
 //! The names of vertices, and their order.
 //!
 //! While the edges are read, a name is known by its 128-bit hash. The names themselves are put into
-//! buckets by hash, where equal ones meet. The distinct names are put into buckets by their first
-//! bytes. These buckets, sorted one after the other, give all names in byte order.
+//! piles by hash, where equal ones meet. The distinct names are put into piles by their first
+//! bytes. These piles, sorted one after the other, give all names in byte order.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -17,15 +17,15 @@ use tegula_store::{At, Error, Place, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::distinct::check_vertex_count;
-use crate::buckets::{Buckets, Filled};
 use crate::edge::{ArcRule, hash_of};
 use crate::import_run::ImportRun;
 use crate::input::{EdgeChunk, Ends};
+use crate::piles::{Filled, Piles};
 use crate::shares;
 use crate::vertex_files::{ArrayFile, VertexFile};
 
-/// Buckets by hash, for a dictionary whose size is not known beforehand.
-const BUCKETS: usize = 256;
+/// Piles by hash, for a dictionary whose size is not known beforehand.
+const PILES: usize = 256;
 
 /// Names that a worker remembers, so that a name with many edges is not stored for each of them:
 /// 512 KiB.
@@ -37,7 +37,7 @@ const SORTED_TOGETHER_MAX: u64 = 4 << 20;
 
 /// Collects names while the edges are read.
 pub(crate) struct NameCollector {
-    buckets: Buckets<u8>,
+    piles: Piles<u8>,
     remembered: Stash<Vec<u128>>,
 }
 
@@ -45,7 +45,7 @@ impl NameCollector {
     pub fn new(run: &ImportRun<'_>) -> NameCollector {
         let space = run.space(run.share(shares::NAMES));
         NameCollector {
-            buckets: Buckets::new(BUCKETS.min(space.buckets_max()), space),
+            piles: Piles::new(PILES.min(space.piles_max()), space),
             remembered: Stash::default(),
         }
     }
@@ -60,22 +60,18 @@ impl NameCollector {
 
     /// Collects names.
     pub fn add_all<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Result<()> {
-        let count = self.buckets.count();
+        let count = self.piles.count();
         self.remembered.with(
             || vec![0; REMEMBERED],
             |remembered| {
-                self.buckets.write(|writer| {
+                self.piles.write(|writer| {
                     for name in names {
                         let hash = hash_of(name);
                         let place = &mut remembered[hash as usize % REMEMBERED];
                         // Free places hold 0, so a name with this hash is stored each time.
                         if *place != hash || hash == 0 {
                             *place = hash;
-                            writer.push_joined(
-                                bucket_of(hash, count),
-                                &head_of(hash, name),
-                                name,
-                            )?;
+                            writer.push_joined(pile_of(hash, count), &head_of(hash, name), name)?;
                         }
                     }
                     Ok(())
@@ -84,14 +80,14 @@ impl NameCollector {
         )
     }
 
-    /// Returns each name once, in buckets. All names of a bucket are below those of the next.
+    /// Returns each name once, in piles. All names of a pile are below those of the next.
     pub fn distinct(self, run: &ImportRun<'_>) -> Result<DistinctNames> {
-        let by_hash = self.buckets.close()?;
-        let bytes = (0..by_hash.count()).map(|bucket| by_hash.len(bucket)).sum();
+        let by_hash = self.piles.close()?;
+        let bytes = (0..by_hash.count()).map(|pile| by_hash.len(pile)).sum();
         run.progress.begin("gathering names", Some(bytes), ProgressUnit::Bytes);
-        let make = |bucket| {
+        let make = |pile| {
             let mut places: HashMap<u128, usize> = HashMap::new();
-            Names::read(run, &by_hash, bucket, &mut |names, hash, text| {
+            Names::read(run, &by_hash, pile, &mut |names, hash, text| {
                 let place = *places.entry(hash).or_insert(names.list.len());
                 names
                     .list
@@ -99,15 +95,15 @@ impl NameCollector {
                     .map_or(Ok(true), |other| names.check_same(other, text).map(|()| false))
             })
         };
-        // Hashes are random: one bucket is a fair sample of the distinct names.
+        // Hashes are random: one pile is a fair sample of the distinct names.
         let mut sample = make(0)?;
         sample.sort_by_name();
         let space = run.space(run.share(shares::DISTINCT_NAMES));
         let together = (names_share(run) / 3).clamp(1, SORTED_TOGETHER_MAX);
         let wanted = sample.bytes.len() as u64 * by_hash.count() as u64 / together;
-        let wanted = wanted.clamp(run.workers.count() as u64, space.buckets_max() as u64) as usize;
+        let wanted = wanted.clamp(run.workers.count() as u64, space.piles_max() as u64) as usize;
         let splitters = sample.splitters(wanted);
-        let by_name = Buckets::new(splitters.len() + 1, space);
+        let by_name = Piles::new(splitters.len() + 1, space);
         let mut count = 0;
         map_in_order(
             run.workers,
@@ -115,14 +111,14 @@ impl NameCollector {
             by_hash.count(),
             run.cancel,
             &make,
-            &mut |bucket, names| {
-                run.progress.advance(by_hash.len(bucket));
+            &mut |pile, names| {
+                run.progress.advance(by_hash.len(pile));
                 count = check_vertex_count(count + names.list.len() as u64)?;
                 by_name.write(|writer| {
                     names.list.iter().try_for_each(|name| {
                         let text = names.text(name);
-                        let bucket = splitters.partition_point(|splitter| &splitter[..] <= text);
-                        writer.push_all(bucket, names.record(name))
+                        let pile = splitters.partition_point(|splitter| &splitter[..] <= text);
+                        writer.push_all(pile, names.record(name))
                     })
                 })
             },
@@ -164,11 +160,11 @@ impl DistinctNames {
         let by_name = self.by_name;
         run.progress.begin("sorting names", Some(self.count), ProgressUnit::Vertices);
         let mut files = NameFiles::create(directory)?;
-        let id_positions = Buckets::new(BUCKETS, run.space(run.share(shares::NAME_POSITIONS)));
+        let id_positions = Piles::new(PILES, run.space(run.share(shares::NAME_POSITIONS)));
         let mut count = 0;
         let mut nulls = Vec::new();
-        let make = |bucket| {
-            let mut names = Names::read(run, &by_name, bucket, &mut |_, _, _| Ok(true))?;
+        let make = |pile| {
+            let mut names = Names::read(run, &by_name, pile, &mut |_, _, _| Ok(true))?;
             names.sort_by_name();
             Ok::<_, Error>(names)
         };
@@ -185,8 +181,7 @@ impl DistinctNames {
                         nulls.push(NullName { name, id_position: count });
                     }
                     let entry = NamePosition { hash: name.hash, id_position: N::of(count) };
-                    id_positions
-                        .write(|writer| writer.push(bucket_of(name.hash, BUCKETS), entry))?;
+                    id_positions.write(|writer| writer.push(pile_of(name.hash, PILES), entry))?;
                     count += 1;
                 }
                 run.progress.advance(names.list.len() as u64);
@@ -203,7 +198,7 @@ impl DistinctNames {
 pub(crate) struct SortedNames<N> {
     /// Number of names.
     pub count: u64,
-    /// Hash and id position of every name, in buckets by [`bucket_of`] the hash.
+    /// Hash and id position of every name, in piles by [`pile_of`] the hash.
     pub id_positions: Filled<NamePosition<N>>,
     /// The files that hold the names.
     pub files: Vec<VertexFile>,
@@ -219,8 +214,8 @@ pub(crate) struct NamePosition<N> {
     pub id_position: N,
 }
 
-/// Returns the bucket, of `count`, of a hash. Higher hashes lie in higher buckets.
-pub(crate) fn bucket_of(hash: u128, count: usize) -> usize {
+/// Returns the pile, of `count`, of a hash. Higher hashes lie in higher piles.
+pub(crate) fn pile_of(hash: u128, count: usize) -> usize {
     (((hash >> 64) * count as u128) >> 64) as usize
 }
 
@@ -265,19 +260,19 @@ struct Name {
 }
 
 impl Names {
-    /// Reads the names of a bucket that `keep` accepts. `keep` gets the names accepted so far, and
+    /// Reads the names of a pile that `keep` accepts. `keep` gets the names accepted so far, and
     /// the hash and the text of the next name.
     fn read(
         run: &ImportRun<'_>,
-        buckets: &Filled<u8>,
-        bucket: usize,
+        piles: &Filled<u8>,
+        pile: usize,
         keep: &mut dyn FnMut(&Names, u128, &[u8]) -> Result<bool>,
     ) -> Result<Names> {
         let share = names_share(run);
         let mut names = Names { bytes: Vec::new(), list: Vec::new() };
         // The part read last, behind the rest of a record that it cuts in two.
         let mut part: Vec<u8> = Vec::new();
-        buckets.for_each(bucket, &mut |bytes| {
+        piles.for_each(pile, &mut |bytes| {
             part.extend_from_slice(bytes);
             let mut rest = &part[..];
             while let Some((record, hash, after)) = split_record(rest) {
@@ -291,7 +286,7 @@ impl Names {
             let needed = names.bytes.len() as u64;
             if needed > share {
                 let what = "sorting the names of the vertices".to_owned();
-                let needed = run.memory / share * buckets.len(bucket);
+                let needed = run.memory / share * piles.len(pile);
                 return Err(Error::over_budget(what, needed, run.memory));
             }
             Ok(())

@@ -23,14 +23,14 @@ use tegula_store::tiles::{
 };
 
 use super::divide::{Division, PORTION_EDGES_MAX, weight_bits};
-use crate::buckets::{Buckets, Filled};
 use crate::edge::{Weight, source_of, target_of};
 use crate::import_run::ImportRun;
 use crate::order::batch_plan::{BatchPlan, PlannedBatch};
+use crate::piles::{Filled, Piles};
 use crate::shares::{self, Share};
 use crate::sort::bins::{Bins, Region, Stretch};
 
-/// A bin with a bucket of its own has at least this memory, about as much as is written to disk at
+/// A bin with a pile of its own has at least this memory, about as much as is written to disk at
 /// a time.
 const BIN_BYTES_MIN: u64 = 64 << 10;
 /// Edges per worker that suffice for a group. With more, portions would take more memory, and
@@ -39,11 +39,11 @@ const GROUP_EDGES: u64 = BATCH_EDGES_MAX;
 
 /// Where the edges of a bin are collected.
 enum Placing {
-    /// In a bucket of its own.
+    /// In a pile of its own.
     Bins,
-    /// In a bucket shared with adjacent bins, where there are more bins than buckets: `groups` has
-    /// the bins of each bucket, `bucket_of` the bucket of each bin.
-    Groups { groups: Vec<Range<usize>>, bucket_of: Vec<u32> },
+    /// In a pile shared with adjacent bins, where there are more bins than piles: `groups` has
+    /// the bins of each pile, `pile_of` the pile of each bin.
+    Groups { groups: Vec<Range<usize>>, pile_of: Vec<u32> },
 }
 
 /// Edges sorted by bins or groups of bins.
@@ -57,7 +57,7 @@ pub(crate) struct Sorted<N, W> {
 pub(crate) struct Sorter<N, W> {
     bins: Bins,
     placing: Placing,
-    edges: Buckets<DenseEdge<N, W>>,
+    edges: Piles<DenseEdge<N, W>>,
 }
 
 impl<N: VertexNumber, W: Weight> Sorter<N, W> {
@@ -65,9 +65,9 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
     pub fn new(run: &ImportRun<'_>, plan: &BatchPlan, held: u64) -> Sorter<N, W> {
         let space = run.space(held);
         let bins = Bins::new(plan);
-        let most = space.buckets_max().min((held / BIN_BYTES_MIN) as usize);
+        let most = space.piles_max().min((held / BIN_BYTES_MIN) as usize);
         if bins.list.len() <= most {
-            let edges = Buckets::new(bins.list.len(), space);
+            let edges = Piles::new(bins.list.len(), space);
             return Sorter { bins, placing: Placing::Bins, edges };
         }
         // The edges of a group are to stay in memory when they are scattered to bins. Their number
@@ -75,18 +75,18 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
         let affordable = run.share(shares::GROUP) / size_of::<DenseEdge<N, W>>() as u64;
         let arcs: u64 = plan.batches.iter().map(PlannedBatch::edges).sum();
         // Two adjacent groups together exceed the limit. So we divide the edges by half of the
-        // buckets, and there are no more groups than buckets.
+        // piles, and there are no more groups than piles.
         let limit = affordable
             .min(GROUP_EDGES * run.workers.count() as u64)
-            .max(arcs.div_ceil(space.buckets_max() as u64 / 2));
-        let bins_max = run.space(run.share(shares::PARTS)).buckets_max();
+            .max(arcs.div_ceil(space.piles_max() as u64 / 2));
+        let bins_max = run.space(run.share(shares::PARTS)).piles_max();
         let groups = groups(&bins.stretches, limit, bins_max);
-        let mut bucket_of = Vec::with_capacity(bins.list.len());
-        for (bucket, group) in (0..).zip(&groups) {
-            bucket_of.extend(std::iter::repeat_n(bucket, group.len()));
+        let mut pile_of = Vec::with_capacity(bins.list.len());
+        for (pile, group) in (0..).zip(&groups) {
+            pile_of.extend(std::iter::repeat_n(pile, group.len()));
         }
-        let edges = Buckets::new(groups.len(), space);
-        Sorter { bins, placing: Placing::Groups { groups, bucket_of }, edges }
+        let edges = Piles::new(groups.len(), space);
+        Sorter { bins, placing: Placing::Groups { groups, pile_of }, edges }
     }
 
     /// Takes in edges, from several threads.
@@ -96,9 +96,9 @@ impl<N: VertexNumber, W: Weight> Sorter<N, W> {
             Placing::Bins => {
                 edges.iter().try_for_each(|&edge| writer.push(bins.bin_of(&edge), edge))
             }
-            Placing::Groups { bucket_of, .. } => edges
+            Placing::Groups { pile_of, .. } => edges
                 .iter()
-                .try_for_each(|&edge| writer.push(bucket_of[bins.bin_of(&edge)] as usize, edge)),
+                .try_for_each(|&edge| writer.push(pile_of[bins.bin_of(&edge)] as usize, edge)),
         })
     }
 
@@ -146,11 +146,11 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
     match placing {
         Placing::Bins => encoding.encode_bins(edges, 0..bins.list.len(), &mut tiles)?,
         Placing::Groups { groups, .. } => {
-            for (bucket, group) in groups.into_iter().enumerate() {
+            for (pile, group) in groups.into_iter().enumerate() {
                 let bin_of = |edge: &DenseEdge<N, W>| bins.bin_of(edge) - group.start;
-                let binned = scatter(run, &edges, bucket, group.len(), shares::PARTS, &bin_of)?;
+                let binned = scatter(run, &edges, pile, group.len(), shares::PARTS, &bin_of)?;
                 // The edges lie in `binned` now, and encoding needs the memory.
-                edges.clear(bucket);
+                edges.clear(pile);
                 encoding.encode_bins(binned, group, &mut tiles)?;
             }
         }
@@ -162,35 +162,35 @@ pub(crate) fn build<N: VertexNumber, W: Weight>(
 /// Edges that are encoded at once, or divided further.
 #[derive(Debug, Clone)]
 struct Portion {
-    /// The buckets of the edges; a single one, if the edges are too many.
-    buckets: Range<usize>,
+    /// The piles of the edges; a single one, if the edges are too many.
+    piles: Range<usize>,
     edges: u64,
-    /// What the edges of the first bucket have in common.
+    /// What the edges of the first pile have in common.
     region: Region,
 }
 
-/// Joins consecutive buckets to portions, each as large as [`PORTION_EDGES_MAX`] and `may_join`
+/// Joins consecutive piles to portions, each as large as [`PORTION_EDGES_MAX`] and `may_join`
 /// allow.
-fn join_buckets<N: VertexNumber, W: Weight>(
+fn join_piles<N: VertexNumber, W: Weight>(
     edges: &Filled<DenseEdge<N, W>>,
     region_of: &dyn Fn(usize) -> Region,
     may_join: &dyn Fn(usize, usize) -> bool,
 ) -> Vec<Portion> {
     let mut portions: Vec<Portion> = Vec::new();
-    for bucket in (0..edges.count()).filter(|&bucket| edges.len(bucket) > 0) {
-        let len = edges.len(bucket);
+    for pile in (0..edges.count()).filter(|&pile| edges.len(pile) > 0) {
+        let len = edges.len(pile);
         match portions.last_mut() {
             Some(portion)
                 if portion.edges + len <= PORTION_EDGES_MAX
-                    && may_join(portion.buckets.start, bucket) =>
+                    && may_join(portion.piles.start, pile) =>
             {
-                portion.buckets.end = bucket + 1;
+                portion.piles.end = pile + 1;
                 portion.edges += len;
             }
             _ => portions.push(Portion {
-                buckets: bucket..bucket + 1,
+                piles: pile..pile + 1,
                 edges: len,
-                region: region_of(bucket),
+                region: region_of(pile),
             }),
         }
     }
@@ -200,13 +200,13 @@ fn join_buckets<N: VertexNumber, W: Weight>(
 fn scatter<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     edges: &Filled<DenseEdge<N, W>>,
-    bucket: usize,
+    pile: usize,
     count: usize,
     held: Share,
     place: &(dyn Fn(&DenseEdge<N, W>) -> usize + Sync),
 ) -> Result<Filled<DenseEdge<N, W>>> {
-    let scattered = Buckets::new(count, run.space(run.share(held)));
-    edges.for_each_parallel(bucket, run.workers, run.cancel, &|part| {
+    let scattered = Piles::new(count, run.space(run.share(held)));
+    edges.for_each_parallel(pile, run.workers, run.cancel, &|part| {
         scattered.write(|writer| part.iter().try_for_each(|&edge| writer.push(place(&edge), edge)))
     })?;
     scattered.close()
@@ -231,7 +231,7 @@ struct Encoding<'a, N, W> {
 }
 
 impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
-    /// Encodes the edges of the bins in `range`, which have a bucket each.
+    /// Encodes the edges of the bins in `range`, which have a pile each.
     fn encode_bins(
         &self,
         edges: Filled<DenseEdge<N, W>>,
@@ -245,7 +245,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         };
         // The encoder takes one unit of a cell at a time, so nothing else is joined.
         let may_join = |a: usize, b: usize| unit_of(a).is_some() && unit_of(a) == unit_of(b);
-        let mut portions = join_buckets(&edges, &|bucket| bins[bucket].clone(), &may_join);
+        let mut portions = join_piles(&edges, &|pile| bins[pile].clone(), &may_join);
         // Bins come unit by unit, but the file has the tiles of a batch in the tile order.
         portions.sort_by_key(|portion| self.bins.file_order(&portion.region));
         self.encode_portions(edges, &portions, tiles)
@@ -270,29 +270,29 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         Ok(())
     }
 
-    /// Divides the edges of a bucket that has too many, and encodes them.
+    /// Divides the edges of a pile that has too many, and encodes them.
     fn divide_and_encode(
         &self,
         edges: &mut Filled<DenseEdge<N, W>>,
         portion: &Portion,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let bucket = portion.buckets.start;
+        let pile = portion.piles.start;
         let mut region = portion.region.clone();
         let Division { regions, place } = loop {
             if let &Region::Slice { cell, unit, bits: 0 } = &region {
                 return self.encode_equal(edges, portion, cell, unit, tiles);
             }
-            let division = Division::of(self.run, self.bins, edges, bucket, &region)?;
+            let division = Division::of(self.run, self.bins, edges, pile, &region)?;
             match &division.regions[..] {
                 // A division into one region divides nothing, so the next finer one is tried.
                 [finer] => region = finer.clone(),
                 _ => break division,
             }
         };
-        let divided = scatter(self.run, edges, bucket, regions.len(), shares::CUTS, &*place)?;
-        edges.clear(bucket);
-        let portions = join_buckets(&divided, &|bucket| regions[bucket].clone(), &|_, _| false);
+        let divided = scatter(self.run, edges, pile, regions.len(), shares::CUTS, &*place)?;
+        edges.clear(pile);
+        let portions = join_piles(&divided, &|pile| regions[pile].clone(), &|_, _| false);
         if let (Some(&Region::Slice { bits, .. }), Region::Slice { .. }) =
             (regions.first(), &region)
             && bits < weight_bits::<W>()
@@ -313,7 +313,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
         unit: u32,
         tiles: &mut TileSink<'_>,
     ) -> Result<()> {
-        let Some(edge) = edges.first(portion.buckets.start)? else { return Ok(()) };
+        let Some(edge) = edges.first(portion.piles.start)? else { return Ok(()) };
         let mut left = portion.edges;
         // The encoder counts repeats within a call, so it misses the first edge of each further
         // call.
@@ -371,7 +371,7 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             // memory.
             if let Some((cell, unit)) = unit {
                 let held: Option<Vec<_>> =
-                    portion.buckets.clone().map(|bucket| edges.held(bucket)).collect();
+                    portion.piles.clone().map(|pile| edges.held(pile)).collect();
                 if let Some(held) = held {
                     self.encode_unit(encoder, cell, unit, &held.concat(), &mut encoded)?;
                     return Ok(encoded);
@@ -380,8 +380,8 @@ impl<N: VertexNumber, W: Weight> Encoding<'_, N, W> {
             read.clear();
             // Growing by doubling could take more than the worker's memory.
             read.reserve_exact(portion.edges as usize);
-            for bucket in portion.buckets.clone() {
-                edges.for_each(bucket, &mut |some| {
+            for pile in portion.piles.clone() {
+                edges.for_each(pile, &mut |some| {
                     read.extend_from_slice(some);
                     Ok(())
                 })?;

@@ -10,10 +10,10 @@ use tegula_machine::threads::Stash;
 use tegula_store::Result;
 use tegula_store::tiles::{Cell, DenseEdge, Grid, VertexNumber, WINDOW_LOG2};
 
-use crate::buckets::Filled;
 use crate::edge::{Weight, slice_of, source_of, target_of};
 use crate::import_run::ImportRun;
 use crate::order::batch_plan::BIN_EDGES;
+use crate::piles::Filled;
 use crate::shares;
 use crate::sort::bins::{Bins, Region};
 
@@ -30,21 +30,21 @@ pub(crate) struct Division<'d, N, W> {
 }
 
 impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
-    /// Divides the edges of a bucket, which have `region` in common, by the next finer thing in
+    /// Divides the edges of a pile, which have `region` in common, by the next finer thing in
     /// which they may differ.
     pub fn of(
         run: &ImportRun<'_>,
         bins: &'d Bins,
         edges: &Filled<DenseEdge<N, W>>,
-        bucket: usize,
+        pile: usize,
         region: &Region,
     ) -> Result<Division<'d, N, W>> {
         let grid = bins.grid();
-        let buckets_max = run.space(run.share(shares::CUTS)).buckets_max() as u32;
+        let piles_max = run.space(run.share(shares::CUTS)).piles_max() as u32;
         Ok(match *region {
             Region::Segments { column, ref segments } => {
                 let (first, each) = (segments.start, segments.len() as u32);
-                let each = each.div_ceil(buckets_max);
+                let each = each.div_ceil(piles_max);
                 let some = |segments: Range<u32>| match segments.len() {
                     1 => {
                         let segment = bins.segments[segments.start as usize];
@@ -61,7 +61,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
                 }
             }
             Region::Units { cell, ref places } => {
-                let (first, each) = (places.start, (places.len() as u32).div_ceil(buckets_max));
+                let (first, each) = (places.start, (places.len() as u32).div_ceil(piles_max));
                 let some = |places: Range<u32>| match places.len() {
                     1 => bins.whole_unit(cell, bins.unit_at[places.start as usize]),
                     _ => Region::Units { cell, places },
@@ -77,7 +77,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
             Region::Slices { cell, unit, ref slices, target_bits } => {
                 let bits = target_bits + grid.slice_log2() + weight_bits::<W>();
                 let first = slices.start;
-                let place_of = join_slices(run, edges, bucket, slices, grid)?;
+                let place_of = join_slices(run, edges, pile, slices, grid)?;
                 let count = place_of.last().map_or(1, |&last| last as usize + 1);
                 let place = move |edge: &DenseEdge<N, W>| {
                     place_of[(slice_of(edge, grid) - first) as usize] as usize
@@ -108,7 +108,7 @@ impl<'d, N: VertexNumber, W: Weight> Division<'d, N, W> {
 fn join_slices<N: VertexNumber, W: Weight>(
     run: &ImportRun<'_>,
     edges: &Filled<DenseEdge<N, W>>,
-    bucket: usize,
+    pile: usize,
     slices: &Range<u32>,
     grid: Grid,
 ) -> Result<Vec<u32>> {
@@ -117,7 +117,7 @@ fn join_slices<N: VertexNumber, W: Weight>(
     }
     let kept = Stash::default();
     let new = || vec![0u64; slices.len()];
-    edges.for_each_parallel(bucket, run.workers, run.cancel, &|some| {
+    edges.for_each_parallel(pile, run.workers, run.cancel, &|some| {
         kept.with(new, |counts| {
             for edge in some {
                 counts[(slice_of(edge, grid) - slices.start) as usize] += 1;

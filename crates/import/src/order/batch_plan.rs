@@ -11,10 +11,10 @@ use tegula_store::{Error, Result};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::{NONE, Numbered};
-use crate::buckets::Buckets;
 use crate::config::{ImportConfig, Tuning};
 use crate::count::census::Degrees;
 use crate::import_run::ImportRun;
+use crate::piles::Piles;
 use crate::shares;
 use crate::vertex_files::{ArrayFile, VertexFile};
 
@@ -47,7 +47,7 @@ pub(crate) fn for_each_dense_slice(
     }
     let connected = numbered.summary.vertices;
     let slices = ((connected.max(1) - 1) >> slice_log2) as usize + 1;
-    let rows = Buckets::new(slices, run.space(run.share(shares::DENSE_ROWS)));
+    let rows = Piles::new(slices, run.space(run.share(shares::DENSE_ROWS)));
     numbered.for_each(&mut |block| {
         run.cancel.check()?;
         let mut rows_here =

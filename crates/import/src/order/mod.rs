@@ -17,10 +17,10 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::tiles::VertexNumber;
 use tegula_store::{Result, VERTEX_COUNT_MAX};
 
-use crate::buckets::Filled;
 use crate::count::census::{DegreeSummary, DegreeTable, Degrees};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
+use crate::piles::Filled;
 use crate::relabel::mapping::Mapping;
 use crate::source::EdgeSource;
 

@@ -11,11 +11,11 @@ use tegula_machine::threads::{Progress, Stash};
 use tegula_store::tiles::{DenseEdge, Edge, VertexNumber};
 use tegula_store::{At, Error, Place, Result};
 
-use crate::buckets::{Buckets, Filled};
-use crate::count::names::{NamePosition, bucket_of};
+use crate::count::names::{NamePosition, pile_of};
 use crate::edge::{Key, Weight};
 use crate::import_run::ImportRun;
 use crate::input::VertexSet;
+use crate::piles::{Filled, Piles};
 use crate::shares;
 use crate::source::{EdgeSource, changed};
 
@@ -89,7 +89,7 @@ pub(crate) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
             .for_each_section(&mut |_, section| replace_both(run, edges, mapping, section, &sink));
     }
     let space = run.space(run.share(shares::WAITING));
-    let by_source = Buckets::new(mapping.sections(), space.clone());
+    let by_source = Piles::new(mapping.sections(), space.clone());
     edges.for_each(run, &|edges: &[Edge<K, K, W>]| {
         passes.advance(edges.len());
         by_source.write(|writer| {
@@ -99,7 +99,7 @@ pub(crate) fn replace_ends<K: Key, W: Weight, M: Mapping<K>>(
         })
     })?;
     let mut by_source = by_source.close()?;
-    let by_target: Buckets<Edge<M::Number, K, W>> = Buckets::new(mapping.sections(), space);
+    let by_target: Piles<Edge<M::Number, K, W>> = Piles::new(mapping.sections(), space);
     mapping.for_each_section(&mut |index, section| {
         by_source.for_each_parallel(index, run.workers, run.cancel, &|part| {
             passes.advance(part.len());
@@ -327,7 +327,7 @@ impl<N: VertexNumber> Mapping<u64> for IdPositions<'_, N> {
 pub(crate) struct NamePositions<'a, N> {
     id_positions: &'a Filled<NamePosition<N>>,
     listed: Option<&'a VertexSet>,
-    /// Buckets per section.
+    /// Piles per section.
     group: usize,
 }
 
@@ -356,7 +356,7 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
     }
 
     fn table_section_of(&self, key: u128) -> usize {
-        bucket_of(key, self.id_positions.count()) / self.group
+        pile_of(key, self.id_positions.count()) / self.group
     }
 
     fn missing(&self, _key: u128) -> Error {
@@ -373,11 +373,11 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
     ) -> Result<()> {
         for index in 0..self.sections() {
             let (mut keys, mut numbers) = (Vec::new(), Vec::new());
-            for bucket in
+            for pile in
                 index * self.group..((index + 1) * self.group).min(self.id_positions.count())
             {
-                let mut entries = self.id_positions.read(bucket)?;
-                // Hashes ascend from bucket to bucket, so this sorts the whole section.
+                let mut entries = self.id_positions.read(pile)?;
+                // Hashes ascend from pile to pile, so this sorts the whole section.
                 entries.sort_unstable_by_key(|entry| entry.hash);
                 keys.extend(entries.iter().map(|entry| entry.hash));
                 numbers.extend(entries.iter().map(|entry| entry.id_position));
@@ -391,7 +391,7 @@ impl<N: VertexNumber> Mapping<u128> for NamePositions<'_, N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::buckets::space::Space;
+    use crate::piles::space::Space;
 
     fn space(folder: &tempfile::TempDir) -> Space {
         Space { folder: folder.path().to_owned(), held: 1 << 20, writing: 1 << 16, writers: 1 }
@@ -406,7 +406,7 @@ mod tests {
     fn every_id_has_its_position_in_sections_of_every_size() {
         let folder = tempfile::tempdir().unwrap();
         for count in [0u64, 1, 1024, 2048, 5000] {
-            let log = Buckets::new(1, space(&folder));
+            let log = Piles::new(1, space(&folder));
             log.write(|writer| (0..count).try_for_each(|number| writer.push(0, key(number))))
                 .unwrap();
             let ids = log.close().unwrap();
@@ -445,18 +445,18 @@ mod tests {
         let hash = |id_position: u32| {
             u128::from(id_position).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
         };
-        let buckets = Buckets::new(16, space(&folder));
+        let piles = Piles::new(16, space(&folder));
         let entry = |id_position| NamePosition { hash: hash(id_position), id_position };
-        buckets
+        piles
             .write(|writer| {
                 (0..3000).try_for_each(|id_position| {
-                    writer.push(bucket_of(hash(id_position), 16), entry(id_position))
+                    writer.push(pile_of(hash(id_position), 16), entry(id_position))
                 })
             })
             .unwrap();
-        let buckets = buckets.close().unwrap();
+        let piles = piles.close().unwrap();
         for (memory, sections) in [(u64::MAX, 1), (50_000, 3), (1, 16)] {
-            let id_positions = NamePositions::new(&buckets, None, 3000, memory);
+            let id_positions = NamePositions::new(&piles, None, 3000, memory);
             assert_eq!(id_positions.sections(), sections);
             let mut found = 0;
             id_positions

@@ -10,7 +10,6 @@ use tegula_store::tiles::{DenseEdge, VertexNumber};
 use tegula_store::{Error, Result};
 
 use self::mapping::{IdPositions, Mapping, NamePositions, replace_ends};
-use crate::buckets::{Buckets, Filled};
 use crate::count::census::{Census, Counters, DegreeTable, Degrees};
 use crate::count::declared::Declared;
 use crate::count::distinct::{distinct_ids, listed_ids};
@@ -19,6 +18,7 @@ use crate::count::names::{DistinctNames, NullName, SortedNames};
 use crate::edge::{Key, Weight, source_of, target_of};
 use crate::import_run::ImportRun;
 use crate::input::IdKind;
+use crate::piles::{Filled, Piles};
 use crate::shares;
 use crate::source::{EdgeSource, SpoolKey, SpoolWriter, changed};
 use crate::vertex_files::{VertexFile, write_ids};
@@ -142,7 +142,7 @@ fn by_sorted_name<N: VertexNumber + SpoolKey, W: Weight>(
 
 /// Copies the ids into little memory, where they are held to the end.
 fn set_aside(run: &ImportRun<'_>, ids: &Filled<u64>) -> Result<Filled<u64>> {
-    let copy = Buckets::new(1, run.space(run.share(shares::DECLARED_IDS)));
+    let copy = Piles::new(1, run.space(run.share(shares::DECLARED_IDS)));
     ids.for_each(0, &mut |part| copy.write(|writer| writer.push_all(0, part)))?;
     copy.close()
 }
@@ -211,7 +211,7 @@ pub(crate) fn count_degrees<W: Weight>(
 /// Counts degrees range by range, on disk: 4 bytes for each end that is counted. In an undirected
 /// graph, only sources are counted.
 struct RangeCensus {
-    ends: Buckets<u32>,
+    ends: Piles<u32>,
     range_log2: u32,
     count: u64,
     undirected: bool,
@@ -220,9 +220,9 @@ struct RangeCensus {
 impl RangeCensus {
     fn of(run: &ImportRun<'_>, count: u64) -> Result<RangeCensus> {
         let space = run.space(run.share(shares::ENDS));
-        // An end in a bucket is its place in the range and one bit that tells source from target.
+        // An end in a pile is its place in the range and one bit that tells source from target.
         let mut range_log2 = 12;
-        while (count >> range_log2) as usize >= space.buckets_max() {
+        while (count >> range_log2) as usize >= space.piles_max() {
             range_log2 += 1;
         }
         let needed = (size_of::<Degrees>() as u64) << range_log2;
@@ -231,7 +231,7 @@ impl RangeCensus {
             let needed = shares::RANGE_DEGREES.whole_of(needed);
             return Err(Error::over_budget(what, needed, run.memory));
         }
-        let ends = Buckets::new((count >> range_log2) as usize + 1, space);
+        let ends = Piles::new((count >> range_log2) as usize + 1, space);
         Ok(RangeCensus { ends, range_log2, count, undirected: run.rule.undirected })
     }
 
@@ -253,7 +253,7 @@ impl RangeCensus {
     fn finish(self, run: &ImportRun<'_>) -> Result<DegreeTable> {
         let RangeCensus { ends, range_log2, count, undirected } = self;
         let mut ends = ends.close()?;
-        let rows = Buckets::new(1, run.space(run.share(shares::DEGREE_ROWS)));
+        let rows = Piles::new(1, run.space(run.share(shares::DEGREE_ROWS)));
         for range in 0..ends.count() {
             run.cancel.check()?;
             let len = (count - ((range as u64) << range_log2)).min(1 << range_log2) as usize;

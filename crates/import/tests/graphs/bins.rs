@@ -13,7 +13,7 @@ use tegula_store::graph::{Graph, VertexOrder};
 use tegula_store::tiles::{BATCH_EDGES_MAX, Grid, TileOrder, WINDOW_LOG2};
 use tegula_testkit::{Scratch, XorShift};
 
-/// A budget with more bins than buckets where batches are small, and one that holds everything.
+/// A budget with more bins than piles where batches are small, and one that holds everything.
 const BUDGETS: [u64; 2] = [64 << 20, 1 << 30];
 
 /// Two communities of one window of targets each, with nothing between them. Of the slices of which
@@ -100,7 +100,7 @@ fn check(mut pairs: Vec<[u32; 2]>, cuts: &[(u64, Grid)]) {
 
 #[test]
 fn communities_are_imported_whole() {
-    // Batches of some thousand edges have more bins than the smaller budget has buckets.
+    // Batches of some thousand edges have more bins than the smaller budget has piles.
     let half = Grid { segment_log2: WINDOW_LOG2, column_log2: WINDOW_LOG2 };
     let cuts = [(BATCH_EDGES_MAX, Grid::default()), (1 << 12, Grid::default()), (1 << 12, half)];
     check(communities(2_400_000), &cuts);

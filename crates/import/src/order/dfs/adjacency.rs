@@ -16,10 +16,10 @@ use tegula_store::tiles::Edge;
 use tegula_store::{Error, Result};
 use zerocopy::IntoBytes;
 
-use crate::buckets::{Buckets, Filled};
 use crate::count::census::{DegreeSummary, DegreeTable};
 use crate::edge::Weight;
 use crate::import_run::ImportRun;
+use crate::piles::{Filled, Piles};
 use crate::source::{EdgeSource, changed};
 
 /// The neighbours of vertices.
@@ -60,11 +60,11 @@ pub(super) fn lay_out<W: Weight>(
 ) -> Result<Lists> {
     let space = run.space(memory / 2);
     // Two adjacent ranges together exceed `range_links`. So we divide by half of the
-    // buckets, and there are no more ranges than buckets.
-    let ranges_max = space.buckets_max() as u64 / 2;
+    // piles, and there are no more ranges than piles.
+    let ranges_max = space.piles_max() as u64 / 2;
     let range_links = (2 * summary.edges).div_ceil(ranges_max).max(RANGE_LINKS);
     let ranges = Ranges::cut(degrees, summary, range_links)?;
-    let links = Buckets::new(ranges.count(), space);
+    let links = Piles::new(ranges.count(), space);
     // An undirected input already has arcs in both directions.
     let is_symmetric = run.rule.undirected;
     edges.for_each(run, &|edges: &[Edge<u32, u32, W>]| {

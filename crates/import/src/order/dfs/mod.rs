@@ -44,7 +44,7 @@ const ID_BYTES: u64 = 16;
 const DEGREE_BYTES: u64 = 4;
 
 /// The memory that the tables take, the most that they may take, and what is left for lists of
-/// neighbours in memory. The rest holds kept edges, and buckets while they are written.
+/// neighbours in memory. The rest holds kept edges, and piles while they are written.
 struct TreeMemory {
     tables: u64,
     tables_max: u64,

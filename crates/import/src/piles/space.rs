@@ -1,4 +1,4 @@
-//! The memory of buckets, and their room on disk.
+//! The memory of piles, and their room on disk.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use tegula_machine::{Bytes, Error as MachineError};
 use tegula_store::Error;
 
-/// Where buckets go, and how much memory they may take.
+/// Where piles go, and how much memory they may take.
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
     /// Folder of the spill files.
     pub folder: PathBuf,
-    /// Bytes of records held in memory once written, all buckets together.
+    /// Bytes of records held in memory once written, all piles together.
     pub held: u64,
     /// Bytes of the blocks that writers fill, all writers together.
     pub writing: u64,
@@ -25,29 +25,29 @@ impl Space {
     const WRITER_BYTES: u64 = 512 << 10;
     /// While a worker spills one slab it holds another, within the memory set aside for it.
     const SLAB_BYTES_MAX: u64 = 16 << 20;
-    /// A bucket takes one in `SLAB_SHARE` of its share of memory at a time.
+    /// A pile takes one in `SLAB_SHARE` of its share of memory at a time.
     const SLAB_SHARE: u64 = 8;
 
-    /// Returns the most buckets for which the writers' blocks have a useful size.
-    pub fn buckets_max(&self) -> usize {
+    /// Returns the most piles for which the writers' blocks have a useful size.
+    pub fn piles_max(&self) -> usize {
         let blocks = self.writing / self.writers.max(1) as u64 / Space::BLOCK_BYTES_MIN;
-        // A single bucket would divide nothing.
+        // A single pile would divide nothing.
         blocks.clamp(2, 1 << 14) as usize
     }
 
     /// Returns the size of a block. The blocks of one writer together fit the L2 cache, up to a
     /// thousand of them, if the budget allows.
-    pub fn block_bytes(&self, buckets: usize) -> u64 {
+    pub fn block_bytes(&self, piles: usize) -> u64 {
         let writer = (self.writing / self.writers.max(1) as u64).min(Space::WRITER_BYTES);
-        (writer / buckets.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
+        (writer / piles.max(1) as u64).clamp(Space::BLOCK_BYTES_MIN, Space::BLOCK_BYTES_MAX)
     }
 
-    /// Returns the memory that a bucket takes at a time: a part of its share, but at least one
+    /// Returns the memory that a pile takes at a time: a part of its share, but at least one
     /// block.
-    pub fn slab_bytes(&self, buckets: usize) -> u64 {
-        let takers = buckets.max(self.writers).max(1) as u64;
+    pub fn slab_bytes(&self, piles: usize) -> u64 {
+        let takers = piles.max(self.writers).max(1) as u64;
         let share = self.held / (Space::SLAB_SHARE * takers);
-        share.clamp(self.block_bytes(buckets), Space::SLAB_BYTES_MAX)
+        share.clamp(self.block_bytes(piles), Space::SLAB_BYTES_MAX)
     }
 }
 

@@ -1,17 +1,17 @@
-//! Records sorted roughly into buckets, which stay in memory while they may and go to disk when
+//! Records sorted roughly into piles, which stay in memory while they may and go to disk when
 //! they must.
 //!
 //! Every pass of the import that may not fit in memory is built from this module. It writes its
-//! records into buckets, then takes bucket after bucket, each small enough to be worked on in
+//! records into piles, then takes pile after pile, each small enough to be worked on in
 //! memory. When all of them fit in memory, nothing is written, and the code that uses them is the
 //! same.
 //!
 //! ```text
-//!  writer (one per worker)           shelf (one per bucket)            spill file
+//!  writer (one per worker)           shelf (one per pile)            spill file
 //!  [block][block][block] --full--> [slab][slab][  ] in memory --over budget--> an extent
 //! ```
 //!
-//! A writer has a small block for each bucket, so that all its blocks stay in the L2 cache.
+//! A writer has a small block for each pile, so that all its blocks stay in the L2 cache.
 //! Slabs are large, so that the system is seldom asked for memory and can give huge pages.
 //!
 //! The spill files have no names: their disk space is free again, however the process ends.
@@ -45,7 +45,7 @@ impl<R: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + '
 {
 }
 
-/// Bytes that are written to disk at a time, so that buckets lie in few pieces.
+/// Bytes that are written to disk at a time, so that piles lie in few pieces.
 const SPILL_BYTES: u64 = 4 << 20;
 
 /// Bytes that are read from disk, or passed on, at a time.
@@ -61,8 +61,8 @@ struct Spill {
     len: AtomicU64,
 }
 
-/// Buckets that are being written.
-pub(crate) struct Buckets<R> {
+/// Piles that are being written.
+pub(crate) struct Piles<R> {
     space: Space,
     block_len: usize,
     slab_len: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Buckets<R> {
     writers: Stash<Vec<Vec<R>>>,
 }
 
-/// The content of one bucket: first what lies in the file, then what lies in memory.
+/// The content of one pile: first what lies in the file, then what lies in memory.
 struct Shelf<R> {
     extents: Vec<Extent>,
     slabs: Vec<Vec<R>>,
@@ -90,14 +90,14 @@ struct Extent {
     len: usize,
 }
 
-impl<R: Record> Buckets<R> {
-    pub fn new(count: usize, space: Space) -> Buckets<R> {
+impl<R: Record> Piles<R> {
+    pub fn new(count: usize, space: Space) -> Piles<R> {
         // A record may be larger than a block, or have no bytes at all.
         let len_of = |bytes: u64| (bytes as usize / size_of::<R>().max(1)).max(1);
         let block_len = len_of(space.block_bytes(count));
         // A slab holds whole blocks, so that they fill it.
         let blocks = (len_of(space.slab_bytes(count)) / block_len).max(1);
-        Buckets {
+        Piles {
             block_len,
             slab_len: blocks * block_len,
             space,
@@ -109,23 +109,23 @@ impl<R: Record> Buckets<R> {
         }
     }
 
-    /// Number of buckets.
+    /// Number of piles.
     pub fn count(&self) -> usize {
         self.shelves.len()
     }
 
-    /// Lends a writer. Records that one writer puts into one bucket stay in order.
+    /// Lends a writer. Records that one writer puts into one pile stay in order.
     pub fn write(&self, fill: impl FnOnce(&mut Writer<'_, R>) -> Result<()>) -> Result<()> {
         let new = || std::iter::repeat_with(Vec::new).take(self.shelves.len()).collect();
-        self.writers.with(new, |blocks| fill(&mut Writer { buckets: self, blocks }))
+        self.writers.with(new, |blocks| fill(&mut Writer { piles: self, blocks }))
     }
 
     /// Ends the writing.
     pub fn close(mut self) -> Result<Filled<R>> {
         // Blocks that are not full are still with the writers.
         for blocks in std::mem::take(&mut self.writers).into_items() {
-            for (bucket, block) in blocks.into_iter().enumerate() {
-                self.put_away(bucket, &block)?;
+            for (pile, block) in blocks.into_iter().enumerate() {
+                self.put_away(pile, &block)?;
             }
         }
         Ok(Filled {
@@ -135,12 +135,12 @@ impl<R: Record> Buckets<R> {
         })
     }
 
-    /// Puts records on the shelf of a bucket, one behind the other.
-    fn put_away(&self, bucket: usize, records: &[R]) -> Result<()> {
+    /// Puts records on the shelf of a pile, one behind the other.
+    fn put_away(&self, pile: usize, records: &[R]) -> Result<()> {
         if records.is_empty() {
             return Ok(());
         }
-        let mut shelf = lock(&self.shelves[bucket]);
+        let mut shelf = lock(&self.shelves[pile]);
         shelf.len += records.len() as u64;
         let has_room = |slab: &&mut Vec<R>| slab.capacity() - slab.len() >= records.len();
         if let Some(slab) = shelf.slabs.last_mut().filter(has_room) {
@@ -167,7 +167,7 @@ impl<R: Record> Buckets<R> {
         let count = full.iter().take_while(fits).count().max(1);
         let slabs: Vec<Vec<R>> = shelf.slabs.drain(..count).collect();
         let len: usize = slabs.iter().map(Vec::len).sum();
-        let spill = &self.spills[bucket % SPILL_FILES];
+        let spill = &self.spills[pile % SPILL_FILES];
         let offset = spill.len.fetch_add((len * size_of::<R>()) as u64, Ordering::Relaxed);
         shelf.extents.push(Extent { offset, len });
         drop(shelf);
@@ -193,7 +193,7 @@ impl<R: Record> Buckets<R> {
         drop(slices);
         self.held.fetch_sub(slabs.iter().map(bytes_of).sum(), Ordering::Relaxed);
         let mut idle = lock(&self.idle);
-        // Idle slabs are not counted as held. One for each bucket is about an eighth of the share.
+        // Idle slabs are not counted as held. One for each pile is about an eighth of the share.
         let room = self.shelves.len().saturating_sub(idle.len());
         idle.extend(slabs.into_iter().take(room).map(|mut slab| {
             slab.clear();
@@ -239,56 +239,56 @@ fn write_all_at(file: &File, mut slices: &mut [IoSlice<'_>], mut offset: u64) ->
     Ok(())
 }
 
-/// Writes into buckets.
+/// Writes into piles.
 pub(crate) struct Writer<'a, R> {
-    buckets: &'a Buckets<R>,
+    piles: &'a Piles<R>,
     blocks: &'a mut Vec<Vec<R>>,
 }
 
 impl<R: Record> Writer<'_, R> {
-    /// Appends a record to a bucket. It takes about 2 ns if the blocks of all buckets fit the L2
+    /// Appends a record to a pile. It takes about 2 ns if the blocks of all piles fit the L2
     /// cache.
     #[inline]
-    pub fn push(&mut self, bucket: usize, record: R) -> Result<()> {
-        let block = &mut self.blocks[bucket];
+    pub fn push(&mut self, pile: usize, record: R) -> Result<()> {
+        let block = &mut self.blocks[pile];
         if block.len() == block.capacity() {
-            self.put_away(bucket)?;
+            self.put_away(pile)?;
         }
-        self.blocks[bucket].push(record);
+        self.blocks[pile].push(record);
         Ok(())
     }
 
     /// Appends records that stay one behind the other.
-    pub fn push_all(&mut self, bucket: usize, records: &[R]) -> Result<()> {
-        self.push_joined(bucket, records, &[])
+    pub fn push_all(&mut self, pile: usize, records: &[R]) -> Result<()> {
+        self.push_joined(pile, records, &[])
     }
 
     /// Appends two runs of records that stay one behind the other.
-    pub fn push_joined(&mut self, bucket: usize, first: &[R], second: &[R]) -> Result<()> {
-        let block = &mut self.blocks[bucket];
+    pub fn push_joined(&mut self, pile: usize, first: &[R], second: &[R]) -> Result<()> {
+        let block = &mut self.blocks[pile];
         if block.capacity() - block.len() < first.len() + second.len() {
-            self.put_away(bucket)?;
+            self.put_away(pile)?;
         }
-        self.blocks[bucket].extend_from_slice(first);
-        self.blocks[bucket].extend_from_slice(second);
+        self.blocks[pile].extend_from_slice(first);
+        self.blocks[pile].extend_from_slice(second);
         Ok(())
     }
 
     #[cold]
-    fn put_away(&mut self, bucket: usize) -> Result<()> {
-        let block = &mut self.blocks[bucket];
-        self.buckets.put_away(bucket, block)?;
+    fn put_away(&mut self, pile: usize) -> Result<()> {
+        let block = &mut self.blocks[pile];
+        self.piles.put_away(pile, block)?;
         // The block keeps its memory. With an allocation for each block, workers waited for the
         // allocator.
         block.clear();
         // A block has no capacity at first, and a long record may have given it too much.
-        block.shrink_to(self.buckets.block_len);
-        block.reserve_exact(self.buckets.block_len);
+        block.shrink_to(self.piles.block_len);
+        block.reserve_exact(self.piles.block_len);
         Ok(())
     }
 }
 
-/// Buckets that are complete.
+/// Piles that are complete.
 pub(crate) struct Filled<R> {
     folder: PathBuf,
     shelves: Vec<Shelf<R>>,
@@ -296,14 +296,14 @@ pub(crate) struct Filled<R> {
 }
 
 impl<R: Record> Filled<R> {
-    /// Number of buckets.
+    /// Number of piles.
     pub fn count(&self) -> usize {
         self.shelves.len()
     }
 
-    /// Number of records in a bucket.
-    pub fn len(&self, bucket: usize) -> u64 {
-        self.shelves[bucket].len
+    /// Number of records in a pile.
+    pub fn len(&self, pile: usize) -> u64 {
+        self.shelves[pile].len
     }
 
     /// Bytes that went to disk.
@@ -313,50 +313,50 @@ impl<R: Record> Filled<R> {
         extents.map(|extent| (extent.len * size_of::<R>()) as u64).sum()
     }
 
-    /// Visits a bucket's records in the order in which they were put away.
-    pub fn for_each(&self, bucket: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
+    /// Visits a pile's records in the order in which they were put away.
+    pub fn for_each(&self, pile: usize, visit: &mut dyn FnMut(&[R]) -> Result<()>) -> Result<()> {
         let mut space = Vec::new();
-        let spill = self.spill(bucket);
-        let mut parts = self.parts(bucket).into_iter();
+        let spill = self.spill(pile);
+        let mut parts = self.parts(pile).into_iter();
         parts.try_for_each(|part| self.visit_part(&part, spill, &mut space, visit))
     }
 
-    /// Returns a cursor that reads a bucket's records from the first to the last, some at a time.
-    pub fn cursor(&self, bucket: usize) -> Cursor<'_, R> {
-        let parts = self.parts(bucket).into_iter();
-        Cursor { filled: self, bucket, parts, space: Vec::new(), waiting: Vec::new() }
+    /// Returns a cursor that reads a pile's records from the first to the last, some at a time.
+    pub fn cursor(&self, pile: usize) -> Cursor<'_, R> {
+        let parts = self.parts(pile).into_iter();
+        Cursor { filled: self, pile, parts, space: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Returns a bucket's records, piece by piece, if all of them lie in memory.
-    pub fn held(&self, bucket: usize) -> Option<Vec<&[R]>> {
-        let Shelf { extents, slabs, .. } = &self.shelves[bucket];
+    /// Returns a pile's records, piece by piece, if all of them lie in memory.
+    pub fn held(&self, pile: usize) -> Option<Vec<&[R]>> {
+        let Shelf { extents, slabs, .. } = &self.shelves[pile];
         extents.is_empty().then(|| slabs.iter().map(Vec::as_slice).collect())
     }
 
-    /// Visits a bucket's records on several threads, in no particular order.
+    /// Visits a pile's records on several threads, in no particular order.
     pub fn for_each_parallel(
         &self,
-        bucket: usize,
+        pile: usize,
         workers: &Workers,
         cancel: &Cancel,
         visit: &(dyn Fn(&[R]) -> Result<()> + Sync),
     ) -> Result<()> {
         let spaces = Stash::default();
-        let parts = self.parts(bucket);
+        let parts = self.parts(pile);
         workers.for_each(parts.len(), cancel, &|part| {
             spaces.with(Vec::new, |space| {
-                self.visit_part(&parts[part], self.spill(bucket), space, &mut |records| {
+                self.visit_part(&parts[part], self.spill(pile), space, &mut |records| {
                     visit(records)
                 })
             })
         })
     }
 
-    /// Returns a bucket's first record.
-    pub fn first(&self, bucket: usize) -> Result<Option<R>> {
+    /// Returns a pile's first record.
+    pub fn first(&self, pile: usize) -> Result<Option<R>> {
         let mut first = None;
-        if let Some(part) = self.parts(bucket).first() {
-            self.visit_part(part, self.spill(bucket), &mut Vec::new(), &mut |records| {
+        if let Some(part) = self.parts(pile).first() {
+            self.visit_part(part, self.spill(pile), &mut Vec::new(), &mut |records| {
                 first = records.first().copied();
                 Ok(())
             })?;
@@ -364,29 +364,29 @@ impl<R: Record> Filled<R> {
         Ok(first)
     }
 
-    /// Frees a bucket's memory.
-    pub fn clear(&mut self, bucket: usize) {
-        self.shelves[bucket] = Shelf::EMPTY;
+    /// Frees a pile's memory.
+    pub fn clear(&mut self, pile: usize) {
+        self.shelves[pile] = Shelf::EMPTY;
     }
 
-    /// Returns all records of a bucket.
-    pub fn read(&self, bucket: usize) -> Result<Vec<R>> {
-        let mut records = Vec::with_capacity(self.len(bucket) as usize);
-        self.for_each(bucket, &mut |part| {
+    /// Returns all records of a pile.
+    pub fn read(&self, pile: usize) -> Result<Vec<R>> {
+        let mut records = Vec::with_capacity(self.len(pile) as usize);
+        self.for_each(pile, &mut |part| {
             records.extend_from_slice(part);
             Ok(())
         })?;
         Ok(records)
     }
 
-    /// Returns the file of a bucket's extents.
-    fn spill(&self, bucket: usize) -> Option<&File> {
-        self.spills[bucket % SPILL_FILES].as_ref()
+    /// Returns the file of a pile's extents.
+    fn spill(&self, pile: usize) -> Option<&File> {
+        self.spills[pile % SPILL_FILES].as_ref()
     }
 
-    /// Returns the parts, of a bounded size, in which a bucket is read.
-    fn parts(&self, bucket: usize) -> Vec<ReadPart<'_, R>> {
-        let shelf = &self.shelves[bucket];
+    /// Returns the parts, of a bounded size, in which a pile is read.
+    fn parts(&self, pile: usize) -> Vec<ReadPart<'_, R>> {
+        let shelf = &self.shelves[pile];
         let part_len = (PART_BYTES / size_of::<R>().max(1)).max(1);
         let mut parts = Vec::new();
         for extent in &shelf.extents {
@@ -425,10 +425,10 @@ impl<R: Record> Filled<R> {
     }
 }
 
-/// A place in a bucket, which moves on with each read.
+/// A place in a pile, which moves on with each read.
 pub(crate) struct Cursor<'f, R> {
     filled: &'f Filled<R>,
-    bucket: usize,
+    pile: usize,
     parts: std::vec::IntoIter<ReadPart<'f, R>>,
     space: Vec<R>,
     /// Records of a part that were not asked for yet.
@@ -438,11 +438,11 @@ pub(crate) struct Cursor<'f, R> {
 impl<R: Record> Cursor<'_, R> {
     /// Replaces the content of `records` by the next `count` records; fewer at the end.
     pub fn read(&mut self, count: usize, records: &mut Vec<R>) -> Result<()> {
-        let Cursor { filled, bucket, parts, space, waiting } = self;
+        let Cursor { filled, pile, parts, space, waiting } = self;
         while waiting.len() < count
             && let Some(part) = parts.next()
         {
-            filled.visit_part(&part, filled.spill(*bucket), space, &mut |part| {
+            filled.visit_part(&part, filled.spill(*pile), space, &mut |part| {
                 waiting.extend_from_slice(part);
                 Ok(())
             })?;
@@ -453,7 +453,7 @@ impl<R: Record> Cursor<'_, R> {
     }
 }
 
-/// Some records of a bucket.
+/// Some records of a pile.
 enum ReadPart<'a, R> {
     Held(&'a [R]),
     Spilled(Extent),
