@@ -312,7 +312,10 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Machine(error) => machine_exit_code(error),
-        Error::BadInput { .. } | Error::NotAGraph { .. } | Error::NotAPartition { .. } => 3,
+        Error::BadInput { .. }
+        | Error::NotAGraph { .. }
+        | Error::NotAPartition { .. }
+        | Error::NotResumable { .. } => 3,
         Error::MissingLayout { .. } => 2,
         _ => 1,
     }
@@ -322,7 +325,8 @@ fn machine_exit_code(error: &MachineError) -> u8 {
     match error {
         MachineError::Corrupt { .. }
         | MachineError::UnsupportedVersion { .. }
-        | MachineError::NotResumable { .. }
+        | MachineError::InUse { .. }
+        | MachineError::OtherBlocks { .. }
         | MachineError::Limit { .. } => 3,
         // A missing input is the user's mistake, unlike a missing file that was to be written.
         MachineError::Io { action: "open" | "read", source, .. }
@@ -354,8 +358,7 @@ pub fn render(failure: &Failure, coloured: bool) -> String {
 mod tests {
     use std::path::Path;
 
-    use tegula_machine::Unresumable;
-    use tegula_store::{At, Place};
+    use tegula_store::{At, Place, Unresumable};
 
     use super::*;
 
@@ -375,7 +378,7 @@ mod tests {
             (MachineError::AlreadyExists { path: "g".into() }.into(), 1),
             (Error::NotReplaced { path: "g".into(), found: "is a file".into() }.into(), 1),
             (Error::Replaced { path: "g".into() }.into(), 1),
-            (MachineError::NotResumable { path: "c".into(), why: Unresumable::InUse }.into(), 3),
+            (Error::NotResumable { path: "c".into(), why: Unresumable::InUse }.into(), 3),
             (Error::over_budget("it", 2, 1).into(), 4),
             (Error::limit("vertices", 2, 1).into(), 3),
             (Error::cancelled().into(), 130),

@@ -19,10 +19,10 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tegula_machine::Error as MachineError;
 use tegula_machine::disk::{BlockStore, Blocks, Reader, VersionFolder, WriteBehind};
-use tegula_machine::{Error as MachineError, Unresumable};
 use tegula_store::graph::{Graph, file_names};
-use tegula_store::{Error, Result};
+use tegula_store::{Error, Result, Unresumable};
 
 use crate::program::{Aggregate, Program};
 use crate::ranks::Ranks;
@@ -91,8 +91,8 @@ fn a_checkpoint_of(what: &str) -> Unresumable {
     Unresumable::Other(format!("a checkpoint of {what}"))
 }
 
-fn not_resumable(path: &Path, why: Unresumable) -> MachineError {
-    MachineError::NotResumable { path: path.to_owned(), why }
+fn not_resumable(path: &Path, why: Unresumable) -> Error {
+    Error::NotResumable { path: path.to_owned(), why }
 }
 
 /// Where a run resumes, apart from the states.
@@ -149,7 +149,7 @@ impl Checkpoints<'_> {
     /// them have.
     ///
     /// # Errors
-    /// [`Error::NotResumable`](tegula_machine::Error::NotResumable) if the folder has no
+    /// [`Error::NotResumable`] if the folder has no
     /// checkpoint, or one of another run; read errors; the failure of another rank.
     pub fn resume<P: Program>(
         &self,
@@ -196,7 +196,7 @@ impl Checkpoints<'_> {
             let all = ranks.numbers_of_all(header.iteration)?;
             if all.iter().any(|&iteration| iteration != header.iteration) {
                 let detail = format!("checkpoints of different iterations by rank: {all:?}");
-                return Err(not_resumable(path, Unresumable::Other(detail)).into());
+                return Err(not_resumable(path, Unresumable::Other(detail)));
             }
             if self.resumes_in_place() {
                 // No rank keeps a new checkpoint before all have come this far, so none has the
@@ -211,7 +211,7 @@ impl Checkpoints<'_> {
     /// them is removed again if no checkpoint was kept.
     ///
     /// # Errors
-    /// [`Error::NotResumable`](tegula_machine::Error::NotResumable) if the folder has checkpoints,
+    /// [`Error::NotResumable`] if the folder has checkpoints,
     /// which would be lost, or foreign files; failure to create it.
     pub fn create(
         &self,
@@ -222,7 +222,7 @@ impl Checkpoints<'_> {
         let Some(path) = self.folder else { return Ok(None) };
         let folder = VersionFolder::make(path)?;
         if folder.has_versions()? {
-            return Err(not_resumable(path, Unresumable::Checkpoints).into());
+            return Err(not_resumable(path, Unresumable::Checkpoints));
         }
         // Foreign files would lie among those of the run, or have the name of one.
         if let Some(name) = folder.foreign_name()? {
@@ -230,10 +230,20 @@ impl Checkpoints<'_> {
             let why = Unresumable::Other(format!(
                 "{name}, which is no checkpoint; name an empty or a new folder"
             ));
-            return Err(not_resumable(path, why).into());
+            return Err(not_resumable(path, why));
         }
-        let (store, _) = BlockStore::versioned(folder, blocks, reader, writer, is_held)?;
+        let opened = BlockStore::versioned(folder, blocks, reader, writer, is_held);
+        let (store, _) = opened.map_err(of_versions)?;
         Ok(Some(store))
+    }
+}
+
+/// Says what an error of opening versions means for a run.
+fn of_versions(error: MachineError) -> Error {
+    match error {
+        MachineError::InUse { path } => not_resumable(&path, Unresumable::InUse),
+        MachineError::OtherBlocks { path, found } => not_resumable(&path, Unresumable::Other(found)),
+        other => other.into(),
     }
 }
 
@@ -249,19 +259,17 @@ fn open_up_to(
     let folder = VersionFolder::open(path)?.up_to(newest_max);
     // A folder that is only read must not be created.
     if !folder.has_versions()? {
-        return Err(refused(Unresumable::NoCheckpoint).into());
+        return Err(refused(Unresumable::NoCheckpoint));
     }
     let opened = BlockStore::versioned(folder, blocks, reader, writer, is_held);
     let (store, beside) = opened.map_err(|error| match error {
-        MachineError::NotResumable { why: Unresumable::Other(_), .. } => {
-            refused(a_checkpoint_of("another graph or algorithm"))
-        }
+        MachineError::OtherBlocks { .. } => refused(a_checkpoint_of("another graph or algorithm")),
         MachineError::Corrupt { .. } => refused(Unresumable::NoCheckpoint),
-        other => other,
+        other => of_versions(other),
     })?;
     match store.newest_version() {
         Some(_) => Ok((store, beside)),
-        None => Err(refused(Unresumable::NoCheckpoint).into()),
+        None => Err(refused(Unresumable::NoCheckpoint)),
     }
 }
 

@@ -49,13 +49,19 @@ pub enum Error {
         /// The path given.
         path: PathBuf,
     },
-    /// A run cannot go on from what the folder holds, or would overwrite it.
-    #[error("{} {why}", path.display())]
-    NotResumable {
+    /// Another process uses the folder of versions.
+    #[error("{} is in use by another process; wait until it ends, or choose another folder", path.display())]
+    InUse {
         /// The folder.
         path: PathBuf,
-        /// Why not.
-        why: Unresumable,
+    },
+    /// The versions in the folder are not of these blocks.
+    #[error("{} holds {found}", path.display())]
+    OtherBlocks {
+        /// The folder.
+        path: PathBuf,
+        /// What it holds.
+        found: String,
     },
     /// The work cannot be done within the memory budget.
     #[error("{}", over_budget(what, Bytes::told_apart(*needed, *budget)))]
@@ -92,34 +98,6 @@ fn over_budget(what: &str, [needed, budget]: [String; 2]) -> String {
     format!("{what} needs {needed} but the budget is {budget}")
 }
 
-/// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there. Each text is
-/// worded to follow the path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unresumable {
-    /// There is nothing to go on from.
-    #[error("holds no undamaged checkpoint")]
-    NoCheckpoint,
-    /// The folder has checkpoints, which would be lost.
-    #[error("already holds checkpoints; resume from them, or choose another folder")]
-    Checkpoints,
-    /// Another process uses the folder.
-    #[error(
-        "is in use by another run for its checkpoints; wait until it ends, or choose another folder"
-    )]
-    InUse,
-    /// The checkpoint belongs to another run.
-    #[error("holds a checkpoint of `{found}`, but this is `{wanted}`")]
-    OtherRun {
-        /// The run that the checkpoint belongs to.
-        found: String,
-        /// The run that was to go on.
-        wanted: String,
-    },
-    /// The checkpoint belongs to something else, which this says.
-    #[error("holds {0}")]
-    Other(String),
-}
-
 impl Error {
     /// Returns a name of the variant for programs. These names never change.
     pub fn kind(&self) -> &'static str {
@@ -128,7 +106,8 @@ impl Error {
             Error::Corrupt { .. } => "corrupt",
             Error::UnsupportedVersion { .. } => "unsupported_version",
             Error::AlreadyExists { .. } => "already_exists",
-            Error::NotResumable { .. } => "not_resumable",
+            // As the engine calls them in runs, which alone keep versions.
+            Error::InUse { .. } | Error::OtherBlocks { .. } => "not_resumable",
             Error::OverBudget { .. } => "over_budget",
             Error::Limit { .. } => "limit",
             Error::Cancelled => "cancelled",

@@ -8,6 +8,6 @@ pub mod disk;
 pub mod memory;
 pub mod threads;
 
-pub use error::{Bytes, Error, Result, Unresumable};
+pub use error::{Bytes, Error, Result};
 pub use mix::mix;
 pub use words::{count, counted};

@@ -87,6 +87,42 @@ pub enum Error {
         /// What is in the way, worded to follow the path.
         found: String,
     },
+    /// A run cannot go on from what the folder holds, or would overwrite it.
+    #[error("{} {why}", path.display())]
+    NotResumable {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        why: Unresumable,
+    },
+}
+
+/// Why a run cannot go on from what a folder holds, or cannot keep checkpoints there. Each text is
+/// worded to follow the path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unresumable {
+    /// There is nothing to go on from.
+    #[error("holds no undamaged checkpoint")]
+    NoCheckpoint,
+    /// The folder has checkpoints, which would be lost.
+    #[error("already holds checkpoints; resume from them, or choose another folder")]
+    Checkpoints,
+    /// Another process uses the folder.
+    #[error(
+        "is in use by another run for its checkpoints; wait until it ends, or choose another folder"
+    )]
+    InUse,
+    /// The checkpoint belongs to another run.
+    #[error("holds a checkpoint of `{found}`, but this is `{wanted}`")]
+    OtherRun {
+        /// The run that the checkpoint belongs to.
+        found: String,
+        /// The run that was to go on.
+        wanted: String,
+    },
+    /// The checkpoint belongs to something else, which this says.
+    #[error("holds {0}")]
+    Other(String),
 }
 
 /// Says what to do about a file of a graph that cannot be read.
@@ -172,6 +208,7 @@ impl Error {
             | Error::RankLost { .. }
             | Error::Replaced { .. }
             | Error::NotReplaced { .. }
+            | Error::NotResumable { .. }
             | Error::NotAPartition { .. } => Vec::new(),
         }
     }
@@ -189,6 +226,7 @@ impl Error {
             Error::MissingLayout { .. } => "missing_layout",
             Error::NotReplaced { .. } => "not_replaced",
             Error::Replaced { .. } => "replaced",
+            Error::NotResumable { .. } => "not_resumable",
         }
     }
 

@@ -12,7 +12,7 @@ pub mod partition;
 pub mod rows;
 pub mod tiles;
 
-pub use error::{At, Error, Place, Result};
+pub use error::{At, Error, Place, Result, Unresumable};
 pub use hint::{Action, Diagnostic, Hint, Setting, SettingValue};
 pub use ids::{OriginalId, SHORT_COUNT_MAX, ShortId, VERTEX_COUNT_MAX, VertexId};
 pub use verify::Checked;

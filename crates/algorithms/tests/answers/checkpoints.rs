@@ -246,9 +246,7 @@ fn a_checkpoint_of_another_graph_or_run_is_refused() {
     #[track_caller]
     fn assert_refused(result: Result<(u64, String), Error>, why: &str) {
         match result {
-            Err(Error::Run(
-                error @ tegula_engine::Error::Machine(MachineError::NotResumable { .. }),
-            )) => {
+            Err(Error::Run(error @ tegula_engine::Error::NotResumable { .. })) => {
                 assert!(error.to_string().contains(why), "{error}");
             }
             other => panic!("{:?}", other.map(|(iterations, _)| iterations)),

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tegula_machine::{Error as MachineError, Unresumable};
-use tegula_store::Error;
+use tegula_store::{Error, Unresumable};
 use tegula_tables::{check_is_in_no_graph, check_parent};
 
 use crate::errors::{Failure, Result};
@@ -19,8 +18,8 @@ pub fn check(path: &Path) -> Result<()> {
 /// Rewords the failure of a run with such a folder for the command line.
 pub fn explained(failure: Failure) -> Failure {
     match failure {
-        Failure::Store(Error::Machine(MachineError::NotResumable { path, why })) => {
-            MachineError::NotResumable { path, why: with_options(why) }.into()
+        Failure::Store(Error::NotResumable { path, why }) => {
+            Error::NotResumable { path, why: with_options(why) }.into()
         }
         other => other,
     }

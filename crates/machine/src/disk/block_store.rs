@@ -101,8 +101,7 @@ impl BlockStore {
     ///
     /// # Errors
     /// [`Error::Io`] where the disk has no room for the file; [`Error::Corrupt`] where all versions
-    /// are damaged; [`Error::NotResumable`] where they are of other blocks, or another process uses
-    /// the folder.
+    /// are damaged; [`Error::OtherBlocks`]; [`Error::InUse`] where another process uses the folder.
     pub fn versioned(
         folder: VersionFolder,
         blocks: Blocks,

@@ -408,7 +408,7 @@ fn versions_of_other_blocks_and_those_in_use_are_refused() {
     let scratch = Scratch::new();
     let (store, _) = two_versions(scratch.path());
     let error = open(scratch.path()).err().expect("it is in use").to_string();
-    assert!(error.contains("in use by another run for its checkpoints"), "{error}");
+    assert!(error.contains("in use by another process"), "{error}");
     drop(store);
     let blocks = Blocks { what: "numbers", count: COUNT, size: SIZE + 1 };
     let reader = Reader::open(Backend::Auto, Pool::new(2 * blocks.frame_size())).unwrap();

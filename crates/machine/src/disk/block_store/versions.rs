@@ -28,7 +28,7 @@ use crate::disk::block_writer::BlockFileWriter;
 use crate::disk::reader::Reader;
 use crate::disk::unfinished::{Unfinished, lock as lock_file};
 use crate::disk::{Caching, Directory};
-use crate::error::{Error, Result, Unresumable};
+use crate::error::{Error, Result};
 
 /// Versions that are kept.
 const KEPT: usize = 2;
@@ -138,8 +138,8 @@ impl Versions {
     /// changed or removed before the first write.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] where all versions are damaged; [`Error::NotResumable`] where they are of
-    /// other blocks, or where another process uses the folder; [`Error::Io`].
+    /// [`Error::Corrupt`] where all versions are damaged; [`Error::OtherBlocks`];
+    /// [`Error::InUse`] where another process uses the folder; [`Error::Io`].
     ///
     /// # Panics
     /// When there are 2^30 blocks or more.
@@ -363,7 +363,7 @@ impl Drop for Versions {
 /// system has locks, and whether the file is new.
 ///
 /// # Errors
-/// [`Error::NotResumable`] where another process has the lock; [`Error::Io`].
+/// [`Error::InUse`] where another process has the lock; [`Error::Io`].
 fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
     let path = folder.join(BLOCKS);
     loop {
@@ -387,10 +387,7 @@ fn lock_slots(folder: &Directory) -> Result<(Option<File>, bool)> {
             continue;
         }
         let locked = locked.map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => {
-                let path = folder.path().to_owned();
-                Error::NotResumable { path, why: Unresumable::InUse }
-            }
+            io::ErrorKind::WouldBlock => Error::InUse { path: folder.path().to_owned() },
             _ => Error::io("lock", &path)(error),
         })?;
         return Ok((locked, is_new));
@@ -420,8 +417,7 @@ fn read(
             "{count} blocks of {size} bytes, but the {} take {} blocks of {} bytes",
             blocks.what, blocks.count, blocks.size
         );
-        let why = Unresumable::Other(found);
-        return Err(Error::NotResumable { path: folder.path().to_owned(), why });
+        return Err(Error::OtherBlocks { path: folder.path().to_owned(), found });
     }
     let entries_len = blocks.count * size_of::<Entry>();
     let len = (size_of::<Header>() + entries_len) as u64;
