@@ -326,12 +326,14 @@ impl Algorithm for PageRankOptions {
     type Files = Seeds;
 
     fn check(&self) -> Result<()> {
+        // An option that was given its default cannot be told from one that was not given. It
+        // passes, which does no harm: nothing else was asked for.
         let default = PageRankOptions::default();
         let limits = [
             (self.tolerance.get() != default.tolerance.get(), "tolerance"),
             (self.max_iterations != default.max_iterations, "max_iterations"),
         ];
-        match limits.into_iter().find(|(is_given, _)| *is_given) {
+        match limits.into_iter().find(|(is_other, _)| *is_other) {
             Some((_, option)) if self.iterations.is_some() => {
                 let detail = format!("`{option}` has no effect with `iterations`");
                 Err(Error::BadOptions { algorithm: Self::NAME, detail })
