@@ -201,8 +201,8 @@ impl Failure {
         Failure::Usage { message: message.into(), help: Some(help.into()) }
     }
 
-    /// Returns the same failure, with the figures of a share of the budget turned into those of the
-    /// whole `budget`.
+    /// Returns the same failure, with figures of the whole `budget` in place of figures of a share
+    /// of it.
     pub fn of_whole(self, budget: u64) -> Failure {
         match self {
             Failure::Store(error) => Failure::Store(error.of_whole(budget)),

@@ -3,7 +3,7 @@
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
-/// Most intervals that are kept. Each rank gathers those of all ranks, so their bytes matter.
+/// Most intervals that are kept. Each rank gathers the intervals of all ranks, so bytes matter.
 const INTERVALS_MAX: usize = 1 << 10;
 
 /// The statistics of one rank.
@@ -16,7 +16,7 @@ pub struct RankStatistics {
     /// Time in which the workers of the rank waited for messages and scanned nothing.
     pub exchanging_alone: Duration,
     /// Time in which the thread that exchanges messages, or states after the run, waited for
-    /// those of another rank, or until another rank had taken its own.
+    /// another rank: to receive, or until the other rank had taken what was sent.
     pub waiting: Duration,
     /// Time in which the rank waited, after its own scan, until all agreed on the next iteration.
     pub agreeing: Duration,

@@ -84,7 +84,7 @@ impl RunStatistics {
         }
     }
 
-    /// Returns the statistics of one run of a fused run, which ran `iterations` after those of
+    /// Returns the statistics of one run of a fused run, which ran `iterations` iterations after
     /// `before`. It keeps `bytes_read` of what all have read since then, and counts the others as
     /// shared.
     pub(crate) fn since(

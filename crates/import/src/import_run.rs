@@ -45,7 +45,7 @@ impl Needs {
 /// The memory and threads that an import may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resources {
-    /// Bytes that may be shared out; those of the workers are already taken off.
+    /// Bytes that may be shared out; the memory of the workers is already taken off.
     pub memory: u64,
     /// Workers for which the budget suffices.
     pub threads: usize,

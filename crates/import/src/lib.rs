@@ -264,8 +264,8 @@ fn build_rows(
     let graph = Graph::open(directory, &reader, Caching::PageCache)?;
     // A graph with rows has 32-bit numbers of vertices: `check_count` has refused others.
     let needs = Needs { weighted: graph.is_weighted(), wide: false, vertices: 0, batches: 0 };
-    // The building of rows starts workers of its own, so it also gets the memory of those of the
-    // import, which are idle.
+    // The building of rows starts workers of its own. The workers of the import are idle then, so
+    // it also gets their memory.
     let workers = run.workers.count() as u64 * needs.worker_bytes();
     let memory = run.memory - run.share(shares::TILES_READ) + workers;
     let config = RowsConfig { direction, encoding, memory, threads: run.workers.count(), cut };

@@ -112,7 +112,7 @@ pub(super) const SORTED_MIN: Share = share(1, 8);
 pub(super) const GROUP: Share = share(1, 8);
 /// The edges of a group, scattered to bins.
 pub(super) const PARTS: Share = share(1, 6);
-/// The edges of a bin that is too large, divided: by segments, by units, by slices, and those of a
+/// The edges of a bin that is too large, divided by segments, units or slices, and the edges of a
 /// slice in cuts.
 pub(super) const CUTS: Share = share(1, 24);
 

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Data(Tag),
 }
 
-/// MPI tags below this one are those of the pumps.
+/// The pumps use the MPI tags below this one.
 const DATA_TAG_MIN: i32 = 3;
 
 impl Kind {

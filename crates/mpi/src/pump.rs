@@ -165,7 +165,7 @@ impl<'m> Pump<'m> {
         is_busy
     }
 
-    /// Gives signs of life, and looks for those of the others.
+    /// Gives signs of life, and looks for signs of the other ranks.
     fn watch(&mut self, now: Instant) {
         let silence = self.settings.silence;
         let since = now.saturating_duration_since(self.beaten_at);

@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// Returns the names of its options, with those of [`TableOptions`] where it reads tables.
+    /// Returns the names of its options, and of [`TableOptions`] where it reads tables.
     pub fn option_names(&self) -> Vec<&'static str> {
         (self.option_names)()
     }

@@ -2,7 +2,7 @@
 //!
 //! A run in [lanes](tegula_engine::Lanes) visits an edge for all of them at once. This takes longer
 //! than a visit for one, but less than a visit for each. An algorithm that can do so has a
-//! [`Fusing`]; its answers are those of the runs alone.
+//! [`Fusing`]; its answers are the same as of the runs alone.
 //!
 //! If it also has an [`OpenFusing`], others may join a fused run while it goes on, and each member
 //! leaves when it is over.
@@ -196,7 +196,7 @@ impl Width {
 }
 
 /// Runs of vertex programs: 4 lanes or 16. With more widths the crate would take longer to compile.
-/// The costs are about those of PageRank on R-MAT 22, see `bench/JOBS.md`.
+/// PageRank on R-MAT 22 has about these costs, see `bench/JOBS.md`.
 pub(crate) const LANES: &[Width] =
     &[Width { lanes: FEW, edge_cost: 2.2 }, Width { lanes: MANY, edge_cost: 5.5 }];
 const FEW: usize = 4;

@@ -36,8 +36,8 @@ pub enum Iterations {
 }
 
 impl Iterations {
-    /// Returns those of a run that ends when the change is within a tolerance, or after `most`.
-    /// With a tolerance of 0, it ends early only if nothing changes at all.
+    /// Returns the iterations of a run that ends when the change is within a tolerance, or after
+    /// `most`. With a tolerance of 0, it ends early only if nothing changes at all.
     pub fn until(tolerance: f64, most: u64) -> Iterations {
         if tolerance == 0.0 { Iterations::Exactly(most) } else { Iterations::AtMost(most) }
     }
@@ -143,7 +143,7 @@ impl Work {
         })
     }
 
-    /// Returns the bytes that its rounds go through, where those of a layout are `layout_bytes`.
+    /// Returns the bytes that its rounds go through, where a layout takes `layout_bytes`.
     pub fn streamed_bytes(&self, layout_bytes: u64) -> u64 {
         if self.built_edges > 0.0 { 2 * layout_bytes } else { layout_bytes }
     }

@@ -39,7 +39,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Makes room for `rows` rows and for those of any tile.
+    /// Makes room for `rows` rows, and for the rows of any tile.
     fn with_room(graph: &Graph, rows: usize) -> Waiting {
         let rows = rows + edges_of_a_tile_max(graph);
         Waiting {
@@ -96,7 +96,7 @@ impl EdgeTable {
         Ok(graph.tile_pass_size() + EdgeTable::held(graph, memory)?)
     }
 
-    /// Returns the same bytes without those of the tiles.
+    /// Returns the same bytes without the tiles.
     fn held(graph: &Graph, memory: u64) -> Result<u64> {
         let waiting = edges_of_a_tile_max(graph) as u64 * WAITING_BYTES;
         Ok(IdPositions::size(graph)? + waiting + rows_at_a_time(memory) as u64 * ROW_BYTES)
@@ -158,7 +158,7 @@ fn go_on_if(is_more_wanted: bool) -> ControlFlow<()> {
     if is_more_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
 }
 
-/// Returns how many rows wait at most, beside those of one tile: whole batches.
+/// Returns how many rows wait at most, beside the rows of one tile: whole batches.
 fn rows_at_a_time(memory: u64) -> usize {
     // Two columns of ids are looked up.
     GroupSize::for_memory(memory).rows / 2

@@ -153,7 +153,7 @@ impl Group {
         cancel: &Cancel,
     ) -> Result<()> {
         let is_wanted = |vertex: &VertexId| wanted.vertices.contains(&vertex.0);
-        // Values may lie on disk, so those of a group without a wanted row are not read.
+        // Values may lie on disk. They are not read for a group without a wanted row.
         if self.vertices.iter().any(is_wanted) {
             let schema = wanted.schema(graph);
             let rows = TableRows { first: self.first, vertices: &self.vertices };

@@ -176,7 +176,7 @@ impl Passes<'_> {
         let opened = path.map(read).transpose()?;
         let Some(comm) = self.options.ranks else { return Ok(opened) };
         let generation = opened.as_ref().map(|(head, _)| head.generation.get());
-        // A rank without a file tells no bytes, which differ from those of any number.
+        // A rank without a file sends no bytes, which differ from the bytes of any number.
         let own = generation.map(|number| number.to_le_bytes().to_vec()).unwrap_or_default();
         let all = comm.all_gather(own, SAVED, &self.options.cancel).map_err(of_comm)?;
         if all.iter().any(|other| *other != all[comm.rank()]) {

@@ -38,9 +38,9 @@
 //!
 //! The arrays lie where those of a vertex program would, in memory or on disk. On ranks, each one
 //! keeps the values of its own vertices until [`into_states`](Passes::into_states). A pass in
-//! reverse needs the edges in the other direction: those of a directed graph are written to disk
-//! before the first such pass, and use the same arrays. Weights do not come along. A pass costs
-//! as much as an iteration of a vertex program, and sets up its arrays anew, which takes time in
+//! reverse needs the edges in the other direction. For a directed graph, they are written to disk
+//! before the first such pass, and use the same arrays. Weights do not come along. A pass costs as
+//! much as an iteration of a vertex program, and sets up its arrays anew, which takes time in
 //! proportion to the number of vertices.
 
 mod arrays;
@@ -173,7 +173,7 @@ impl<'p> Passes<'p> {
     }
 
     /// Does what [`process_edges`](Passes::process_edges) does, along chosen edges; `None` stands
-    /// for those of the graph.
+    /// for the edges of the graph.
     pub(crate) fn process_edges_along<S: Value, R: Reduction, A: Aggregate>(
         &mut self,
         wanted: Option<Redirection>,
@@ -232,7 +232,7 @@ impl<'p> Passes<'p> {
         Ok(program)
     }
 
-    /// Runs a program on the graph with these edges, beside all arrays but those of these names.
+    /// Runs a program on the graph with these edges, beside all arrays except the named ones.
     fn run_pass<P: Program>(
         &mut self,
         wanted: Option<Redirection>,

@@ -23,9 +23,9 @@ pub(crate) fn least_of_all(own: u64, comm: &dyn Comm, cancel: &Cancel) -> Result
     Ok(numbers.map(u64::from_le_bytes).min().unwrap_or(own))
 }
 
-/// Adds the sums of all other ranks to those of the own vertices. `sums` begins with that of the
-/// vertex `first`. All ranks call it for the same vertices. The sums of vertices of other ranks stay
-/// as they are.
+/// Adds the sums of all other ranks to the sums of the own vertices. `sums` begins with the sum of
+/// the vertex `first`. All ranks call it for the same vertices. The sums of vertices of other ranks
+/// stay as they are.
 ///
 /// # Errors
 /// Cancellation; the failure of another rank.

@@ -57,7 +57,7 @@ impl Sources {
         &self.vertices
     }
 
-    /// Returns the bytes that they take, with those of the caller. A single source is not counted.
+    /// Returns the bytes that they take here and with the caller. A single source is not counted.
     pub fn size(&self) -> u64 {
         let own = match *self.vertices {
             [_] => 0,

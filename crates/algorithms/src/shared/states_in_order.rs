@@ -29,7 +29,7 @@ impl<S: Value> StatesInOrder<S> {
         Ok(())
     }
 
-    /// Returns the states, after those of all vertices were added.
+    /// Returns the states, after the states of all vertices were added.
     pub(crate) fn finish(self) -> Result<States<S>> {
         match self {
             StatesInOrder::Memory(all) => Ok(all.into()),

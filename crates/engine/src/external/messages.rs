@@ -83,9 +83,9 @@ impl<'g, P: Program> ExternalStep<'g, P> {
         if group == 0 { self.dispatch(messages, context) } else { Ok(()) }
     }
 
-    /// Brings the messages of a segment to their places: the own ones are generated, those of other
-    /// ranks are received. Then the exchange of the next segment begins, if there is room for it,
-    /// and all messages of this one are kept or dispatched for further groups.
+    /// Brings the messages of a segment to their places: the own ones are generated, and the
+    /// messages of other ranks are received. Then the exchange of the next segment begins, if there
+    /// is room for it, and all messages of this one are kept or dispatched for further groups.
     fn bring_with_others(
         &mut self,
         exchange: &mut Exchange<'g, Message<P>>,

@@ -318,8 +318,8 @@ impl<P: Program> ExternalStep<'_, P> {
         indices(self.graph.grid().sources(segment, self.graph.vertex_count()))
     }
 
-    /// Ends a run: completes the statistics with the bytes of arrays, and on ranks the states and
-    /// the statistics with those of other ranks.
+    /// Ends a run: adds the bytes of arrays to the statistics, and on ranks gathers the states and
+    /// the statistics of other ranks.
     ///
     /// # Errors
     /// Failed reads and writes; cancellation; the failure of another rank.

@@ -104,9 +104,8 @@ impl<S: Value> StatesByIdPosition<S> {
     /// `load` reads values by a range of numbers.
     ///
     /// # Errors
-    /// Failed reads and writes, and those of `load`;
-    /// [`OverBudget`](tegula_machine::Error::OverBudget) if memory has no room for two blocks;
-    /// cancellation.
+    /// Failed reads and writes; errors of `load`; [`OverBudget`](tegula_machine::Error::OverBudget)
+    /// if memory has no room for two blocks; cancellation.
     pub fn look_up<V: Value>(
         &self,
         graph: &Graph,

@@ -53,8 +53,8 @@ struct ListedCell {
 
 impl NeededMessages {
     /// Returns the bytes that sending moves if `active` of the `size` sources of a segment have a
-    /// message. It sends the messages of all listed sources, or only those of the active ones, with
-    /// their sources.
+    /// message. It sends the messages of all listed sources, or only the messages of the active
+    /// ones, with their sources.
     pub fn traffic(&self, active: u64, size: u64, message_size: u64) -> u64 {
         let all = TRANSFERS * (self.sources * message_size + self.list_bytes);
         let pair = message_size + size_of::<u32>() as u64;

@@ -319,7 +319,7 @@ impl<'r, P: Program + 'r> Job for ProgramJob<'r, P> {
         }
     }
 
-    /// Returns those of the batches of this rank.
+    /// Returns the parts of the batches of this rank.
     fn parts(&self, parts: &Parts) -> Range<usize> {
         let own = self.stage.running().map_or(0..0, |step| step.exchange.own_vertices());
         let is_before = |vertex: usize| {

@@ -11,7 +11,8 @@
 //! engine merges them in the order of the vertices.
 //!
 //! The thread that joins makes the sums of the first states. The engine adds these up by unit, and
-//! those of later states by batch, so an iteration could not give them the rounding of a single run.
+//! the sums of later states by batch. So an iteration could not give them the rounding of a single
+//! run.
 
 use std::collections::VecDeque;
 use std::mem::{replace, take};
@@ -416,8 +417,8 @@ impl<P: Program + Clone, const K: usize> Lanes<P, K> {
         self.is_changing = !changes.leaving.is_empty() || !changes.joining.is_empty();
     }
 
-    /// Copies the states of lanes that leave, and makes those of lanes that join, for one vertex.
-    /// Returns whether it is active in a lane that joins.
+    /// Copies the states of one vertex in lanes that leave, and makes its states in lanes that
+    /// join. Returns whether it is active in a lane that joins.
     #[cold]
     #[inline(never)]
     pub(super) fn change(

@@ -123,7 +123,7 @@ pub fn take_apart<S, T>(
     of_lanes
 }
 
-/// Copies the states of one lane into an array on the disk where those of all lanes are.
+/// Copies the states of one lane into an array on the disk that holds the states of all lanes.
 fn states_on_disk<S: Value, const K: usize>(
     states: &States<[S; K]>,
     lane: usize,

@@ -377,8 +377,8 @@ impl ArraysOnDisk {
         STATE_TRANSFERS * states as u64 + messages.reread + messages.sent
     }
 
-    /// Returns the most bytes that files take at a time: those of the arrays, or of the later
-    /// result, and those of a graph that is built first.
+    /// Returns the most bytes that files take at a time: the files of the arrays or of the later
+    /// result, and the files of a graph that is built first.
     pub fn file_size(&self, plan: &ArraysPlan) -> u64 {
         let unless_held =
             |blocks: Blocks, held| if held < blocks.count { blocks.file_size() } else { 0 };
@@ -392,7 +392,7 @@ impl ArraysOnDisk {
 }
 
 /// Returns the bytes of the files that bring the result of a program into the order of the original
-/// ids, without those of its states. Each file is looked up from the one before.
+/// ids. The file of its states does not count. Each file is looked up from the one before.
 fn result_file_size<P: Program>(graph: &Graph) -> u64 {
     let (state, number) = (size_of::<P::State>(), size_of::<u32>());
     let is_sorted = graph.manifest().file(file_names::ORDER).is_none();

@@ -15,8 +15,8 @@ pub struct ArraysPlan {
     /// Whether messages may be sent to the groups that need them, so that these need not read all
     /// again.
     pub sends: bool,
-    /// Whether there is room for the messages of a second segment, so that those of the next one
-    /// travel between ranks while one is scanned.
+    /// Whether there is room for the messages of a second segment, so that the messages of the next
+    /// segment travel between ranks while one is scanned.
     pub exchanges_ahead: bool,
     /// Bytes for blocks that are read ahead during a scan and needed after it, beyond the usual
     /// buffers for blocks.

@@ -15,8 +15,8 @@ const BLOCK_SIZE_GOOD: u64 = 64 << 10;
 const BLOCK_SIZE_MAX: u64 = 1 << 20;
 /// Blocks in memory per list: one that is filled or emptied, and one read ahead.
 const BLOCKS_OF_LIST: u64 = 2;
-/// Other blocks in memory: those on their way to disk, and those of the list that is looked up, at
-/// each level.
+/// Other blocks in memory at each level: blocks on their way to disk, and blocks of the list that
+/// is looked up.
 const BLOCKS_BESIDE: u64 = 16;
 /// Blocks in memory per level of lists beyond the first: one read, one read ahead, and two being
 /// filled.
@@ -121,7 +121,7 @@ impl LookUpPlan {
     }
 
     /// Returns the bytes that move when `len` numbers with entries of `entry_size` bytes are looked
-    /// up, without those of the numbers.
+    /// up. The numbers themselves do not count.
     pub fn bytes_moved(&self, len: usize, entry_size: usize) -> u64 {
         let sorted = 2 * self.levels() * (len * (entry_size + self.value_size)) as u64;
         sorted + ((self.value_count + len) * self.value_size) as u64

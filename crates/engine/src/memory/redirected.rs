@@ -72,8 +72,8 @@ pub fn estimate_redirected<P: Program>(
     }
 }
 
-/// Returns the bytes that the tiles of `arcs` edges are expected to take: as much for an edge as
-/// those of the graph, and a quarter more, since edges lie less close to each other when they are
+/// Returns the bytes that the tiles of `arcs` edges are expected to take: a quarter more for an
+/// edge than the tiles of the graph take, since edges lie less close to each other when they are
 /// turned.
 pub fn tiles_size_expected(graph: &Graph, arcs: u64) -> u64 {
     // A shard has its share of the tiles.

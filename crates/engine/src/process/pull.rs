@@ -230,7 +230,7 @@ impl<'s> Incoming<'s> {
         Incoming { rows, is_ascending, next: first, ahead: 0, batch: RowBatch::default() }
     }
 
-    /// Requests the next rows: those of `open` from `position` on, or all rows up to `end`.
+    /// Requests the next rows: the rows of `open` from `position` on, or all rows up to `end`.
     fn read_ahead(&mut self, open: &[ShortId], position: usize, end: Option<ShortId>) {
         match end {
             // Rows before the next open vertex are of no use, even where all rows are read.

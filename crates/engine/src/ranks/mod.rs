@@ -102,9 +102,9 @@ impl<'r> Ranks<'r> {
     }
 
     /// Sends the published messages of the own sources of a segment to the ranks that need them,
-    /// and takes those of the others. `published` has a bit for each source whose message may
-    /// differ from the identity. The ranks begin with different receivers, so that they rarely send
-    /// to one at the same time. Any thread may call this, but one at a time.
+    /// and receives the messages of other ranks. `published` has a bit for each source whose
+    /// message may differ from the identity. The ranks begin with different receivers, so that they
+    /// rarely send to one at the same time. Any thread may call this, but one at a time.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.

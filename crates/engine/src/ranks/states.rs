@@ -15,8 +15,8 @@ pub type ReadStates<'a> = &'a mut dyn FnMut(Range<usize>) -> Result<Vec<u8>>;
 pub type WriteStates<'a> = &'a mut dyn FnMut(Range<usize>, &[u8]) -> Result<()>;
 
 impl Ranks<'_> {
-    /// Completes the states of `size` bytes each: this rank has those of its own vertices, and gets
-    /// the others, block by block.
+    /// Completes the states of `size` bytes each: this rank has the states of its own vertices, and
+    /// gets the others, block by block.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.

@@ -38,7 +38,7 @@ struct IntervalRecord {
 }
 
 impl Ranks<'_> {
-    /// Completes the statistics of this rank with those of all ranks. This ends the last interval.
+    /// Gathers the statistics of all ranks, and adds up their totals. This ends the last interval.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.

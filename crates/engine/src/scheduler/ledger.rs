@@ -44,7 +44,7 @@ pub struct Admitted<'l, 'g> {
     shared: Vec<SharedValue>,
     /// The index of the [`MemoryDemand`] that was met.
     pub choice: usize,
-    /// Bytes beyond the held ones, without those of shared values.
+    /// Bytes beyond the held ones. Shared values do not count.
     pub taken: u64,
 }
 

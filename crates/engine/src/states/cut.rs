@@ -57,7 +57,8 @@ impl Cut {
         }
     }
 
-    /// Yields the blocks after one in a stretch of vertices, and then those of the stretch `after`.
+    /// Yields the blocks after one in a stretch of vertices, and then all blocks of the stretch
+    /// `after`.
     pub fn blocks_behind(
         &self,
         block: usize,

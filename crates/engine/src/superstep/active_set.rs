@@ -6,7 +6,8 @@ use tegula_store::ShortId;
 use tegula_store::tiles::{Origin, TileSummary};
 
 /// A set of vertices, with a summary by which tiles are skipped. On ranks the set has vertices of
-/// this rank, and the summary those of all, once they have [agreed](ActiveSet::add_summary).
+/// this rank. The summary has the vertices of all ranks, once they have
+/// [agreed](ActiveSet::add_summary).
 #[derive(Debug, Default, Clone)]
 pub struct ActiveSet {
     words: Vec<u64>,

@@ -2,10 +2,10 @@
 //! total: on one machine, or between ranks.
 //!
 //! A program with its arrays in memory [publishes](Exchange::publish) the messages of all segments.
-//! A program with its arrays on disk has an exchange with room for those of one segment, or two of
-//! these between ranks. It writes messages to their [places](Exchange::places) itself, where it
-//! often reads them again instead of generating them, and then [brings](Exchange::bring_others)
-//! those of other ranks.
+//! A program with its arrays on disk has an exchange with room for the messages of one segment, or
+//! of two segments between ranks. It writes messages to their [places](Exchange::places) itself,
+//! where it often reads them again instead of generating them, and then
+//! [brings](Exchange::bring_others) the messages of other ranks.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

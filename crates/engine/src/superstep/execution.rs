@@ -12,7 +12,7 @@ use crate::ranks::Standing;
 /// A program and its state between two iterations, apart from the arrays over all vertices.
 pub struct Execution<P: Program> {
     pub program: P,
-    /// The sums of the last iteration, or those of the initial states.
+    /// The sums of the last iteration, or of the initial states.
     pub aggregate: P::Aggregate,
     /// Vertices of each window that are not settled.
     pub open_targets: Vec<u32>,
@@ -115,7 +115,7 @@ impl<P: Program> Execution<P> {
         exchange: &Exchange<'_, Message<P>>,
         active: &mut ActiveSet,
     ) -> Result<()> {
-        // The restored sums are those of all ranks already, so none are added.
+        // The restored sums are of all ranks already, so none are added.
         let restored = std::mem::take(&mut self.aggregate);
         self.agree(exchange, std::iter::empty(), active)?;
         self.aggregate = restored;

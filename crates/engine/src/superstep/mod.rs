@@ -162,8 +162,8 @@ impl<'g, P: Program> Superstep<'g, P> {
         Ok(step)
     }
 
-    /// Ends a run on ranks: completes the states and the statistics with those of other ranks. On
-    /// one machine, both are complete.
+    /// Ends a run on ranks: gathers the states and the statistics of other ranks. On one machine,
+    /// both are complete.
     ///
     /// # Errors
     /// Cancellation; the failure of another rank.
@@ -296,7 +296,7 @@ impl<'g, P: Program> Superstep<'g, P> {
     }
 
     /// Restores the program as it was before an iteration. `fill` writes the states and the bits of
-    /// the active vertices, on ranks those of this rank.
+    /// the active vertices, on ranks for the vertices of this rank.
     ///
     /// # Errors
     /// The failure of another rank.

@@ -48,8 +48,8 @@ pub struct DepthFirst<'v> {
     /// Neighbours that were not visited when they were stored; the next one is at the end.
     stored: VecDeque<ShortId>,
     room: usize,
-    /// How many of the last neighbours, those of the latest vertex, are still in the order of the
-    /// row and not reversed.
+    /// How many of the last neighbours are still in the order of the row and not reversed. They
+    /// belong to the latest vertex.
     fresh: usize,
     /// No vertex before this place on the path has stored neighbours.
     oldest: usize,

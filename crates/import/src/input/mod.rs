@@ -104,7 +104,7 @@ impl Input {
         Ok(Input { files, ids, vertices, undirected: false, options: options.clone() })
     }
 
-    /// The vertices that the files declare, and those of [`Input::settle`].
+    /// The vertices that the files declare, or that [`Input::settle`] has added.
     pub(crate) fn vertices(&self) -> &VertexSet {
         &self.vertices
     }

@@ -33,7 +33,7 @@ const NAME: &str = "data";
 /// be told of the tables. `are_held` says whether all tables are in memory.
 ///
 /// # Errors
-/// [`Failure`] for a missing column, and if there is no table; those of the import; what Python
+/// [`Failure`] for a missing column, and if there is no table; errors of the import; what Python
 /// raises when it is asked for a table.
 pub fn import(
     mut tables: Tables,

@@ -41,8 +41,8 @@ pub fn read(
 }
 
 /// Imports the edges in the tables that an iterator yields, as `read` imports files. The columns
-/// are given by names or by positions from 0; by default they are found by their names, as those of
-/// a file are. `are_held` says whether all tables are in memory and can be read again.
+/// are given by names or by positions from 0; by default they are found by their names, as the
+/// columns of a file are. `are_held` says whether all tables are in memory and can be read again.
 #[pyfunction]
 #[pyo3(signature = (tables, are_held, output, settings, columns, memory=None, threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]

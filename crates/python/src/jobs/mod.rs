@@ -31,8 +31,8 @@ pub struct Jobs {
 
 #[pymethods]
 impl Jobs {
-    /// Makes a place for jobs, of which up to `concurrent` run at the same time. Those of one
-    /// algorithm may become one run if `fuse`.
+    /// Makes a place for jobs, of which up to `concurrent` run at the same time. If `fuse`, jobs of
+    /// one algorithm may become one run.
     #[new]
     #[pyo3(signature = (graph, concurrent, fuse))]
     fn new(

@@ -33,7 +33,7 @@ impl EqualWeight {
         let skips = weights.len().saturating_sub(edges);
         let is_zero = |weight: &f32| weight.to_bits() == 0;
         let zeros = weights.iter().filter(|weight| is_zero(weight)).count();
-        // A zero beyond those of the skips is the weight of an edge.
+        // If there are more zeros than skips, one of them is the weight of an edge.
         if zeros > skips {
             self.add(0.0);
         }

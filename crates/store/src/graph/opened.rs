@@ -119,8 +119,8 @@ impl Graph {
         Err(damaged_manifest(&self.directory, "its partition does not fit its tiles".to_owned()))
     }
 
-    /// Turns a shard into the view of the whole graph that a run on ranks needs: counts of
-    /// edges and degrees are those of the whole graph, tiles are those of the shard.
+    /// Turns a shard into the view of the whole graph that a run on ranks needs: it has the counts
+    /// of edges and the degrees of the whole graph, and the tiles of the shard.
     ///
     /// # Errors
     /// [`Error::NotAPartition`] where the directory holds a whole graph.
@@ -137,11 +137,11 @@ impl Graph {
     }
 
     /// Makes such a view of a graph that was built beside a shard, and has in-edges of the targets
-    /// of that rank only. Its degrees are those of its own edges.
+    /// of that rank only. Its degrees count its own edges.
     ///
     /// # Errors
-    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where its batches are not those of the
-    /// shard, or it has other edges.
+    /// [`Error::Corrupt`](tegula_machine::Error::Corrupt) where it has other batches than the
+    /// shard, or other edges.
     pub fn beside_shard(mut self, partition: &Partition, is_undirected: bool) -> Result<Graph> {
         self.manifest.partition = Some(partition.clone());
         self.manifest.undirected = is_undirected;
@@ -155,7 +155,7 @@ impl Graph {
         self.is_for_ranks
     }
 
-    /// The vertices whose states a run keeps here: on ranks, those of this rank; else all.
+    /// The vertices whose states a run keeps here: on ranks, the vertices of this rank; else all.
     pub fn own_vertices(&self) -> Range<u64> {
         match self.partition() {
             Some(partition) if self.is_for_ranks => partition.vertices(),

@@ -14,7 +14,7 @@ pub fn shard_name(rank: usize) -> String {
 
 /// Says which shard of which graph a directory holds: the edges into a contiguous range of targets.
 /// The directory has all vertices of the graph, with the same ids and dense ids, and all batches;
-/// those of other ranks are empty.
+/// the batches of other ranks are empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Partition {
@@ -45,7 +45,7 @@ impl Partition {
         self.vertices_of(self.rank as usize)
     }
 
-    /// The files that a shard has beside those of every graph: the degrees of the whole one.
+    /// The files that a shard has and other graphs have not: the degrees of the whole graph.
     pub(super) fn file_names(&self) -> impl Iterator<Item = &'static str> {
         let has_in_degrees = self.whole.file(file_names::IN_DEGREES).is_some();
         let in_degrees = has_in_degrees.then_some(file_names::WHOLE_IN_DEGREES);

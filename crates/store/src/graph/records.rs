@@ -19,7 +19,7 @@ pub(super) struct BatchRecord {
 pub(super) struct CellRecord {
     pub column: U32,
     pub segment: U32,
-    /// Number of its tiles; they follow those of the cell before.
+    /// Number of its tiles; they follow the tiles of the cell before.
     pub tile_count: U64,
     pub edge_count: U64,
     /// First byte of its list in `tiles.sources`.

@@ -42,7 +42,7 @@ struct SourceWriter {
 }
 
 impl SourceWriter {
-    /// Writes the list of a cell's sources, after those of all its edges were added.
+    /// Writes the list of a cell's sources, after the sources of all its edges were added.
     fn finish_cell(&mut self, cell: &mut CellRecord) -> Result<()> {
         let count = self.set.len();
         cell.source_count = count.into();

@@ -61,7 +61,7 @@ pub(super) fn write_out_degrees(
     Ok(counts)
 }
 
-/// Writes the in-degrees of some targets; those of all others are 0.
+/// Writes the in-degrees of some targets; all others are 0.
 pub(super) fn write_in_degrees(
     shards: Shards<'_>,
     targets: Range<u64>,

@@ -10,8 +10,8 @@ use crate::graph::{CheckedTiles, Graph, Manifest, TileEntry, is_directory, shard
 use crate::tiles::{Batch, Cell};
 use crate::{Error, Result};
 
-/// Returns the graph directories at a path: the path itself if it is one, or those of all ranks if
-/// it is a partitioned graph.
+/// Returns the graph directories at a path: the path itself if it is one, or the shards of all
+/// ranks if it is a partitioned graph.
 ///
 /// # Errors
 /// [`Error::NotAPartition`] where the path is neither.

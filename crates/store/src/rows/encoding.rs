@@ -201,8 +201,8 @@ impl RowEncoder {
         CopyPlan::size(edges, sources)
     }
 
-    /// Appends the row of `source`. Rows are those of the arcs in the same order; empty rows may
-    /// lie between. Panics if `gap` gets another row that it cannot code.
+    /// Appends the row of `source`. Rows come in order, and have the arcs that [`Self::new`] was
+    /// given; empty rows may lie between. Panics if `gap` gets another row that it cannot code.
     pub fn encode(&mut self, source: u32, targets: &[u32], out: &mut BitWriter) {
         match (&self.code, &mut self.plan) {
             (RowCode::Plain(code), _) => code.encode(targets, out),

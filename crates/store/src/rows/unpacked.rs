@@ -243,8 +243,8 @@ impl Chunk<'_> {
                             *free = target;
                             ControlFlow::Continue(place + 1)
                         }
-                        // No place has this number, so it tells of neighbours beyond those of the
-                        // index.
+                        // No place has this number, so it tells of neighbours that the index does
+                        // not have.
                         None => ControlFlow::Break(usize::MAX),
                     })?;
                 if end == usize::MAX {

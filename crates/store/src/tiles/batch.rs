@@ -53,7 +53,7 @@ impl Batch {
     }
 
     /// Halves a batch until each piece has at most `edges_max` edges or is the smallest possible,
-    /// and adds the pieces to `batches`. `in_degrees` are those of all targets.
+    /// and adds the pieces to `batches`. `in_degrees` has the in-degrees of all targets.
     pub fn halve_into(self, in_degrees: &[u32], edges_max: u64, batches: &mut Vec<Batch>) {
         let targets = self.targets(in_degrees.len() as u64);
         if targets.is_empty() {

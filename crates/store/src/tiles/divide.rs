@@ -171,7 +171,7 @@ impl Divider {
     }
 }
 
-/// Sums the edges of strips from those of their parts.
+/// Counts the edges of strips: adds up the edges of their parts.
 fn count_edges(parts: &[Tally], strips: &mut [Tally]) {
     let fan = parts.len() / strips.len().max(1);
     for (strip, parts) in strips.iter_mut().zip(parts.chunks_exact(fan.max(1))) {

@@ -57,7 +57,7 @@ pub(super) struct Region<'a, W> {
 }
 
 impl<'a, W: EdgeWeight> Region<'a, W> {
-    /// A region of some fragments; `edges` are those of all fragments of the window.
+    /// A region of some fragments. `edges` has the edges of all fragments of the window.
     pub(super) fn new(fragments: &'a [Fragment], edges: &'a [LocalEdge<W>]) -> Region<'a, W> {
         Region { fragments, edges }
     }

@@ -180,7 +180,7 @@ impl Graph {
             Some(VertexOrder::Dfs) => true,
             None => false,
         };
-        // In a shard, the degrees are those of its edges alone.
+        // In a shard, the degrees count its edges alone.
         if is_so || self.partition().is_some() {
             return Ok(ends);
         }

@@ -76,7 +76,7 @@ impl FileFormat {
         Ok(())
     }
 
-    /// Refuses columns that the format cannot hold. Parquet and Arrow hold those of any type. The
+    /// Refuses columns that the format cannot hold. Parquet and Arrow hold columns of any type. The
     /// others hold `UInt32`, `UInt64`, `Float32`, `Float64` and `Boolean`, and `.csv` and `.tsv`
     /// also `LargeUtf8`.
     ///

@@ -35,9 +35,9 @@
 //! The residual of a vertex is `R(v) = r'(v) - r(v)`. A step of length `s` towards the residuals
 //! shrinks their sum over all vertices by `(1 - d) s`. A rank that is rounded to the nearest `f32`
 //! may go beyond `r'`. Once residuals are as small as roundings, some ranks swing between two
-//! numbers for ever: those of a star, and of any graph with only even cycles. So small steps are
-//! rounded towards the rank before. They never go beyond, and end as far as the roundings of
-//! messages allow.
+//! numbers for ever, in a star and in any graph with only even cycles. So small steps are rounded
+//! towards the rank before. They never go beyond, and end as far as the roundings of messages
+//! allow.
 
 mod answer;
 mod out_weights;

@@ -120,7 +120,7 @@ impl RowVisitor for SetBuilder {
         Ok(())
     }
 
-    /// Returns the bytes for sorting the memberships, and those of their names.
+    /// Returns the bytes for sorting the memberships, and of their names.
     fn size(&self) -> u64 {
         let members = Memberships::building_size(self.vertex_count, self.members.len() as u64);
         members + self.names.size()

@@ -91,7 +91,7 @@ impl<'s> Searches<'s> {
         Ok(())
     }
 
-    /// Follows the vertices of the level, and returns those of the next one.
+    /// Follows the vertices of the level, and returns the vertices of the next one.
     fn follow_list(&self) -> Result<Vec<ShortId>> {
         self.job.follow(&self.level, self.directions, |row, found| {
             self.follow_row(row, |target| found.push(target))

@@ -13,8 +13,8 @@ pub trait MessageUpdate: Sync {
     /// Returns the number of values that a store has for each end of an edge.
     fn entry_width(&self) -> usize;
 
-    /// Returns the number of log odds of a vertex: those of its states, except the first, against
-    /// its first.
+    /// Returns the number of log odds of a vertex: one for each of its states except the first,
+    /// against the first.
     fn width(&self) -> usize;
 
     /// Returns the bytes that a worker takes if a vertex has at most `ends_max` ends of edges.

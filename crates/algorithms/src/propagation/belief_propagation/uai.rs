@@ -54,8 +54,8 @@ pub struct UaiModel {
     /// The most states of a variable, and at least 2: the number of rows and columns of a
     /// potential.
     states_max: usize,
-    /// `states_max` weights for each variable: those of its states, and 0 for states that it does
-    /// not have.
+    /// `states_max` weights for each variable: one for each of its states, and 0 for states that it
+    /// does not have.
     own: Vec<f64>,
     /// The potential of each pair. The smaller variable comes first.
     pairs: BTreeMap<(u32, u32), Potential>,

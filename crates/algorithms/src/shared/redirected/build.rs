@@ -48,7 +48,7 @@ impl Moved {
     }
 }
 
-/// Returns the least bytes to build a graph, beside those of every process.
+/// Returns the least bytes to build a graph, beside the bytes that every process takes.
 pub(super) fn building_min(graph: &Graph) -> u64 {
     let import = match graph.has_short_ids() {
         true => ImportConfig::MEMORY_MIN,
@@ -57,7 +57,8 @@ pub(super) fn building_min(graph: &Graph) -> u64 {
     import.saturating_sub(lent_to_import(0))
 }
 
-/// Returns the budget of an import that gets `lent` bytes beside those of every process.
+/// Returns the budget of an import that gets `lent` bytes beside the bytes that every process
+/// takes.
 fn lent_to_import(lent: u64) -> u64 {
     RUN_OVERHEAD - CODE_BESIDE_IMPORT + lent
 }
@@ -73,8 +74,8 @@ impl Redirection {
         2 * number as u64 * (pairs + arcs).div_ceil(ranks as u64)
     }
 
-    /// Builds the new graph within `lent` bytes of memory, beside those of every process. Its files
-    /// are in `folder`, and have no names any more.
+    /// Builds the new graph within `lent` bytes of memory, beside the bytes that every process
+    /// takes. Its files are in `folder`, and have no names any more.
     ///
     /// # Errors
     /// Errors of reading and writing; cancellation; the failure of another rank.
@@ -102,8 +103,8 @@ impl Redirection {
             allow_empty: true,
             vertices: Some(Vertices::Count(graph.vertex_count())),
             order: Some(VertexOrder::Given),
-            // New batches lie in those of the first graph, so they and the rounding of sums are the
-            // same on any number of ranks.
+            // New batches lie within batches of the first graph, so they and the rounding of sums
+            // are the same on any number of ranks.
             batches: Some(graph.batches().to_vec()),
             memory: lent_to_import(lent),
             threads: options.threads,

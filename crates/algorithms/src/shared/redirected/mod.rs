@@ -54,8 +54,7 @@ impl Redirection {
     /// The neighbours of each vertex, each once.
     pub const NEIGHBOURS: Redirection = Redirection { drops_duplicates: true, ..Self::MIRRORED };
 
-    /// Returns whether these are other edges than those of a graph. Loops matter only if duplicates
-    /// do.
+    /// Returns whether a graph has other edges than these. Loops matter only if duplicates do.
     pub fn is_needed(self, graph: &Graph) -> bool {
         let manifest = graph.manifest();
         let has_others = self.drops_duplicates && manifest.duplicates + manifest.loops > 0;
@@ -178,8 +177,8 @@ impl Redirection {
     }
 }
 
-/// Runs a program on a graph that no other job uses, within `lent` bytes beside those of every
-/// process.
+/// Runs a program on a graph that no other job uses, within `lent` bytes beside the bytes that
+/// every process takes.
 fn run_within<P: Program>(
     lent: u64,
     redirected: &Graph,

@@ -13,10 +13,10 @@
 //! Zone*, New Phytologist 11, 1912; Adamic, Adar, *Friends and Neighbors on the Web*, Social
 //! Networks 25, 2003).
 //!
-//! It compares given pairs: the neighbours of the first vertex are held while those of its partners
-//! are read. Or it finds the vertices most similar to given sources: it reads the rows of all
-//! neighbours of a source, and adds up the worth of each path to a neighbour's neighbour. Sums are
-//! by ascending dense id, and one worker does each source, so the bits do not depend on the
+//! It compares given pairs: the neighbours of the first vertex are held while the neighbours of its
+//! partners are read. Or it finds the vertices most similar to given sources: it reads the rows of
+//! all neighbours of a source, and adds up the worth of each path to a neighbour's neighbour. Sums
+//! are by ascending dense id, and one worker does each source, so the bits do not depend on the
 //! threads. Memory: 8 bytes a vertex and 20 for each thread, 24 bytes for each given pair, some 50
 //! for each pair that is found, and the index of the rows.
 

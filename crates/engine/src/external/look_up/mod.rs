@@ -180,7 +180,7 @@ pub struct SortingPlace<'p> {
 /// Looks up all numbers, and passes the results to `out` in their order.
 ///
 /// # Errors
-/// Failed reads and writes; those of the numbers, of the values and of `out`;
+/// Failed reads and writes; errors of the numbers, of the values and of `out`;
 /// [`OverBudget`](tegula_machine::Error::OverBudget) if there is less memory than planned;
 /// cancellation.
 pub fn look_up<V: Values>(

@@ -146,8 +146,8 @@ impl Ahead<'_> {
 }
 
 impl<P: Program> Sending<'_, P> {
-    /// Sends along the edges of a long row to `targets`, which are those of `piece` if the row is
-    /// packed. Returns the number of edges.
+    /// Sends along the edges of a long row to `targets`. If the row is packed, they are the targets
+    /// of `piece`. Returns the number of edges.
     fn send_stretch(
         &self,
         piece: &RowPiece,

@@ -21,10 +21,10 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Decides after the long rows and `more` edges, which are those of `share` of the other
-    /// vertices. Returns how long all edges would take, if those that are left would probably take
-    /// longer than the other process. It predicts what is left by edges and by vertices, and takes
-    /// the smaller prediction.
+    /// Decides after the long rows and the `more` edges of `share` of the other vertices. Returns
+    /// how long all edges would take, if those that are left would probably take longer than the
+    /// other process. It predicts what is left by edges and by vertices, and takes the smaller
+    /// prediction.
     pub fn is_over(&self, more: u64, share: f64) -> Option<Duration> {
         let took = self.began.elapsed();
         let sent = (self.sent + more).max(1) as f64;

@@ -88,7 +88,7 @@ impl<W: EdgeWeight> Group<W> {
             }
             let row = self.row_of(source, target);
             let place = places[row];
-            // More edges than the degree says would overwrite those of the next row.
+            // More edges than the degree says would overwrite the next row.
             if place == self.starts[row + 1] || u64::from(target) >= graph.vertex_count() {
                 is_sound = false;
                 return;

@@ -12,7 +12,7 @@
 //!              classes                                                      offsets
 //! ```
 //!
-//! In a chunk where copying saves little, no row copies: the rows are those of `gap`, bit by bit.
+//! In a chunk where copying saves little, no row copies: the rows have the same bits as in `gap`.
 
 mod plan;
 #[cfg(test)]
@@ -86,8 +86,8 @@ impl CopyCode {
         self.gap.encode(source, targets, out);
     }
 
-    /// The stored parameters: those of `gap` with a further flag (4: rows copy), then seven widths
-    /// of the code of runs.
+    /// The stored parameters: the parameters of `gap` with a further flag (4: rows copy), then
+    /// seven widths of the code of runs.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let (gap, runs) = bytes.split_at_mut(GapCode::SIZE);

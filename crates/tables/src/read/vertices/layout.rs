@@ -23,7 +23,7 @@ pub(super) struct VertexLayout {
     pub(super) last_required: usize,
     /// The fewest columns of a row, including those that are not read.
     pub(super) width: usize,
-    /// Whether lines are those of DIMACS, which begin with a letter.
+    /// Whether lines have the form of DIMACS, and begin with a letter.
     pub(super) is_dimacs: bool,
     /// Whether ids are strings, which may begin like comments.
     pub(super) has_string_ids: bool,
