@@ -37,7 +37,7 @@ pub struct Triangles {
     pub statistics: RunStatistics,
 }
 
-/// The most ranges into which lists are divided. Each range takes two passes over all rows.
+/// The most ranges into which lists are divided. Each range takes a pass over all rows.
 const RANGES_MAX: u64 = 16;
 /// List entries that are looked at together.
 const BLOCK: usize = 1024;
@@ -150,9 +150,8 @@ fn count_all(
         first = end;
     }
     options.progress.end();
-    let closed: Vec<u64> = counting.closed.into_iter().map(AtomicU64::into_inner).collect();
     Ok(Triangles {
-        closed: counting.order.by_vertex(&closed),
+        closed: counting.closed.into_iter().map(AtomicU64::into_inner).collect(),
         neighbours: counting.neighbours.into_iter().map(AtomicU32::into_inner).collect(),
         statistics: job.statistics(times, counting.edges.into_inner()),
     })
@@ -180,11 +179,11 @@ struct Counting<'c> {
     job: &'c RowsJob<'c>,
     what: Closing,
     order: Order,
-    /// By place.
+    /// The number of later neighbours, by dense id.
     lengths: Vec<AtomicU32>,
-    /// By dense id.
+    /// The number of neighbours, by dense id.
     neighbours: Vec<AtomicU32>,
-    /// By place.
+    /// By dense id.
     closed: Vec<AtomicU64>,
     /// An entry for each vertex.
     marks: Stash<Marks>,
@@ -195,32 +194,32 @@ impl Counting<'_> {
     /// Counts the neighbours, and the later neighbours, of each vertex in a range.
     fn measure(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         self.for_each(ids, options, |vertex, neighbours| {
-            let own = self.order.place(vertex);
             let (mut count, mut later) = (0, 0);
-            neighbours.for_each(|neighbour| {
-                count += 1;
-                later += u32::from(self.order.place(neighbour.id.index()) > own);
-            });
+            neighbours.for_each(|_| count += 1);
+            self.order.for_each_later(neighbours, |_| later += 1);
             self.neighbours[vertex].store(count, Ordering::Relaxed);
-            self.lengths[own as usize].store(later, Ordering::Relaxed);
+            self.lengths[vertex].store(later, Ordering::Relaxed);
             Ok(())
         })
     }
 
-    /// Fills the lists of those vertices in a range that have one.
+    /// Fills the lists of the vertices in a range that have one. Rows of others are not read.
     fn fill(
         &self,
         ids: Range<u32>,
         lists: &Lists,
         options: &RunOptions<'_>,
     ) -> tegula_engine::Result<()> {
+        let Range { start, end } = *lists.ids();
+        let ids = ids.start.max(start as u32)..ids.end.min(end as u32);
+        if ids.is_empty() {
+            return Ok(());
+        }
         let mut later = Vec::new();
         self.for_each(ids, options, |vertex, neighbours| {
-            let place = self.order.place(vertex) as usize;
-            if lists.places().contains(&place) {
-                self.order.later(neighbours, &mut later);
-                lists.fill(place, &later);
-            }
+            later.clear();
+            self.order.for_each_later(neighbours, |neighbour| later.push(neighbour));
+            lists.fill(vertex, &later);
             Ok(())
         })
     }
@@ -247,12 +246,12 @@ impl Counting<'_> {
         let mut since_look = 0;
         let cancel = &options.cancel;
         // With all lists in memory, no row is read again.
-        if lists.places().len() == self.closed.len() {
+        if lists.ids().len() == self.closed.len() {
             for vertex in ids {
-                let place = self.order.place(vertex as usize) as usize;
+                let vertex = vertex as usize;
                 later.clear();
-                later.extend(lists.list(place).iter());
-                self.close_from(place, &later, lists, marks, &mut since_look);
+                later.extend(lists.list(vertex).iter());
+                self.close_from(vertex, &later, lists, marks, &mut since_look);
                 if since_look >= ENTRIES_PER_LOOK {
                     cancel.check()?;
                     since_look = 0;
@@ -260,9 +259,9 @@ impl Counting<'_> {
             }
         } else {
             self.for_each(ids, options, |vertex, neighbours| {
-                self.order.later(neighbours, &mut later);
-                let place = self.order.place(vertex) as usize;
-                self.close_from(place, &later, lists, marks, &mut since_look);
+                later.clear();
+                self.order.for_each_later(neighbours, |neighbour| later.push(neighbour));
+                self.close_from(vertex, &later, lists, marks, &mut since_look);
                 Ok(())
             })?;
         }
@@ -271,7 +270,7 @@ impl Counting<'_> {
 
     fn close_from(
         &self,
-        place: usize,
+        vertex: usize,
         later: &[Later],
         lists: &Lists,
         marks: &mut Marks,
@@ -284,10 +283,10 @@ impl Counting<'_> {
         marks.set(later);
         let mut own = 0;
         for &second in later {
-            if !lists.places().contains(&second.place()) {
+            if !lists.ids().contains(&second.index()) {
                 continue;
             }
-            let list = lists.list(second.place());
+            let list = lists.list(second.index());
             *since_look += list.len() as u64;
             let (first, at_second) = match self.what {
                 Closing::Triangles => marks.count(list),
@@ -295,17 +294,17 @@ impl Counting<'_> {
             };
             own += first;
             if at_second > 0 {
-                self.add(second.place(), at_second);
+                self.add(second.index(), at_second);
             }
         }
         if own > 0 {
-            self.add(place, own);
+            self.add(vertex, own);
         }
         marks.take(later, |third, count| self.add(third, count));
     }
 
-    fn add(&self, place: usize, count: u64) {
-        self.closed[place].fetch_add(count, Ordering::Relaxed);
+    fn add(&self, vertex: usize, count: u64) {
+        self.closed[vertex].fetch_add(count, Ordering::Relaxed);
     }
 
     /// Visits the neighbours of each vertex of a range.
@@ -329,7 +328,7 @@ impl Counting<'_> {
 
 /// The later neighbours of a vertex, as marks.
 struct Marks {
-    /// By place: the number of a marked neighbour, counted from 1; 0 where there is no mark.
+    /// By dense id: the number of a marked neighbour, counted from 1; 0 where there is no mark.
     numbers: Vec<u32>,
     /// For each number, the count so far.
     counts: Vec<u64>,
@@ -357,7 +356,7 @@ impl Marks {
         self.directions.clear();
         self.directions.push(0);
         for (later, number) in later.iter().zip(1..) {
-            self.numbers[later.place()] = number;
+            self.numbers[later.index()] = number;
             self.directions.push(later.directions());
         }
     }
@@ -372,7 +371,7 @@ impl Marks {
         for block in list.blocks(BLOCK) {
             let mut count = 0;
             for third in block {
-                let number = self.numbers[third.place()];
+                let number = self.numbers[third.index()];
                 // The remainder changes no index, but tells the compiler that the index is within
                 // bounds.
                 picked[count % BLOCK].0 = number;
@@ -394,7 +393,7 @@ impl Marks {
         for block in list.blocks(BLOCK) {
             let mut count = 0;
             for third in block {
-                let number = self.numbers[third.place()];
+                let number = self.numbers[third.index()];
                 picked[count % BLOCK] = (number, third.directions());
                 count += usize::from(number > 0);
             }
@@ -407,12 +406,12 @@ impl Marks {
         (for_first, for_second)
     }
 
-    /// Removes the marks, and calls `tell` with each place that has a count, and the count.
+    /// Removes the marks, and calls `tell` with each vertex that has a count, and the count.
     fn take(&mut self, later: &[Later], mut tell: impl FnMut(usize, u64)) {
         for (later, &count) in later.iter().zip(&self.counts[1..]) {
-            self.numbers[later.place()] = 0;
+            self.numbers[later.index()] = 0;
             if count > 0 {
-                tell(later.place(), count);
+                tell(later.index(), count);
             }
         }
     }

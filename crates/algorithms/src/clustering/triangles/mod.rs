@@ -12,11 +12,12 @@
 //! branch.
 //!
 //! If the lists do not fit the budget, they are made for a range of vertices at a time. For each
-//! range, two passes over all rows fill the lists and look for what closes a triangle with them
-//! (Hu, Tao, Chung, *Massive Graph Triangulation*, SIGMOD 2013). This moves at most the square of
-//! the edges divided by the memory, as the best possible method does. Memory: 28 bytes a vertex and
-//! 4 for each thread, the index of the rows, and 4 bytes an undirected edge if there is room (at
-//! least a sixteenth). Where there is more room, all rows are decoded into plain lists first.
+//! range, one pass over its rows fills the lists, and one over all rows looks for what closes a
+//! triangle with them (Hu, Tao, Chung, *Massive Graph Triangulation*, SIGMOD 2013). This moves at
+//! most the square of the edges divided by the memory, as the best possible method does. Memory: 28
+//! bytes a vertex and 4 for each thread, the index of the rows, and 4 bytes an undirected edge if
+//! there is room (at least a sixteenth). Where there is more room, all rows are decoded into plain
+//! lists first.
 //!
 //! With `approximate` they are [estimated](mod@approximate) by min-hashes.
 

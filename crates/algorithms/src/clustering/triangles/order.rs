@@ -4,16 +4,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tegula_engine::traverse::Neighbours;
-use tegula_engine::{Graph, Result, huge};
+use tegula_engine::{Graph, Result, ShortId, huge};
 
 /// The order of vertices by ascending number of stored edges, then by dense id.
+///
+/// Lists and marks are indexed by dense ids, not by places in this order: the ids of neighbours lie
+/// close to each other, because the import saw to it.
 pub(super) struct Order {
-    /// The place of each vertex, by dense id.
-    places: Vec<u32>,
+    /// The number of stored edges of each vertex, by dense id.
+    degrees: Vec<u32>,
 }
 
 impl Order {
-    /// Finds the order of a graph. Takes 8 bytes a vertex, of which 4 stay.
+    /// Finds the order of a graph. Takes 4 bytes a vertex.
     pub fn of(graph: &Graph, vertex_count: u32) -> Result<Order> {
         let mut degrees: Vec<u32> = huge::with_capacity(vertex_count as usize);
         degrees.resize(vertex_count as usize, 0);
@@ -26,45 +29,28 @@ impl Order {
             }
             Ok(())
         })?;
-        let mut by_degree: Vec<u32> = huge::with_capacity(vertex_count as usize);
-        by_degree.extend(0..vertex_count);
-        // The sort is stable, so vertices of one degree stay in the order of their ids.
-        by_degree.sort_by_key(|&vertex| degrees[vertex as usize]);
-        // The degrees are not needed any more.
-        let mut places = degrees;
-        for (place, vertex) in (0..).zip(by_degree) {
-            places[vertex as usize] = place;
-        }
-        Ok(Order { places })
+        Ok(Order { degrees })
     }
 
-    /// Returns the place of a vertex.
+    /// Visits the later neighbours of a vertex.
     #[inline]
-    pub fn place(&self, vertex: usize) -> u32 {
-        self.places[vertex]
-    }
-
-    /// Puts the later neighbours of a vertex into `later`, which it clears first.
-    pub fn later(&self, neighbours: &Neighbours<'_>, later: &mut Vec<Later>) {
-        later.clear();
-        let own = self.place(neighbours.vertex.index());
+    pub fn for_each_later(&self, neighbours: &Neighbours<'_>, mut visit: impl FnMut(Later)) {
+        let own = self.rank(neighbours.vertex);
         neighbours.for_each(|neighbour| {
-            let place = self.place(neighbour.id.index());
-            if place > own {
-                later.push(Later::new(place, neighbour.is_mutual));
+            if self.rank(neighbour.id) > own {
+                visit(Later::new(neighbour.id.0, neighbour.is_mutual));
             }
         });
     }
 
-    /// Brings values by place into the order of dense ids.
-    pub fn by_vertex<V: Copy>(&self, by_place: &[V]) -> Vec<V> {
-        let mut values = huge::with_capacity(by_place.len());
-        values.extend(self.places.iter().map(|&place| by_place[place as usize]));
-        values
+    /// Returns a number that ascends in this order.
+    #[inline]
+    fn rank(&self, vertex: ShortId) -> u64 {
+        u64::from(self.degrees[vertex.index()]) << 32 | u64::from(vertex.0)
     }
 }
 
-/// A later neighbour: its place, and whether edges lead both ways.
+/// A later neighbour: its dense id, and whether edges lead both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Later(u32);
 
@@ -72,13 +58,13 @@ impl Later {
     /// The most vertices that a graph may have.
     pub const VERTICES_MAX: u64 = 1 << 31;
 
-    fn new(place: u32, is_mutual: bool) -> Later {
-        Later(place | u32::from(is_mutual) << 31)
+    fn new(id: u32, is_mutual: bool) -> Later {
+        Later(id | u32::from(is_mutual) << 31)
     }
 
-    /// Returns the place.
+    /// Returns the dense id.
     #[inline(always)]
-    pub fn place(self) -> usize {
+    pub fn index(self) -> usize {
         (self.0 & (u32::MAX >> 1)) as usize
     }
 
@@ -89,16 +75,16 @@ impl Later {
     }
 }
 
-/// The lists of a range of places, which several workers fill at the same time.
+/// The lists of a range of dense ids, which several workers fill at the same time.
 pub(super) struct Lists {
-    places: Range<usize>,
+    ids: Range<usize>,
     /// Where each list begins, and where the last ends.
     offsets: Vec<u64>,
     entries: Vec<AtomicU32>,
 }
 
 impl Lists {
-    /// Makes empty lists of these lengths, for the places from `first` on.
+    /// Makes empty lists of these lengths, for the ids from `first` on.
     pub fn of(first: usize, lengths: &[u32]) -> Lists {
         let mut offsets = huge::with_capacity(lengths.len() + 1);
         let mut end = 0;
@@ -109,29 +95,29 @@ impl Lists {
         }
         let mut entries = huge::with_capacity(end as usize);
         entries.resize_with(end as usize, AtomicU32::default);
-        Lists { places: first..first + lengths.len(), offsets, entries }
+        Lists { ids: first..first + lengths.len(), offsets, entries }
     }
 
-    /// Returns the places that have lists.
-    pub fn places(&self) -> &Range<usize> {
-        &self.places
+    /// Returns the ids that have lists.
+    pub fn ids(&self) -> &Range<usize> {
+        &self.ids
     }
 
-    /// Fills the list of a place.
-    pub fn fill(&self, place: usize, later: &[Later]) {
-        let slots = self.slots(place);
+    /// Fills the list of a vertex.
+    pub fn fill(&self, vertex: usize, later: &[Later]) {
+        let slots = self.slots(vertex);
         assert_eq!(slots.len(), later.len(), "rows are as they were counted");
         slots.iter().zip(later).for_each(|(slot, later)| slot.store(later.0, Ordering::Relaxed));
     }
 
-    /// Returns the list of a place.
+    /// Returns the list of a vertex.
     #[inline]
-    pub fn list(&self, place: usize) -> List<'_> {
-        List(self.slots(place))
+    pub fn list(&self, vertex: usize) -> List<'_> {
+        List(self.slots(vertex))
     }
 
-    fn slots(&self, place: usize) -> &[AtomicU32] {
-        let index = place - self.places.start;
+    fn slots(&self, vertex: usize) -> &[AtomicU32] {
+        let index = vertex - self.ids.start;
         &self.entries[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 }
