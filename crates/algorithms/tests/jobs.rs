@@ -43,7 +43,7 @@ fn options<'a>(threads: usize) -> RunOptions<'a> {
     RunOptions {
         memory: AMPLE,
         threads,
-        tuning: Tuning { part_edges: 1 << 17, ..Tuning::default() },
+        tuning: Tuning { part_edges: Some(1 << 17), ..Tuning::default() },
         ..Default::default()
     }
 }
@@ -308,7 +308,7 @@ fn a_job_may_be_cancelled_at_the_end_of_a_part() {
     let graph = open(&skewed(&scratch));
     for threads in [1, 2] {
         let options = RunOptions {
-            tuning: Tuning { part_edges: 1, ..Tuning::default() },
+            tuning: Tuning { part_edges: Some(1), ..Tuning::default() },
             ..options(threads)
         };
         for _ in 0..20 {

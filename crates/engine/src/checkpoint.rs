@@ -242,7 +242,9 @@ impl Checkpoints<'_> {
 fn of_versions(error: MachineError) -> Error {
     match error {
         MachineError::InUse { path } => not_resumable(&path, Unresumable::InUse),
-        MachineError::OtherBlocks { path, found } => not_resumable(&path, Unresumable::Other(found)),
+        MachineError::OtherBlocks { path, found } => {
+            not_resumable(&path, Unresumable::Other(found))
+        }
         other => other.into(),
     }
 }

@@ -11,7 +11,6 @@ use tegula_store::{Error, Result};
 
 use crate::checkpoint::Checkpoints;
 use crate::instructions::Instructions;
-use crate::parts::PART_EDGES_TARGET;
 use crate::scheduler::{PartOrder, Reserve, Resources, Scheduler, StretchSize};
 
 /// How a run may use the machine.
@@ -68,9 +67,9 @@ pub struct Tuning {
     /// Whether tiles without an active source or an open target are skipped while arrays lie in
     /// memory. Results do not depend on it.
     pub is_selective: bool,
-    /// Edges at which a part of the graph is closed; one worker processes one part at a time. Sums
-    /// of floats depend on it.
-    pub part_edges: u64,
+    /// Edges at which a part of the graph is closed, or `None` for a number that follows from the
+    /// graph. One worker processes one part at a time. Sums of floats depend on it.
+    pub part_edges: Option<u64>,
     /// Which part of a scan is next. Results do not depend on it.
     pub part_order: PartOrder,
     /// The size of a stretch of tiles. Results do not depend on it.
@@ -83,7 +82,7 @@ impl Default for Tuning {
             instructions: Instructions::detect(),
             messages: Messages::default(),
             is_selective: true,
-            part_edges: PART_EDGES_TARGET,
+            part_edges: None,
             part_order: PartOrder::default(),
             stretch: StretchSize::default(),
         }

@@ -7,8 +7,26 @@ use tegula_store::graph::{Graph, ReadSize};
 
 /// Bytes of tiles and weights at which a group is closed.
 pub const GROUP_SIZE_TARGET: u64 = 1 << 20;
-/// Edges of a batch above which it is cut into several parts: about 4 ms of work.
-pub const PART_EDGES_TARGET: u64 = 1 << 22;
+/// Edges at which a part of a large graph is closed: about 4 ms of work.
+const PART_EDGES_MAX: u64 = 1 << 22;
+/// Edges below which no part is closed: merging the reductions of more parts takes longer than the
+/// further workers save (PageRank of graphs of 10^6 edges).
+const PART_EDGES_MIN: u64 = 1 << 19;
+/// Full parts of a graph that is neither small nor large, so that several workers have some.
+const PARTS_OF_GRAPH: u64 = 8;
+
+/// Returns the edges at which parts of a graph with `arcs` stored edges are closed.
+fn usual_part_edges(arcs: u64) -> u64 {
+    (arcs / PARTS_OF_GRAPH).clamp(PART_EDGES_MIN, PART_EDGES_MAX)
+}
+
+/// Returns the most full parts of a graph with `arcs` stored edges or fewer, and the most of one of
+/// its batches that has no more edges than [a batch should have](tegula_store::tiles::BATCH_EDGES_MAX).
+pub fn full_parts_max(arcs: u64) -> (u64, u64) {
+    let of_graph = arcs / usual_part_edges(arcs);
+    // The parts of a graph of 2^25 edges or more are so large that half as many fit a batch.
+    (of_graph, of_graph.min(PARTS_OF_GRAPH))
+}
 
 /// Consecutive tiles of one part, in one cell, that are read together: about 1 MiB.
 #[derive(Debug, Clone)]
@@ -48,8 +66,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Cuts the tiles of a graph into parts of about `part_edges` edges.
-    pub fn cut(graph: &Graph, part_edges: u64) -> Parts {
+    /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of an eighth of
+    /// the edges of the graph, but between 2^19 and 2^22.
+    pub fn cut(graph: &Graph, part_edges: Option<u64>) -> Parts {
+        // A shard knows the edges of the whole graph, so the ranks cut the parts of one machine.
+        let part_edges = part_edges.unwrap_or_else(|| usual_part_edges(graph.edge_count()));
         let mut cut = Parts { parts: Vec::new(), groups: Vec::new() };
         for batch in 0..graph.batches().len() {
             cut.add_batch(graph, batch, part_edges);

@@ -160,7 +160,7 @@ mod tests {
     fn resident_groups_fit_the_room_after_each_resize() {
         let scratch = Scratch::new();
         let graph = random_graph(&scratch, 64 << 20);
-        let parts = Arc::new(Parts::cut(&graph, 1 << 13));
+        let parts = Arc::new(Parts::cut(&graph, Some(1 << 13)));
         let source = TileSource::new(&graph, Arc::clone(&parts));
         assert_eq!(read_all(&source).0, 0, "no room yet");
         let (workers, has_weights) = (1, false);
@@ -194,7 +194,7 @@ mod tests {
     fn a_worker_keeps_the_group_at_work_when_its_room_is_gone() {
         let scratch = Scratch::new();
         let graph = random_graph(&scratch, 64 << 20);
-        let parts = Arc::new(Parts::cut(&graph, 1 << 13));
+        let parts = Arc::new(Parts::cut(&graph, Some(1 << 13)));
         let source = TileSource::new(&graph, Arc::clone(&parts));
         source.resize(TileMemory { bytes: 64 << 20, workers: 1, has_weights: false });
         let pool = graph.reader().pool();

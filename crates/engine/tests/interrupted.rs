@@ -72,7 +72,7 @@ fn options<'a>(threads: usize, executor: Executor) -> RunOptions<'a> {
         memory: MEMORY,
         threads,
         executor,
-        tuning: Tuning { part_edges: 1 << 13, ..Tuning::default() },
+        tuning: Tuning { part_edges: Some(1 << 13), ..Tuning::default() },
         ..Default::default()
     }
 }

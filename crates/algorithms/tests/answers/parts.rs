@@ -61,7 +61,7 @@ fn scans<'a>(threads: usize, part_edges: u64) -> RunOptions<'a> {
         memory: MEMORY,
         threads,
         executor,
-        tuning: Tuning { part_edges, ..Tuning::default() },
+        tuning: Tuning { part_edges: Some(part_edges), ..Tuning::default() },
         ..Default::default()
     }
 }

@@ -413,7 +413,7 @@ impl RunArgs {
                 MessagesChoice::Dispatched => Messages::Dispatched,
             },
             is_selective: !self.every_tile,
-            part_edges: self.part_edges.map_or(usual.part_edges, NonZeroU64::get),
+            part_edges: self.part_edges.map(NonZeroU64::get),
             ..usual
         }
     }

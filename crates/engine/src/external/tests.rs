@@ -181,7 +181,7 @@ where
 {
     for threads in [1, 3] {
         // Parts have few tiles, so that batches have several parts, which span segments.
-        let tuned = |messages| Tuning { part_edges: 1500, messages, ..Tuning::default() };
+        let tuned = |messages| Tuning { part_edges: Some(1500), messages, ..Tuning::default() };
         let options = RunOptions { threads, tuning: tuned(Messages::Auto), ..Default::default() };
         let expected = crate::run(graph, program.clone(), &options).unwrap();
         Scheduler::scope(graph, &options.resources(), |scheduler| {
@@ -268,7 +268,7 @@ fn a_search_is_the_same_with_every_plan() {
 fn more_memory_moves_less() {
     let scratch = Scratch::new();
     let graph = graph(&scratch);
-    let parts = crate::parts::Parts::cut(&graph, 1500);
+    let parts = crate::parts::Parts::cut(&graph, Some(1500));
     let arrays = ArraysOnDisk::of::<Spreading>(&graph, &parts, 2, Messages::Auto);
     let least = arrays.least().bytes;
     assert!(arrays.fit(least - 1, true).is_none() && arrays.fit(least, true).is_some());

@@ -178,7 +178,7 @@ fn compare<P: Program<State = f32> + Clone + PartialEq, const K: usize>(
 
 /// Makes parts small, so that a batch has several.
 fn tuning() -> Tuning {
-    Tuning { part_edges: 1500, ..Tuning::default() }
+    Tuning { part_edges: Some(1500), ..Tuning::default() }
 }
 
 fn bits<P: Program<State = f32>>(outcome: Outcome<P, States<f32>>) -> Vec<u32> {

@@ -6,7 +6,7 @@ use tegula_store::tiles::{
 };
 
 use crate::external::group::GroupBatch;
-use crate::parts::{PART_EDGES_TARGET, Parts};
+use crate::parts::{Parts, full_parts_max};
 use crate::program::{Accumulator, Program};
 use crate::superstep::accumulators::Accumulators;
 
@@ -74,13 +74,12 @@ impl BatchSizes {
         }
         // Each part but the last of its batch is full. Only the smallest batches have more edges
         // than a batch should have.
-        let full_parts = arcs / PART_EDGES_TARGET;
-        let of_usual = widest * full_parts.min(BATCH_EDGES_MAX / PART_EDGES_TARGET);
+        let (full_parts, of_usual_batch) = full_parts_max(arcs);
         BatchSizes {
             first_column: 0,
             columns,
             widest,
-            waiting_targets: of_usual.max(full_parts << BATCH_LOG2_MIN),
+            waiting_targets: (widest * of_usual_batch).max(full_parts << BATCH_LOG2_MIN),
             count: graph.batches().len() as u64 + halved.min(vertex_count >> BATCH_LOG2_MIN),
         }
     }

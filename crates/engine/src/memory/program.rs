@@ -10,7 +10,7 @@ use super::overhead::overhead;
 use super::ranks::ranks_size;
 use super::rows::estimate_rows;
 use crate::options::Messages;
-use crate::parts::{PART_EDGES_TARGET, Parts};
+use crate::parts::Parts;
 use crate::process::seek::Seek;
 use crate::program::{Accumulator, Message, Program, has_weights};
 use crate::superstep::accumulators::Accumulators;
@@ -22,7 +22,7 @@ use crate::traverse::{Directions, RowsWanted};
 /// holds come on top.
 pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
     let has_weights = has_weights::<P>(graph);
-    let parts = Parts::cut(graph, PART_EDGES_TARGET);
+    let parts = Parts::cut(graph, None);
     Estimate {
         vertex_bytes: arrays_size::<P>(graph, &parts, threads),
         stream_bytes_min: TileSource::size_min(&parts, threads, has_weights),
@@ -36,7 +36,7 @@ pub fn estimate<P: Program>(graph: &Graph, threads: usize) -> Estimate {
 /// Estimates the same if the arrays may lie on disk, as with
 /// [`run_anywhere`](crate::run_anywhere).
 pub fn estimate_anywhere<P: Program>(graph: &Graph, threads: usize) -> Estimate {
-    let parts = Parts::cut(graph, PART_EDGES_TARGET);
+    let parts = Parts::cut(graph, None);
     let on_disk = Some(ArraysOnDisk::of::<P>(graph, &parts, threads, Messages::Auto));
     Estimate { on_disk, ..estimate::<P>(graph, threads) }
 }

@@ -70,8 +70,8 @@ pub struct Resources {
     pub threads: usize,
     /// The speed of the device that holds the graph.
     pub speed: Speed,
-    /// Edges at which a part is closed.
-    pub part_edges: u64,
+    /// Edges at which a part is closed, or `None` for a number that follows from the graph.
+    pub part_edges: Option<u64>,
     /// Which part of a scan is next. Results do not depend on it.
     pub part_order: PartOrder,
     /// The size of a stretch of tiles.

@@ -51,7 +51,7 @@ fn run_rank<P: Program>(
     way: usize,
 ) -> Result<Outcome<P>> {
     let (columns, sends, messages, exchanges_ahead) = WAYS[way % WAYS.len()];
-    let tuning = Tuning { part_edges: 1500, messages, ..Tuning::default() };
+    let tuning = Tuning { part_edges: Some(1500), messages, ..Tuning::default() };
     let arrays = if columns == 0 { Arrays::InMemory } else { Arrays::OnDisk };
     let threads = 1 + way % 2;
     let options = RunOptions { threads, tuning, arrays, ranks: Some(comm), ..Default::default() };
@@ -92,7 +92,7 @@ where
 {
     let scratch = Scratch::new();
     let whole = graph(&scratch);
-    let tuning = Tuning { part_edges: 1500, ..Tuning::default() };
+    let tuning = Tuning { part_edges: Some(1500), ..Tuning::default() };
     let options = RunOptions { tuning, ..Default::default() };
     let expected = crate::run(&whole, program.clone(), &options).unwrap();
     for ranks in [1, 2, 3, 5, 23] {
@@ -292,7 +292,7 @@ fn messages_travel_ahead_where_memory_has_room_for_them() {
     let whole = graph(&scratch);
     let shards = shards(&scratch, graph_again(&whole), 2);
     let arrays = |graph: &Graph| {
-        let parts = crate::parts::Parts::cut(graph, 1500);
+        let parts = crate::parts::Parts::cut(graph, Some(1500));
         ArraysOnDisk::of::<Spreading>(graph, &parts, 2, Messages::Auto)
     };
     for shard in &shards {

@@ -25,7 +25,7 @@ fn with_scheduler(body: impl FnOnce(&Scheduler<'_>, &RunOptions<'_>)) {
         memory: MEMORY,
         threads: 2,
         executor: Executor::Scan,
-        tuning: Tuning { part_edges: 1 << 18, ..Tuning::default() },
+        tuning: Tuning { part_edges: Some(1 << 18), ..Tuning::default() },
         ..Default::default()
     };
     let available = graph.reader().pool().available();
