@@ -9,9 +9,9 @@ use tegula_store::graph::{Graph, ReadSize};
 pub const GROUP_SIZE_TARGET: u64 = 1 << 20;
 /// Edges at which a part of a large graph is closed: about 4 ms of work.
 const PART_EDGES_MAX: u64 = 1 << 22;
-/// Edges below which no part is closed: merging the reductions of more parts takes longer than the
-/// further workers save (PageRank of graphs of 10^6 edges).
-const PART_EDGES_MIN: u64 = 1 << 19;
+/// Edges below which no part is closed: PageRank of graphs of 10^6 edges is no quicker with smaller
+/// parts, since more reductions are merged.
+const PART_EDGES_MIN: u64 = 1 << 20;
 /// Full parts of a graph that is neither small nor large, so that several workers have some.
 const PARTS_OF_GRAPH: u64 = 8;
 
@@ -20,11 +20,11 @@ fn usual_part_edges(arcs: u64) -> u64 {
     (arcs / PARTS_OF_GRAPH).clamp(PART_EDGES_MIN, PART_EDGES_MAX)
 }
 
-/// Returns the most full parts of a graph with `arcs` stored edges or fewer, and the most of one of
-/// its batches that has no more edges than [a batch should have](tegula_store::tiles::BATCH_EDGES_MAX).
+/// Returns the most full parts of a graph with `arcs` stored edges or fewer, and the most of a batch
+/// of [usual size](tegula_store::tiles::BATCH_EDGES_MAX).
 pub fn full_parts_max(arcs: u64) -> (u64, u64) {
     let of_graph = arcs / usual_part_edges(arcs);
-    // The parts of a graph of 2^25 edges or more are so large that half as many fit a batch.
+    // In a graph of 2^25 edges or more, four parts have the edges of a batch.
     (of_graph, of_graph.min(PARTS_OF_GRAPH))
 }
 
@@ -67,7 +67,7 @@ pub struct Parts {
 
 impl Parts {
     /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of an eighth of
-    /// the edges of the graph, but between 2^19 and 2^22.
+    /// the edges of the graph, but between 2^20 and 2^22.
     pub fn cut(graph: &Graph, part_edges: Option<u64>) -> Parts {
         // A shard knows the edges of the whole graph, so the ranks cut the parts of one machine.
         let part_edges = part_edges.unwrap_or_else(|| usual_part_edges(graph.edge_count()));
@@ -135,5 +135,25 @@ impl Parts {
             (targets.end - targets.start) * (part.count as u64 - 1)
         });
         waiting.max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tegula_store::tiles::BATCH_EDGES_MAX;
+
+    #[test]
+    fn a_graph_with_fewer_edges_has_no_more_full_parts() {
+        let steps = (16..=32).flat_map(|log2| [(1 << log2) - 1, 1 << log2, (1 << log2) + 1]);
+        let all: Vec<u64> = steps.collect();
+        for &arcs in &all {
+            let (of_graph, of_batch) = full_parts_max(arcs);
+            for &fewer in all.iter().filter(|&&fewer| fewer <= arcs) {
+                let full = usual_part_edges(fewer);
+                assert!(fewer / full <= of_graph, "{fewer} edges beside {arcs}");
+                assert!(fewer.min(BATCH_EDGES_MAX) / full <= of_batch, "{fewer} beside {arcs}");
+            }
+        }
     }
 }
