@@ -66,6 +66,7 @@ pub use memory::{
 };
 pub use open::{open_graph, open_graph_in};
 pub use options::{Arrays, Executor, Messages, RunOptions, Tuning};
+pub use parts::usual_part_edges;
 pub use process::cost::SCAN_BALANCE;
 pub use process_kind::ProcessKind;
 pub use program::{

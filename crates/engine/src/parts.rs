@@ -15,8 +15,9 @@ const PART_EDGES_MIN: u64 = 1 << 20;
 /// Full parts of a graph that is neither small nor large, so that several workers have some.
 const PARTS_OF_GRAPH: u64 = 8;
 
-/// Returns the edges at which parts of a graph with `arcs` stored edges are closed.
-fn usual_part_edges(arcs: u64) -> u64 {
+/// Returns the edges at which parts of a graph with `arcs` stored edges are closed, unless
+/// [`Tuning`](crate::Tuning) says otherwise.
+pub fn usual_part_edges(arcs: u64) -> u64 {
     (arcs / PARTS_OF_GRAPH).clamp(PART_EDGES_MIN, PART_EDGES_MAX)
 }
 
@@ -24,7 +25,8 @@ fn usual_part_edges(arcs: u64) -> u64 {
 /// of [usual size](tegula_store::tiles::BATCH_EDGES_MAX).
 pub fn full_parts_max(arcs: u64) -> (u64, u64) {
     let of_graph = arcs / usual_part_edges(arcs);
-    // In a graph of 2^25 edges or more, four parts have the edges of a batch.
+    // A graph of fewer than 2^25 edges has at most 8 full parts. In one of 2^25 edges or more, a
+    // batch of usual size has at most 4.
     (of_graph, of_graph.min(PARTS_OF_GRAPH))
 }
 
@@ -69,7 +71,7 @@ impl Parts {
     /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of an eighth of
     /// the edges of the graph, but between 2^20 and 2^22.
     pub fn cut(graph: &Graph, part_edges: Option<u64>) -> Parts {
-        // A shard knows the edges of the whole graph, so the ranks cut the parts of one machine.
+        // A shard knows the number of edges of the whole graph, so ranks cut the parts of one machine.
         let part_edges = part_edges.unwrap_or_else(|| usual_part_edges(graph.edge_count()));
         let mut cut = Parts { parts: Vec::new(), groups: Vec::new() };
         for batch in 0..graph.batches().len() {

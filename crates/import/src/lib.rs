@@ -201,7 +201,7 @@ fn import_opened(
     input.settle(config.vertices.as_ref(), config.undirected)?;
     let resources = divide(needs(input.vertices(), input.weighted()))?;
     tracing::info!(
-        "memory: {} allowed; workers: {}; {} for tables, buckets and buffers",
+        "memory: {} allowed; workers: {}; {} for tables, piles and buffers",
         Bytes(config.memory),
         resources.threads,
         Bytes(resources.memory)

@@ -27,8 +27,8 @@ pub struct NextActivity {
 impl ActiveBlocks {
     /// Returns the bytes for this iteration and the next.
     pub fn size(cut: &Cut) -> u64 {
-        let (blocks, has_bits) = (cut.count() as u64, cut.count() as u64);
-        2 * (4 * blocks + ActiveSet::summary_size(cut.vertex_count() as u64)) + has_bits
+        let blocks = cut.count() as u64;
+        2 * (4 * blocks + ActiveSet::summary_size(cut.vertex_count() as u64)) + blocks
     }
 }
 

@@ -78,8 +78,8 @@ impl Slot {
         SharedJob(self.job.read().unwrap_or_else(|lock| lock.into_inner()))
     }
 
-    /// Returns the job, for a worker that may use it already; `None` if another thread waits to
-    /// take the job out.
+    /// Returns the job, for a worker that may use it already; `None` if another thread has the
+    /// job for itself, or waits for that.
     pub fn try_job(&self) -> Option<SharedJob<'_>> {
         match self.job.try_read() {
             Ok(job) => Some(SharedJob(job)),

@@ -37,7 +37,8 @@ pub struct Triangles {
     pub statistics: RunStatistics,
 }
 
-/// The most ranges into which lists are divided. Each range takes a pass over all rows.
+/// The most ranges into which lists are divided. Each range takes a pass over its own rows and
+/// one over all rows.
 const RANGES_MAX: u64 = 16;
 /// List entries that are looked at together.
 const BLOCK: usize = 1024;

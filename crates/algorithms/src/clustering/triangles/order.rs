@@ -8,8 +8,8 @@ use tegula_engine::{Graph, Result, ShortId, huge};
 
 /// The order of vertices by ascending number of stored edges, then by dense id.
 ///
-/// Lists and marks are indexed by dense ids, not by places in this order: the ids of neighbours lie
-/// close to each other, because the import saw to it.
+/// Lists and marks are indexed by dense ids, not by places in this order: the ids of neighbours
+/// usually lie close to each other, because the import saw to it.
 pub(super) struct Order {
     /// The number of stored edges of each vertex, by dense id.
     degrees: Vec<u32>,

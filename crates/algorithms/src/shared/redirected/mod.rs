@@ -22,8 +22,8 @@ mod pairs;
 use tegula_engine::traverse::Directions;
 use tegula_engine::{
     Arrays, Estimate, Executor, Graph, Outcome, Program, RUN_OVERHEAD, Redirected, RunOptions,
-    Start, States, estimate_anywhere, estimate_redirected, overhead, run_anywhere, spill_folder,
-    tiles_size_expected, with_memory,
+    Start, States, Tuning, estimate_anywhere, estimate_redirected, overhead, run_anywhere,
+    spill_folder, tiles_size_expected, usual_part_edges, with_memory,
 };
 use tegula_machine::disk::{Directory, check_room};
 
@@ -109,7 +109,8 @@ impl Redirection {
             self.check_files(graph, &folder, &estimate, lent - held)?;
             let lent = lent - CODE_OF_IMPORT;
             let (redirected, moved) = self.build(graph, &folder, lent - held, options)?;
-            let mut outcome = run_within(lent, &redirected, program.into(), options, &folder)?;
+            let options = self.options_within(lent, graph, options, &folder);
+            let mut outcome = run_anywhere(&redirected, program, &options)?;
             outcome.statistics.bytes_read += moved.read;
             outcome.statistics.bytes_written += moved.written;
             Ok(outcome)
@@ -169,35 +170,40 @@ impl Redirection {
         graph.reader().pool().trim();
         let outcome = with_memory(graph, least, options, |lent| {
             let folder = spill_folder(graph, options.spill_directory)?;
-            run_within(lent - CODE_OF_IMPORT, redirected, start, options, &folder)
+            let lent = lent - CODE_OF_IMPORT;
+            let options = self.options_within(lent, graph, options, &folder);
+            Ok(run_anywhere(redirected, start, &options)?)
         });
         // Between passes, only its tables are counted.
         redirected.reader().pool().trim();
         outcome
     }
-}
 
-/// Runs a program on a graph that no other job uses, within `lent` bytes beside the bytes that
-/// every process takes.
-fn run_within<P: Program>(
-    lent: u64,
-    redirected: &Graph,
-    start: Start<P>,
-    options: &RunOptions<'_>,
-    folder: &Directory,
-) -> Result<Outcome<P, States<P::State>>> {
-    let options = RunOptions {
-        memory: RUN_OVERHEAD + lent,
-        executor: Executor::Scan,
-        // The settings of rows and the scheduler are for the first graph.
-        rows: None,
-        reverse: None,
-        scheduler: None,
-        reserve: None,
-        spill_directory: Some(folder.path()),
-        ..options.clone()
-    };
-    Ok(run_anywhere(redirected, start, &options)?)
+    /// Returns the options of a run on the new graph, which no other job uses, within `lent` bytes
+    /// beside the bytes that every process takes.
+    fn options_within<'o>(
+        self,
+        lent: u64,
+        graph: &Graph,
+        options: &RunOptions<'o>,
+        folder: &'o Directory,
+    ) -> RunOptions<'o> {
+        // A rank knows only its own edges of the new graph, but those of the whole first graph.
+        // With parts that follow from these, sums of floats are those of one machine.
+        let part_edges = options.tuning.part_edges.or(Some(usual_part_edges(self.arcs(graph))));
+        RunOptions {
+            memory: RUN_OVERHEAD + lent,
+            executor: Executor::Scan,
+            // The settings of rows and the scheduler are for the first graph.
+            rows: None,
+            reverse: None,
+            scheduler: None,
+            reserve: None,
+            spill_directory: Some(folder.path()),
+            tuning: Tuning { part_edges, ..options.tuning },
+            ..options.clone()
+        }
+    }
 }
 
 /// Returns the bytes that a graph built for passes takes while it is not used: its tables, and the

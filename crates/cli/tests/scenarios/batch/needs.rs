@@ -14,12 +14,12 @@ fn a_job_that_never_fits_is_refused_and_others_wait_for_their_turn() {
         let estimate = shop.tegula(&format!("run {words} g.tegula --estimate --json")).json();
         estimate["needed_bytes"].as_u64().unwrap()
     };
-    let (ranks, paths) = (needed("pagerank"), needed("betweenness --samples 3"));
-    assert!(ranks + (2 << 20) < paths, "{ranks} and {paths}");
+    let (labels, paths) = (needed("label-propagation"), needed("betweenness --samples 3"));
+    assert!(labels + (2 << 20) < paths, "{labels} and {paths}");
     let lines = [
         r#"{"name": "large", "algorithm": "betweenness", "options": {"samples": 3}}"#,
-        r#"{"name": "a", "algorithm": "pagerank", "format": "npy"}"#,
-        r#"{"name": "b", "algorithm": "pagerank", "options": {"damping": 0.5}, "format": "npy"}"#,
+        r#"{"name": "a", "algorithm": "label-propagation", "format": "npy"}"#,
+        r#"{"name": "b", "algorithm": "label-propagation", "options": {"seed": 1}, "format": "npy"}"#,
     ];
     let memory = paths - 1;
     let said = batch(&shop, &lines, &format!("--json --memory {memory}"));
@@ -29,7 +29,7 @@ fn a_job_that_never_fits_is_refused_and_others_wait_for_their_turn() {
     assert_eq!(large["kind"], "over_budget", "{large}");
     assert_eq!(total["failed"], 1);
     assert!(total["peak_memory_bytes"].as_u64().unwrap() <= memory, "{total}");
-    shop.tegula("run pagerank g.tegula -o a.npy").done();
+    shop.tegula("run label-propagation g.tegula -o a.npy").done();
     assert!(shop.read("a.npy") == shop.read("out/a.npy"));
 }
 
