@@ -12,8 +12,9 @@ const PART_EDGES_MAX: u64 = 1 << 22;
 /// Edges below which no part is closed: PageRank of graphs of 10^6 edges is no quicker with smaller
 /// parts, since more reductions are merged.
 const PART_EDGES_MIN: u64 = 1 << 20;
-/// Full parts of a graph that is neither small nor large, so that several workers have some.
-const PARTS_OF_GRAPH: u64 = 8;
+/// Full parts of a graph that is neither small nor large, so that several workers have some. A batch
+/// of a large graph has as many, so reductions of a smaller graph need no more memory.
+const PARTS_OF_GRAPH: u64 = 4;
 
 /// Returns the edges at which parts of a graph with `arcs` stored edges are closed, unless
 /// [`Tuning`](crate::Tuning) says otherwise.
@@ -25,8 +26,8 @@ pub fn usual_part_edges(arcs: u64) -> u64 {
 /// of [usual size](tegula_store::tiles::BATCH_EDGES_MAX).
 pub fn full_parts_max(arcs: u64) -> (u64, u64) {
     let of_graph = arcs / usual_part_edges(arcs);
-    // A graph of fewer than 2^25 edges has at most 8 full parts. In one of 2^25 edges or more, a
-    // batch of usual size has at most 4.
+    // A graph of fewer than 2^24 edges has at most 4 full parts. In a larger one, a batch of usual
+    // size has at most 4.
     (of_graph, of_graph.min(PARTS_OF_GRAPH))
 }
 
@@ -68,7 +69,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of an eighth of
+    /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of a quarter of
     /// the edges of the graph, but between 2^20 and 2^22.
     pub fn cut(graph: &Graph, part_edges: Option<u64>) -> Parts {
         // A shard knows the number of edges of the whole graph, so ranks cut the parts of one machine.

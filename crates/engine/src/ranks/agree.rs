@@ -20,7 +20,7 @@ pub struct Standing {
     pub has_failed: bool,
 }
 
-/// What a rank tells the others. The summary of its active vertices follows: a word for each 2^16
+/// The head of the message of a rank. The summary of its active vertices follows: a word for each 2^16
 /// vertices, from the word of its first one on. Then come the bytes of its sums, each with its length
 /// before it.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -63,15 +63,15 @@ impl Ranks<'_> {
     ) -> Result<Standing> {
         let _timing = self.times.agreeing.start();
         let summary = &active.summary()[ActiveSet::summary_words(&self.own_vertices())];
-        let told = tell(summary, sums, own);
-        let all = self.comm.all_gather(told, tags::AGREEMENT, &self.cancel).map_err(of_comm)?;
+        let message = encode(summary, sums, own);
+        let all = self.comm.all_gather(message, tags::AGREEMENT, &self.cancel).map_err(of_comm)?;
         let mut others = Standing::default();
-        for (rank, told) in all.iter().enumerate() {
+        for (rank, message) in all.iter().enumerate() {
             let vertices = &self.vertices[rank];
             let words = ActiveSet::summary_words(vertices);
-            let heard = hear(told, words.len(), vertices.len(), add);
+            let decoded = decode(message, words.len(), vertices.len(), add);
             let garbled = || rank_failed(rank, "its sums are garbled".to_owned());
-            let (summary, standing) = heard.ok_or_else(garbled)?;
+            let (summary, standing) = decoded.ok_or_else(garbled)?;
             active.add_summary(words.start, summary.iter().map(|word| word.get()));
             // The caller knows the standing of this rank, and adds it itself.
             if rank != self.comm.rank() {
@@ -84,7 +84,7 @@ impl Ranks<'_> {
     }
 }
 
-fn tell(summary: &[u64], sums: &mut dyn Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
+fn encode(summary: &[u64], sums: &mut dyn Iterator<Item = Vec<u8>>, own: Standing) -> Vec<u8> {
     let mut bytes = vec![0; size_of::<Head>()];
     summary.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
     let mut count = 0u32;
@@ -104,9 +104,9 @@ fn tell(summary: &[u64], sums: &mut dyn Iterator<Item = Vec<u8>>, own: Standing)
     bytes
 }
 
-/// Reads what a rank with this number of `vertices` told: its summary and standing. `add` takes the
-/// bytes of its sums. Returns `None` if the bytes are damaged.
-fn hear<'b>(
+/// Decodes the message of a rank with this number of `vertices`: its summary and standing. `add`
+/// takes the bytes of its sums. Returns `None` if the bytes are damaged.
+fn decode<'b>(
     bytes: &'b [u8],
     summary_words: usize,
     vertices: usize,
@@ -138,19 +138,19 @@ mod tests {
 
     #[test]
     fn no_rank_has_more_active_vertices_than_vertices() {
-        let told = |active| {
+        let message = |active| {
             let standing = Standing { active, has_open_targets: true, has_failed: false };
-            tell(&[7], &mut std::iter::once(Vec::new()), standing)
+            encode(&[7], &mut std::iter::once(Vec::new()), standing)
         };
-        let told_all = told(9);
+        let message_of_all = message(9);
         let mut sums = 0;
         let mut add = |_: &[u8]| {
             sums += 1;
             Some(())
         };
-        let (summary, standing) = hear(&told_all, 1, 9, &mut add).unwrap();
+        let (summary, standing) = decode(&message_of_all, 1, 9, &mut add).unwrap();
         for active in [10, u64::MAX] {
-            assert!(hear(&told(active), 1, 9, &mut add).is_none(), "{active} of 9");
+            assert!(decode(&message(active), 1, 9, &mut add).is_none(), "{active} of 9");
         }
         assert_eq!((summary[0].get(), sums, standing.active), (7, 1, 9));
     }
