@@ -12,8 +12,9 @@ const PART_EDGES_MAX: u64 = 1 << 22;
 /// Edges below which no part is closed: PageRank of graphs of 10^6 edges is no quicker with smaller
 /// parts, since more reductions are merged.
 const PART_EDGES_MIN: u64 = 1 << 20;
-/// Full parts of a graph that is neither small nor large, so that several workers have some. A batch
-/// of a large graph has as many, so reductions of a smaller graph need no more memory.
+/// Full parts of a graph that is neither small nor large, so that several workers have some. It is
+/// also the number of parts of a batch of a large graph, so reductions of a smaller graph need no
+/// more memory.
 const PARTS_OF_GRAPH: u64 = 4;
 
 /// Returns the edges at which parts of a graph with `arcs` stored edges are closed, unless
