@@ -167,7 +167,7 @@ impl Checkpoints<'_> {
     }
 
     /// Opens the checkpoint to resume from. It is the part of [`resume`](Checkpoints::resume) that
-    /// no type of the program changes, so it is compiled once.
+    /// is the same for all programs, so it is compiled once.
     fn open(
         &self,
         path: &Path,

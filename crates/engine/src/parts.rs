@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use tegula_store::graph::{Graph, ReadSize};
+use tegula_store::tiles::BATCH_EDGES_MAX;
 
 /// Bytes of tiles and weights at which a group is closed.
 pub const GROUP_SIZE_TARGET: u64 = 1 << 20;
@@ -12,10 +13,10 @@ const PART_EDGES_MAX: u64 = 1 << 22;
 /// Edges below which no part is closed: PageRank of graphs of 10^6 edges is no quicker with smaller
 /// parts, since more reductions are merged.
 const PART_EDGES_MIN: u64 = 1 << 20;
-/// Full parts of a graph that is neither small nor large, so that several workers have some. It is
-/// also the number of parts of a batch of a large graph, so reductions of a smaller graph need no
-/// more memory.
-const PARTS_OF_GRAPH: u64 = 4;
+/// Full parts of a graph that is neither small nor large, so that several workers have some. A
+/// batch of a large graph has this number, too. So reductions of a smaller graph need no more
+/// memory.
+const PARTS_OF_GRAPH: u64 = BATCH_EDGES_MAX / PART_EDGES_MAX;
 
 /// Returns the edges at which parts of a graph with `arcs` stored edges are closed, unless
 /// [`Tuning`](crate::Tuning) says otherwise.
@@ -24,7 +25,7 @@ pub fn usual_part_edges(arcs: u64) -> u64 {
 }
 
 /// Returns the most full parts of a graph with `arcs` stored edges or fewer, and the most of a batch
-/// of [usual size](tegula_store::tiles::BATCH_EDGES_MAX).
+/// of [usual size](BATCH_EDGES_MAX).
 pub fn full_parts_max(arcs: u64) -> (u64, u64) {
     let of_graph = arcs / usual_part_edges(arcs);
     // A graph of fewer than 2^24 edges has at most 4 full parts. In a larger one, a batch of usual
@@ -73,7 +74,7 @@ impl Parts {
     /// Cuts the tiles of a graph into parts of about `part_edges` edges; if `None`, of a quarter of
     /// the edges of the graph, but between 2^20 and 2^22.
     pub fn cut(graph: &Graph, part_edges: Option<u64>) -> Parts {
-        // A shard knows the number of edges of the whole graph, so ranks cut the parts of one machine.
+        // A shard knows how many edges the whole graph has, so ranks cut the parts of one machine.
         let part_edges = part_edges.unwrap_or_else(|| usual_part_edges(graph.edge_count()));
         let mut cut = Parts { parts: Vec::new(), groups: Vec::new() };
         for batch in 0..graph.batches().len() {
@@ -145,7 +146,6 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tegula_store::tiles::BATCH_EDGES_MAX;
 
     #[test]
     fn a_graph_with_fewer_edges_has_no_more_full_parts() {

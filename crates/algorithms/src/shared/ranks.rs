@@ -50,8 +50,8 @@ pub(crate) fn add_those_of_others(
         start..places.end.min(start + SUMS_AT_ONCE)
     };
     let others = || (0..comm.size()).filter(|&rank| rank != comm.rank());
-    // Every rank makes as many rounds as the rank with the most vertices. With fewer, it would leave
-    // others waiting for ever.
+    // All ranks make the rounds that the rank with the most vertices needs. With fewer, a rank
+    // would leave others waiting for ever.
     let longest = (0..comm.size()).map(|rank| places_of(rank).len()).max().unwrap_or(0);
     for round in 0..longest.div_ceil(SUMS_AT_ONCE) {
         for rank in others() {

@@ -20,9 +20,9 @@ pub struct Standing {
     pub has_failed: bool,
 }
 
-/// The head of the message of a rank. The summary of its active vertices follows: a word for each 2^16
-/// vertices, from the word of its first one on. Then come the bytes of its sums, each with its length
-/// before it.
+/// The head of the message of a rank. The summary of its active vertices follows: a word for each
+/// 2^16 vertices, from the word of its first one on. Then come the bytes of its sums, each with its
+/// length before it.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Head {

@@ -53,9 +53,10 @@ impl Ranks<'_> {
             intervals: lock(&self.intervals).ended().clone(),
         };
         let all =
-            self.comm.all_gather(tell(&own), tags::STATISTICS, &self.cancel).map_err(of_comm)?;
-        let read = |(rank, told): (usize, &Vec<u8>)| {
-            hear(told).ok_or_else(|| rank_failed(rank, "its statistics are garbled".to_owned()))
+            self.comm.all_gather(encode(&own), tags::STATISTICS, &self.cancel).map_err(of_comm)?;
+        let read = |(rank, message): (usize, &Vec<u8>)| {
+            decode(message)
+                .ok_or_else(|| rank_failed(rank, "its statistics are garbled".to_owned()))
         };
         statistics.ranks = all.iter().enumerate().map(read).collect::<Result<_>>()?;
         let sum =
@@ -69,7 +70,7 @@ impl Ranks<'_> {
     }
 }
 
-fn tell(statistics: &RankStatistics) -> Vec<u8> {
+fn encode(statistics: &RankStatistics) -> Vec<u8> {
     let head = Head {
         edges_processed: statistics.edges_processed.into(),
         exchanging_nanoseconds: nanoseconds(statistics.exchanging),
@@ -91,7 +92,7 @@ fn tell(statistics: &RankStatistics) -> Vec<u8> {
     bytes
 }
 
-fn hear(bytes: &[u8]) -> Option<RankStatistics> {
+fn decode(bytes: &[u8]) -> Option<RankStatistics> {
     let (head, rest) = Head::read_from_prefix(bytes).ok()?;
     let mut intervals = RankIntervals::default();
     let mut counted = head.edges_processed.get();
@@ -142,26 +143,26 @@ mod tests {
             let moved = MovedBytes { sent, ..MovedBytes::default() };
             intervals.push(RankInterval { ended: Duration::from_secs(1), moved });
         }
-        tell(&RankStatistics { edges_processed, intervals, ..RankStatistics::default() })
+        encode(&RankStatistics { edges_processed, intervals, ..RankStatistics::default() })
     }
 
     #[test]
-    fn statistics_are_heard_as_they_were_told() {
-        let heard = hear(&message(5, &[1, 2])).unwrap();
-        assert_eq!((heard.edges_processed, heard.intervals.moved().sent), (5, 3));
-        assert_eq!(heard.intervals.as_slice().len(), 2);
+    fn decoded_statistics_are_those_that_were_encoded() {
+        let decoded = decode(&message(5, &[1, 2])).unwrap();
+        assert_eq!((decoded.edges_processed, decoded.intervals.moved().sent), (5, 3));
+        assert_eq!(decoded.intervals.as_slice().len(), 2);
     }
 
     #[test]
     fn counts_whose_sums_might_overflow_are_refused() {
-        assert!(hear(&message(0, &[COUNTS_MAX / 2, COUNTS_MAX / 2])).is_some());
+        assert!(decode(&message(0, &[COUNTS_MAX / 2, COUNTS_MAX / 2])).is_some());
         for (edges, sent) in [
             (u64::MAX, &[][..]),
             (0, &[u64::MAX, 1]),
             (0, &[COUNTS_MAX / 2, COUNTS_MAX / 2, 2]),
             (COUNTS_MAX, &[1]),
         ] {
-            assert!(hear(&message(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
+            assert!(decode(&message(edges, sent)).is_none(), "{edges} edges, {sent:?} bytes");
         }
     }
 }

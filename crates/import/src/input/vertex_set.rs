@@ -192,8 +192,8 @@ impl List {
         }
     }
 
-    /// Visits the ids, except in rows that begin like comments. If ids are strings, it returns those
-    /// of these rows that follow the first id.
+    /// Visits the ids, except in rows that begin like comments. If ids are strings, it returns
+    /// the ids of such rows after the first id.
     fn for_each(
         &self,
         ids: IdKind,

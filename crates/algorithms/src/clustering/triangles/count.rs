@@ -195,9 +195,12 @@ impl Counting<'_> {
     /// Counts the neighbours, and the later neighbours, of each vertex in a range.
     fn measure(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         self.for_each(ids, options, |vertex, neighbours| {
+            let own = self.order.rank(neighbours.vertex);
             let (mut count, mut later) = (0, 0);
-            neighbours.for_each(|_| count += 1);
-            self.order.for_each_later(neighbours, |_| later += 1);
+            neighbours.for_each(|neighbour| {
+                count += 1;
+                later += u32::from(self.order.rank(neighbour.id) > own);
+            });
             self.neighbours[vertex].store(count, Ordering::Relaxed);
             self.lengths[vertex].store(later, Ordering::Relaxed);
             Ok(())
@@ -218,8 +221,7 @@ impl Counting<'_> {
         }
         let mut later = Vec::new();
         self.for_each(ids, options, |vertex, neighbours| {
-            later.clear();
-            self.order.for_each_later(neighbours, |neighbour| later.push(neighbour));
+            self.order.later(neighbours, &mut later);
             lists.fill(vertex, &later);
             Ok(())
         })
@@ -260,8 +262,7 @@ impl Counting<'_> {
             }
         } else {
             self.for_each(ids, options, |vertex, neighbours| {
-                later.clear();
-                self.order.for_each_later(neighbours, |neighbour| later.push(neighbour));
+                self.order.later(neighbours, &mut later);
                 self.close_from(vertex, &later, lists, marks, &mut since_look);
                 Ok(())
             })?;

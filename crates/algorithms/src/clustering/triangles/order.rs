@@ -32,20 +32,20 @@ impl Order {
         Ok(Order { degrees })
     }
 
-    /// Visits the later neighbours of a vertex.
-    #[inline]
-    pub fn for_each_later(&self, neighbours: &Neighbours<'_>, mut visit: impl FnMut(Later)) {
+    /// Puts the later neighbours of a vertex into `later`, which it clears first.
+    pub fn later(&self, neighbours: &Neighbours<'_>, later: &mut Vec<Later>) {
+        later.clear();
         let own = self.rank(neighbours.vertex);
         neighbours.for_each(|neighbour| {
             if self.rank(neighbour.id) > own {
-                visit(Later::new(neighbour.id.0, neighbour.is_mutual));
+                later.push(Later::new(neighbour.id.0, neighbour.is_mutual));
             }
         });
     }
 
     /// Returns a number that ascends in this order.
     #[inline]
-    fn rank(&self, vertex: ShortId) -> u64 {
+    pub fn rank(&self, vertex: ShortId) -> u64 {
         u64::from(self.degrees[vertex.index()]) << 32 | u64::from(vertex.0)
     }
 }

@@ -131,8 +131,8 @@ struct Counting<'c> {
 }
 
 impl Counting<'_> {
-    /// Cuts the rows of some ascending sources. The counters take `memory` bytes, or as many as one
-    /// row needs if that is more.
+    /// Cuts the rows of some ascending sources. The counters take `memory` bytes, or more if one
+    /// row needs more.
     fn cut(&self, sources: &[u32], memory: u64, cancel: &Cancel) -> Result<Vec<RowCut>> {
         let counters = memory as usize / size_of::<u32>();
         let at_once = (counters / self.windows.max(1)).max(1);
