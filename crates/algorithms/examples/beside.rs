@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::engine::{
     Cancel, Error, Result, RunOptions, Scheduler, VertexId, open_graph,
 };
@@ -46,10 +46,9 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let (beside, iterations) = std::thread::scope(|scope| {
             let run = || {
                 let stop = Stop::Iterations(u64::MAX);
-                let config = PageRankConfig { stop, ..Default::default() };
                 let options = RunOptions { cancel: cancel.clone(), ..options.clone() };
                 begun.fetch_add(1, Ordering::Relaxed);
-                PageRank::run(&graph, config, &options).map(|outcome| outcome.statistics.iterations)
+                PageRank::run(&graph, stop, &options).map(|outcome| outcome.statistics.iterations)
             };
             let ranks: Vec<_> = (0..jobs).map(|_| scope.spawn(run)).collect();
             while begun.load(Ordering::Relaxed) < jobs {

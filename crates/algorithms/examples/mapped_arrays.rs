@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, ftruncate, openat};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::engine::{RunOptions, open_graph};
 use tegula_machine::disk::Backend;
 use tegula_testkit::MemoryGroup;
@@ -96,10 +96,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     FOLDER.get_or_init(|| PathBuf::from(folder));
     let options = RunOptions { memory: memory.parse()?, ..RunOptions::default() };
     let stop = Stop::Iterations(iterations.parse()?);
-    let config = PageRankConfig { stop, ..PageRankConfig::default() };
     let graph = open_graph(Path::new(graph), options.memory, Backend::Auto)?;
     let group = MemoryGroup::new(limit.parse()?)?;
-    let outcome = group.run(|| PageRank::run(&graph, config, &options))??;
+    let outcome = group.run(|| PageRank::run(&graph, stop, &options))??;
     let seconds = outcome.statistics.iteration_times.iter().map(Duration::as_secs_f64);
     println!("{{\"iteration_seconds\": {:?}}}", seconds.collect::<Vec<_>>());
     Ok(())

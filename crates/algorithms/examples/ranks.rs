@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::engine::{Backend, Error, RunOptions, open_graph};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = RunOptions { memory: 512 << 20, ..RunOptions::default() };
     let graph = open_graph(&directory, options.memory, Backend::Auto)?;
 
-    let outcome = PageRank::run(&graph, PageRankConfig::default(), &options)?;
+    let outcome = PageRank::run(&graph, Stop::default(), &options)?;
 
     // Ranks are by dense id; original ids come in ascending order, a chunk at a time.
     graph.original_ids()?.for_each_chunk(|ids, vertices| {

@@ -3,11 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::engine::{Backend, Graph, Result, RunOptions, Scheduler, open_graph};
 use tegula_algorithms::engine::{RunStatistics, sharing};
 
-const CONFIG: PageRankConfig = PageRankConfig { damping: 0.85, stop: Stop::Iterations(20) };
+const STOP: Stop = Stop::Iterations(20);
 /// Ranks are added up as integers of this unit, so the order does not matter.
 const UNIT: f64 = 1.0 / (1u64 << 62) as f64;
 
@@ -47,7 +47,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let options = RunOptions { scheduler: Some(scheduler), ..options.clone() };
         std::thread::scope(|threads| {
             let theirs = threads.spawn(|| own_ranks(&graph, &options));
-            (PageRank::run(&graph, CONFIG, &options), theirs.join())
+            (PageRank::run(&graph, STOP, &options), theirs.join())
         })
     });
     let (theirs, _) = theirs.map_err(|_| "the other engine panicked")??;

@@ -10,7 +10,7 @@
 //! ```
 //! use tegula_algorithms::paths::bfs::Bfs;
 //! use tegula_algorithms::engine::{RunOptions, Scheduler, VertexId, open_graph};
-//! use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
+//! use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 //! # use tegula_machine::{disk::Backend, threads::{Cancel, Silent}};
 //!
 //! # let folder = tegula_testkit::Scratch::new();
@@ -24,7 +24,7 @@
 //! let (ranks, levels) = Scheduler::scope(&graph, &options.resources(), |scheduler| {
 //!     let options = RunOptions { scheduler: Some(scheduler), ..options.clone() };
 //!     std::thread::scope(|scope| {
-//!         let ranks = scope.spawn(|| PageRank::run(&graph, PageRankConfig::default(), &options));
+//!         let ranks = scope.spawn(|| PageRank::run(&graph, Stop::default(), &options));
 //!         let levels = Bfs::run(&graph, VertexId(0), &options);
 //!         (ranks.join().expect("a panic of a job is an error"), levels)
 //!     })

@@ -9,7 +9,7 @@ use std::sync::{Barrier, Mutex};
 use std::time::Duration;
 
 use support::{AMPLE, import_with, open, ways::with_rows};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
@@ -25,8 +25,7 @@ use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift};
 
-const RANKS: PageRankConfig =
-    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(12) };
+const RANKS: Stop = Stop::Iterations(12);
 
 /// A skewed graph of two million edges in both directions, with weights and rows: at least 64
 /// tiles.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::{AMPLE, import_with};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_engine::{
     Arrays, Error, Executor, Messages, RunOptions, Tuning, VertexId, estimate_anywhere, open_graph,
@@ -18,8 +18,7 @@ use tegula_store::rows::RowEncoding;
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
-const CONFIG: PageRankConfig =
-    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(2) };
+const STOP: Stop = Stop::Iterations(2);
 
 /// Bytes for sending messages to groups of columns, beside all else. One group fewer would need
 /// more than this in addition.
@@ -56,7 +55,7 @@ fn run(directory: &Path, backend: Backend, arrays: Arrays) -> Result<Answers, Er
         tuning: Tuning { messages: Messages::Dispatched, ..Tuning::default() },
         ..options.clone()
     };
-    let ranks = PageRank::run(&graph, CONFIG, &sending)?.states;
+    let ranks = PageRank::run(&graph, STOP, &sending)?.states;
     let rereading = RunOptions {
         tuning: Tuning { messages: Messages::Reread, ..Tuning::default() },
         ..options

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::{AMPLE, import_edges, threads};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_engine::{Error, RunOptions, estimate, open_graph};
 use tegula_generators::{Rmat, edges};
 use tegula_machine::Error as MachineError;
@@ -12,8 +12,7 @@ use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch};
 
-const CONFIG: PageRankConfig =
-    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(3) };
+const STOP: Stop = Stop::Iterations(3);
 
 fn skewed(scratch: &Scratch, scale: u32) -> std::path::PathBuf {
     let graph = EdgeList::new(edges(&Rmat::new(scale, 8, 5).unwrap()));
@@ -24,7 +23,7 @@ fn skewed(scratch: &Scratch, scale: u32) -> std::path::PathBuf {
 fn run(directory: &Path, backend: Backend, memory: u64) -> Result<Vec<u32>, Error> {
     let graph = open_graph(directory, memory, backend)?;
     let options = RunOptions { memory, threads: 2, ..Default::default() };
-    let outcome = PageRank::run(&graph, CONFIG, &options)?;
+    let outcome = PageRank::run(&graph, STOP, &options)?;
     Ok(outcome.states.iter().map(|rank| rank.to_bits()).collect())
 }
 
@@ -135,6 +134,6 @@ fn a_cancelled_run_ends_as_cancelled() {
     let graph = open_graph(&directory, AMPLE, Backend::Auto).unwrap();
     let options = threads(2);
     options.cancel.cancel();
-    let result = PageRank::run(&graph, CONFIG, &options);
+    let result = PageRank::run(&graph, STOP, &options);
     assert!(matches!(result, Err(Error::Machine(MachineError::Cancelled))));
 }

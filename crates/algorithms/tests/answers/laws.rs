@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::SmallestId;
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::Sssp;
@@ -275,10 +275,10 @@ proptest! {
 
     #[test]
     fn page_rank(seed in 0..VERTICES, history in history(0.0..1.0f32, Just(1.0))) {
-        let config = PageRankConfig::default();
-        is_a_program(PageRank::new(config, VERTICES.into()), &history)?;
+        let stop = Stop::default();
+        is_a_program(PageRank::new(stop, VERTICES.into()), &history)?;
         let seeds = [(VertexId(seed.into()), 1.0)];
-        let personalized = PageRank::personalized(config, VERTICES.into(), &seeds).unwrap();
+        let personalized = PageRank::personalized(stop, VERTICES.into(), &seeds).unwrap();
         is_a_program(personalized, &history)?;
     }
 }

@@ -7,7 +7,7 @@ use crate::support::{
     with_executor,
 };
 use tegula_algorithms::Error;
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
@@ -74,8 +74,8 @@ fn on_small_graphs(check: impl Fn(&EdgeList, &Graph)) {
 #[test]
 fn pagerank_is_within_1e_5_of_double_precision() {
     on_small_graphs(|edges, graph| {
-        let config = PageRankConfig { stop: Stop::Iterations(20), ..Default::default() };
-        let outcome = PageRank::run(graph, config, &threads(2)).unwrap();
+        let stop = Stop::Iterations(20);
+        let outcome = PageRank::run(graph, stop, &threads(2)).unwrap();
         let ranks = table(graph, &outcome.states, f64::from);
         match_pagerank(edges, 0.85, 20, &ranks).unwrap();
     });
@@ -91,10 +91,10 @@ fn personalized_pagerank_is_within_1e_5_of_double_precision() {
         let several = vec![(first, 1.0), (last, 2.5), (vertices[vertices.len() / 2], 0.0)];
         let twice = vec![(first, 1.0), (last, 1.0), (first, 1e-3)];
         for seeds in [one, several, twice] {
-            let config = PageRankConfig { stop: Stop::Iterations(20), ..Default::default() };
+            let stop = Stop::Iterations(20);
             let dense: Vec<_> =
                 seeds.iter().map(|&(id, weight)| (find(graph, id), weight)).collect();
-            let program = PageRank::personalized(config, graph.vertex_count(), &dense).unwrap();
+            let program = PageRank::personalized(stop, graph.vertex_count(), &dense).unwrap();
             let outcome = tegula_engine::run(graph, program, &threads(2)).unwrap();
             let ranks = table(graph, &outcome.states, f64::from);
             match_personalized_pagerank(edges, 0.85, 20, &seeds, &ranks).unwrap();
@@ -104,10 +104,10 @@ fn personalized_pagerank_is_within_1e_5_of_double_precision() {
 
 #[test]
 fn seeds_need_weights() {
-    let config = PageRankConfig::default();
+    let stop = Stop::default();
     let first = VertexId(0);
     for seeds in [&[][..], &[(first, 0.0)], &[(first, -1.0)], &[(first, f64::NAN), (first, 1.0)]] {
-        let result = PageRank::personalized(config, 3, seeds);
+        let result = PageRank::personalized(stop, 3, seeds);
         assert!(matches!(result, Err(Error::BadSeed { .. })), "{seeds:?}");
     }
 }
@@ -119,7 +119,7 @@ fn weights_of_seeds_count_in_proportion_however_great() {
     let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
     let ranks = |weight: f64| {
         let seeds = [(VertexId(0), weight), (VertexId(1), weight)];
-        let program = PageRank::personalized(PageRankConfig::default(), 3, &seeds).unwrap();
+        let program = PageRank::personalized(Stop::default(), 3, &seeds).unwrap();
         tegula_engine::run(&graph, program, &threads(1)).unwrap().states
     };
     assert_eq!(ranks(f64::MAX), ranks(1.0));
@@ -132,8 +132,8 @@ fn a_seed_may_be_given_a_million_times() {
     let graph = open(&import_edges(scratch.path(), "g", &edges, VertexOrder::Given));
     let mut seeds = vec![(VertexId(0), 0.3); 1_000_000];
     seeds.push((VertexId(1), 300_000.0));
-    let config = PageRankConfig { damping: 0.0, stop: Stop::Iterations(1) };
-    let program = PageRank::personalized(config, 3, &seeds).unwrap();
+    let program = PageRank::personalized(Stop::Iterations(1), 3, &seeds).unwrap();
+    let program = program.with_damping(0.0);
     let ranks = tegula_engine::run(&graph, program, &threads(1)).unwrap().states;
     assert_eq!(ranks, [0.5, 0.5, 0.0]);
 }
@@ -142,8 +142,7 @@ fn a_seed_may_be_given_a_million_times() {
 fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
     on_small_graphs(|edges, graph| {
         let stop = Stop::Tolerance { tolerance: 1e-4, iterations_max: 200 };
-        let config = PageRankConfig { stop, ..Default::default() };
-        let outcome = PageRank::run(graph, config, &threads(1)).unwrap();
+        let outcome = PageRank::run(graph, stop, &threads(1)).unwrap();
         let (_, rounds) = pagerank_until(edges, 0.85, 1e-4, 200);
         let found = outcome.statistics.iterations;
         // The change may be rounded to either side of the tolerance.
@@ -155,7 +154,6 @@ fn pagerank_with_a_tolerance_stops_where_the_oracle_stops() {
 fn ranks_with_a_tolerance_solve_the_equation_of_pagerank() {
     let tolerance = 1e-6;
     let stop = Stop::Tolerance { tolerance, iterations_max: 200 };
-    let config = PageRankConfig { stop, ..Default::default() };
     on_small_graphs(|edges, graph| {
         let verify = |program: PageRank, seeds: &[(u64, f64)]| {
             let outcome = tegula_engine::run(graph, program, &threads(2)).unwrap();
@@ -163,10 +161,10 @@ fn ranks_with_a_tolerance_solve_the_equation_of_pagerank() {
             let ranks = table(graph, &outcome.states, f64::from);
             verify_pagerank(edges, 0.85, seeds, tolerance, &ranks).unwrap();
         };
-        verify(PageRank::new(config, graph.vertex_count()), &[]);
+        verify(PageRank::new(stop, graph.vertex_count()), &[]);
         for source in sources(edges) {
             let dense = [(find(graph, source), 1.0)];
-            let program = PageRank::personalized(config, graph.vertex_count(), &dense).unwrap();
+            let program = PageRank::personalized(stop, graph.vertex_count(), &dense).unwrap();
             verify(program, &[(source, 1.0)]);
         }
     });

@@ -2,7 +2,7 @@
 //! bits for every number of threads and beside other jobs.
 
 use crate::support::{components, find, import_with, original_of, table, ways::with_rows};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
@@ -32,10 +32,10 @@ struct Answers {
 }
 
 fn run_all(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Answers {
-    let config = PageRankConfig { stop: Stop::Iterations(ITERATIONS), ..Default::default() };
+    let stop = Stop::Iterations(ITERATIONS);
     let propagation = Method::Propagation;
     Answers {
-        ranks: PageRank::run(graph, config, options).unwrap().states,
+        ranks: PageRank::run(graph, stop, options).unwrap().states,
         reached: Bfs::run(graph, source, options).unwrap().states,
         distances: sssp::run(graph, source, SsspConfig::default(), options).unwrap().distances,
         roots: wcc::run(graph, propagation, options).unwrap().roots,
@@ -46,7 +46,7 @@ fn run_all(graph: &Graph, source: VertexId, options: &RunOptions<'_>) -> Answers
 fn verify(edges: &EdgeList, graph: &Graph, source: u64, answers: &Answers) {
     let Answers { ranks, reached, distances, roots } = answers;
     let ranks = table(graph, ranks, f64::from);
-    match_pagerank(edges, PageRankConfig::DAMPING, ITERATIONS as usize, &ranks).unwrap();
+    match_pagerank(edges, PageRank::DAMPING, ITERATIONS as usize, &ranks).unwrap();
     let originals = original_of(graph);
     let hops = table(graph, reached, |reached| reached.distance().map(u64::from));
     let parents = table(graph, reached, |reached| reached.parent().map(|p| originals[p.index()]));

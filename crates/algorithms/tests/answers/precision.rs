@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::support::{AMPLE, find, open, table, threads};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_engine::{Graph, Instructions, RunOptions, Tuning, estimate, open_graph};
 use tegula_import::{ImportConfig, import};
 use tegula_machine::disk::Backend;
@@ -12,7 +12,7 @@ use tegula_machine::threads::{Cancel, Silent};
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift, match_pagerank, matching, pagerank};
 
-const DAMPING: f64 = PageRankConfig::DAMPING;
+const DAMPING: f64 = PageRank::DAMPING;
 /// The documented precision is 1e-5.
 const PRECISION: f64 = 1e-6;
 
@@ -34,13 +34,8 @@ fn import_pairs(
     output
 }
 
-fn until(tolerance: f64) -> PageRankConfig {
-    let stop = Stop::Tolerance { tolerance, iterations_max: 300 };
-    PageRankConfig { stop, ..Default::default() }
-}
-
-fn after(iterations: u64) -> PageRankConfig {
-    PageRankConfig { stop: Stop::Iterations(iterations), ..Default::default() }
+fn until(tolerance: f64) -> Stop {
+    Stop::Tolerance { tolerance, iterations_max: 300 }
 }
 
 /// Returns the ranks of the centre and of each leaf of a star with edges both ways.
@@ -117,7 +112,7 @@ fn several_hubs_are_precise_in_every_order() {
     for order in [VertexOrder::Given, VertexOrder::Degree, VertexOrder::Dfs] {
         let scratch = Scratch::new();
         let graph = open(&import_pairs(scratch.path(), order, true, edges.iter().copied()));
-        let outcome = PageRank::run(&graph, after(30), &threads(2)).unwrap();
+        let outcome = PageRank::run(&graph, Stop::Iterations(30), &threads(2)).unwrap();
         let ranks = table(&graph, &outcome.states, f64::from);
         matching::epsilon(&expected, &ranks, PRECISION).unwrap();
     }
@@ -163,7 +158,7 @@ fn a_hub_of_ten_million_edges_from_unlike_vertices_is_precise() {
     let scratch = Scratch::new();
     let graph = open(&import_pairs(scratch.path(), VertexOrder::Given, false, ten_million()));
     let expected = two_rounds(graph.vertex_count() as usize, || Box::new(ten_million()));
-    let ranks = PageRank::run(&graph, after(2), &threads(2)).unwrap().states;
+    let ranks = PageRank::run(&graph, Stop::Iterations(2), &threads(2)).unwrap().states;
     for (found, expected) in ranks.iter().zip(expected) {
         assert_close(*found, expected);
     }
@@ -188,7 +183,7 @@ fn a_hub_whose_edges_are_thin_in_all_tiles_is_precise() {
     let graph =
         open(&import_pairs(scratch.path(), VertexOrder::Given, false, edges.iter().copied()));
     let list = EdgeList::new(edges.iter().map(|&(a, b)| (a.into(), b.into())).collect());
-    let outcome = PageRank::run(&graph, after(5), &threads(2)).unwrap();
+    let outcome = PageRank::run(&graph, Stop::Iterations(5), &threads(2)).unwrap();
     let ranks = table(&graph, &outcome.states, f64::from);
     matching::epsilon(&pagerank(&list, DAMPING, 5), &ranks, PRECISION).unwrap();
     match_pagerank(&list, DAMPING, 5, &ranks).unwrap();
@@ -201,7 +196,7 @@ fn a_star_has_the_same_bits_in_every_way() {
     let edges = (1..=LEAVES).map(|leaf| (0, leaf));
     let directory = import_pairs(scratch.path(), VertexOrder::Degree, true, edges);
     let ranks = |graph: &Graph, options: &RunOptions<'_>| {
-        PageRank::run(graph, after(9), options).unwrap().states
+        PageRank::run(graph, Stop::Iterations(9), options).unwrap().states
     };
     let graph = open(&directory);
     let expected = ranks(&graph, &threads(1));

@@ -9,7 +9,7 @@ use crate::support::ways::{GRIDS, ROW_CUTS, edges, in_memory};
 use crate::support::{AMPLE, EXECUTORS, components, find, import_with, open, table, with_executor};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method, SmallestId};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, Sssp, SsspConfig};
@@ -28,8 +28,7 @@ use tegula_testkit::{
 };
 
 const ITERATIONS: usize = 6;
-const CONFIG: PageRankConfig =
-    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(ITERATIONS as u64) };
+const STOP: Stop = Stop::Iterations(ITERATIONS as u64);
 
 /// Maps from the numbers 0, 1, 2, .. to ids: without gaps, with small gaps, and spread over all 64
 /// bits with the smallest or the greatest id among them.
@@ -172,7 +171,7 @@ impl Way {
         let union_find = Estimate { vertex_bytes: wcc::size(&probe), ..tiles }.needed();
 
         let (graph, options) = self.open(directory, pagerank);
-        let ranks = PageRank::run(&graph, CONFIG, &options).unwrap().states;
+        let ranks = PageRank::run(&graph, STOP, &options).unwrap().states;
         let (graph, options) = self.open(directory, search);
         let reached = case
             .source
@@ -199,7 +198,7 @@ impl Way {
 /// Compares answers with those of programs that share no code with the algorithms.
 fn verify_answers(case: &Case, graph: &Graph, answers: &Answers) -> Result<(), String> {
     let ranks = table(graph, &answers.ranks, |bits| f64::from(f32::from_bits(bits)));
-    match_pagerank(&case.graph, CONFIG.damping, ITERATIONS, &ranks)?;
+    match_pagerank(&case.graph, PageRank::DAMPING, ITERATIONS, &ranks)?;
     if let Some(source) = case.source {
         let (reached, lengths) = (answers.reached.as_ref(), answers.lengths.as_ref());
         let (reached, lengths) = reached.zip(lengths).ok_or("there is a source and no answer")?;

@@ -3,7 +3,7 @@
 use crate::support::{
     EXECUTORS, components, find, import_with, open, table, threads, with_executor,
 };
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::Bfs;
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
@@ -14,6 +14,8 @@ use tegula_store::rows::RowEncoding;
 use tegula_testkit::facts::Facts;
 use tegula_testkit::graphalytics::{self, UNREACHED};
 use tegula_testkit::{EdgeList, Scratch, Table, data, matching, verify_sssp};
+
+const STOP: Stop = Stop::Iterations(10);
 
 /// Distances by original id.
 fn lengths(graph: &Graph, source: u64, executor: Executor) -> Table<f64> {
@@ -32,10 +34,6 @@ fn import_with_rows(
 ) -> Graph {
     let config = ImportConfig { order: Some(order), rows: Some(rows), ..Default::default() };
     open(&import_with(config, scratch.path(), &format!("{name}-{order:?}-{rows:?}"), edges))
-}
-
-fn ten_rounds() -> PageRankConfig {
-    PageRankConfig { stop: Stop::Iterations(10), ..Default::default() }
 }
 
 #[test]
@@ -67,7 +65,7 @@ fn known_facts_hold_in_every_order() {
             let largest = found.sizes().into_iter().max().unwrap();
             assert_eq!(u64::from(largest), facts.largest_component, "{name}");
 
-            let outcome = PageRank::run(&graph, ten_rounds(), &threads(2)).unwrap();
+            let outcome = PageRank::run(&graph, STOP, &threads(2)).unwrap();
             let ranks = table(&graph, &outcome.states, f64::from);
             for &(vertex, expected) in facts.top_ranks {
                 let row = ranks.binary_search_by_key(&vertex, |row| row.0).unwrap();
@@ -92,7 +90,7 @@ fn graphalytics_reference_outputs_match() {
     }
 
     let expected = graphalytics::reference::<f64>("p2p-Gnutella31/p2p-31-PR.zst").unwrap();
-    let outcome = PageRank::run(&graph, ten_rounds(), &threads(2)).unwrap();
+    let outcome = PageRank::run(&graph, STOP, &threads(2)).unwrap();
     let ranks = table(&graph, &outcome.states, f64::from);
     matching::epsilon(&expected, &ranks, matching::GRAPHALYTICS_EPSILON).unwrap();
 

@@ -10,7 +10,7 @@ use crate::support::{
 use serde_json::{Value, json};
 use tegula_algorithms::CATALOGUE;
 use tegula_algorithms::algorithm::Entry;
-use tegula_algorithms::centrality::pagerank::{PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{PageRank, Stop};
 use tegula_algorithms::components::wcc::{self, Method};
 use tegula_algorithms::paths::bfs::{Bfs, Reached};
 use tegula_algorithms::paths::sssp::{self, SsspConfig};
@@ -27,8 +27,7 @@ use tegula_store::rows::{ChunkCut, RowEncoding};
 use tegula_store::tiles::Grid;
 use tegula_testkit::{EdgeList, Scratch};
 
-const CONFIG: PageRankConfig =
-    PageRankConfig { damping: PageRankConfig::DAMPING, stop: Stop::Iterations(5) };
+const STOP: Stop = Stop::Iterations(5);
 
 /// A graph of six million edges: several windows, batches and groups.
 fn skewed(scratch: &Scratch) -> PathBuf {
@@ -44,14 +43,14 @@ fn hub(scratch: &Scratch) -> PathBuf {
 }
 
 fn ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
-    let outcome = PageRank::run(graph, CONFIG, options).unwrap();
+    let outcome = PageRank::run(graph, STOP, options).unwrap();
     outcome.states.iter().map(|rank| rank.to_bits()).collect()
 }
 
 /// Personalized ranks for two seeds.
 fn personal_ranks(graph: &Graph, options: &RunOptions<'_>) -> Vec<u32> {
     let seeds = [(VertexId(1), 1.0), (VertexId(70_000), 0.5)];
-    let program = PageRank::personalized(CONFIG, graph.vertex_count(), &seeds).unwrap();
+    let program = PageRank::personalized(STOP, graph.vertex_count(), &seeds).unwrap();
     let outcome = tegula_engine::run(graph, program, options).unwrap();
     outcome.states.iter().map(|rank| rank.to_bits()).collect()
 }
@@ -68,7 +67,7 @@ fn personalized_ranks_do_not_depend_on_threads_and_budget() {
     let graph = open_graph(&directory, needed, Backend::Auto).unwrap();
     let options = |memory| RunOptions { memory, threads: 2, ..Default::default() };
     assert!(personal_ranks(&graph, &options(needed)) == expected);
-    let program = PageRank::personalized(CONFIG, graph.vertex_count(), &[(VertexId(1), 1.0)]);
+    let program = PageRank::personalized(STOP, graph.vertex_count(), &[(VertexId(1), 1.0)]);
     match tegula_engine::run(&graph, program.unwrap(), &options(needed - 1)) {
         Err(Error::Machine(MachineError::OverBudget { needed: found, .. })) => {
             assert_eq!(found, needed)
@@ -111,7 +110,7 @@ fn bits_do_not_depend_on_the_budget_and_the_backend() {
     }
     let graph = open_graph(&directory, needed, Backend::Threads(four)).unwrap();
     let options = RunOptions { memory: needed, threads: 2, ..Default::default() };
-    let outcome = PageRank::run(&graph, CONFIG, &options).unwrap();
+    let outcome = PageRank::run(&graph, STOP, &options).unwrap();
     let once = graph.tile_bytes();
     let read = outcome.statistics.bytes_read;
     assert!(read > 3 * once, "{read} bytes: with the least memory tiles stream in every iteration");
@@ -282,7 +281,7 @@ fn seeking_without_rows_is_an_error() {
 fn with_ample_memory_tiles_are_read_once() {
     let scratch = Scratch::new();
     let graph = open(&skewed(&scratch));
-    let outcome = PageRank::run(&graph, CONFIG, &threads(2)).unwrap();
+    let outcome = PageRank::run(&graph, STOP, &threads(2)).unwrap();
     let bound = graph.tile_bytes() + 4 * graph.vertex_count() + (1 << 20);
     let read = outcome.statistics.bytes_read;
     assert!(read <= bound, "{read} bytes, the tiles and degrees have {bound}");
@@ -310,12 +309,12 @@ fn bits_are_the_same_alone_and_beside_another_job() {
     let (pagerank, bfs) = Scheduler::scope(&graph, &options.resources(), |scheduler| {
         let options = RunOptions { scheduler: Some(scheduler), ..threads(2) };
         std::thread::scope(|scope| {
-            let pagerank = scope.spawn(|| PageRank::run(&graph, CONFIG, &options).unwrap());
+            let pagerank = scope.spawn(|| PageRank::run(&graph, STOP, &options).unwrap());
             let bfs = Bfs::run(&graph, VertexId(0), &options).unwrap();
             (pagerank.join().unwrap(), bfs)
         })
     });
-    let alone = PageRank::run(&graph, CONFIG, &threads(1)).unwrap();
+    let alone = PageRank::run(&graph, STOP, &threads(1)).unwrap();
     assert!(pagerank.states == alone.states);
     assert_eq!(pagerank.statistics.iterations, 5);
     assert!(bfs.states == Bfs::run(&graph, VertexId(0), &threads(1)).unwrap().states);
@@ -330,7 +329,7 @@ fn a_run_that_cannot_fit_says_so_with_both_numbers() {
     let memory = needed - 1;
     let options = RunOptions { memory, threads: 2, ..Default::default() };
     let graph = open_graph(&directory, memory, Backend::Auto).unwrap();
-    match PageRank::run(&graph, CONFIG, &options) {
+    match PageRank::run(&graph, STOP, &options) {
         Err(Error::Machine(MachineError::OverBudget { needed: found, budget, .. })) => {
             assert_eq!((found, budget), (needed, memory));
         }

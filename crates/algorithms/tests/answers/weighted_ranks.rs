@@ -6,7 +6,7 @@ use tegula_algorithms::side_table::LocalPaths;
 use crate::support::ways::GRIDS;
 use crate::support::{AMPLE, find, import_edges, import_with, open, table, tables, threads};
 use serde_json::{Value, json};
-use tegula_algorithms::centrality::pagerank::{self, PageRank, PageRankConfig, Stop};
+use tegula_algorithms::centrality::pagerank::{self, PageRank, Stop};
 use tegula_algorithms::{Error, algorithm::Prepared};
 use tegula_engine::{Arrays, Cancel, Graph, Instructions, RunOptions, Tuning, open_graph};
 use tegula_generators::{Rmat, edges};
@@ -20,10 +20,7 @@ use tegula_testkit::{
 };
 
 const ITERATIONS: u64 = 20;
-
-fn config() -> PageRankConfig {
-    PageRankConfig { stop: Stop::Iterations(ITERATIONS), ..Default::default() }
-}
+const STOP: Stop = Stop::Iterations(ITERATIONS);
 
 /// Weights from the least above 0 to the greatest, and 0.
 fn extreme(edges: &EdgeList, seed: u64) -> EdgeList {
@@ -70,7 +67,7 @@ fn ranks(graph: &Graph, walk: PageRank, options: &RunOptions<'_>) -> Vec<f32> {
 #[test]
 fn ranks_are_within_1e_5_of_double_precision_for_any_weights() {
     on_small_graphs(|edges, graph| {
-        let walk = PageRank::new(config(), graph.vertex_count());
+        let walk = PageRank::new(STOP, graph.vertex_count());
         let found = ranks(graph, walk.clone(), &threads(2));
         match_weighted_pagerank(edges, 0.85, 20, &[], &table(graph, &found, f64::from)).unwrap();
         let on_disk = RunOptions { arrays: Arrays::OnDisk, ..threads(3) };
@@ -85,7 +82,7 @@ fn personalized_ranks_are_within_1e_5_where_an_f32_can_hold_them() {
         let Some((&first, &last)) = vertices.first().zip(vertices.last()) else { return };
         let seeds = [(first, 1.0), (last, 2.5), (first, 1e-3)];
         let dense = seeds.map(|(id, weight)| (find(graph, id), weight));
-        let walk = PageRank::personalized(config(), graph.vertex_count(), &dense).unwrap();
+        let walk = PageRank::personalized(STOP, graph.vertex_count(), &dense).unwrap();
         let found = table(graph, &ranks(graph, walk, &threads(2)), f64::from);
         // Far from any seed, ranks may be products of tiny weights.
         let is_normal = |rank: f64| rank >= f64::from(f32::MIN_POSITIVE);
@@ -185,9 +182,9 @@ fn without_weights_all_edges_weigh_the_same() {
     let weighted = rows(&unweighted, &json!({ "weighted": true }), &threads(2)).unwrap();
     assert_eq!(by_degree, weighted);
     let weighed_alike = open_as("alike", &alike);
-    let walk = PageRank::new(config(), weighed_alike.vertex_count());
+    let walk = PageRank::new(STOP, weighed_alike.vertex_count());
     let found = ranks(&weighed_alike, walk, &threads(2));
-    let expected = PageRank::run(&unweighted, config(), &threads(2)).unwrap().states;
+    let expected = PageRank::run(&unweighted, STOP, &threads(2)).unwrap().states;
     let as_table = |graph: &Graph, ranks: &[f32]| table(graph, ranks, f64::from);
     let expected = as_table(&unweighted, &expected);
     matching::epsilon(&expected, &as_table(&weighed_alike, &found), 1e-6).unwrap();

@@ -64,7 +64,7 @@ use crate::side_table::{self, TableSource, Tables};
 
 use answer::ranks;
 use out_weights::OutWeights;
-pub use program::{PageRank, PageRankConfig, Stop, Sums};
+pub use program::{PageRank, Stop, Sums};
 use seeds::Seeds;
 pub use weighted::{OutWeight, WeightedPageRank, WeightedRank};
 
@@ -86,7 +86,7 @@ pub struct PageRankOptions {
     pub tolerance: NotNegative,
     /// The most iterations towards the tolerance.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    #[cfg_attr(feature = "clap", arg(default_value_t = PageRankConfig::ITERATIONS_MAX))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Stop::ITERATIONS_MAX))]
     pub max_iterations: u64,
     /// Jump to the vertices of this table only. Each row has an id and, if it is not 1, a weight.
     /// Tables are read like inputs: text, also as .gz and .zst, Parquet, `-`. A header may name
@@ -234,30 +234,30 @@ fn found(
 }
 
 impl PageRankOptions {
-    const DAMPING: Probability = Probability::new(PageRankConfig::DAMPING);
-    const TOLERANCE: NotNegative = NotNegative::new(PageRankConfig::TOLERANCE);
+    const DAMPING: Probability = Probability::new(PageRank::DAMPING);
+    const TOLERANCE: NotNegative = NotNegative::new(Stop::TOLERANCE);
 
     fn is_weighted(&self, graph: &Graph) -> bool {
         self.weighted && graph.is_weighted()
     }
 
     fn walk(&self, seeds: &Seeds, graph: &Graph) -> Result<PageRank> {
-        let (config, vertex_count) = (self.config(), graph.vertex_count());
-        match self.personalize {
-            None => Ok(PageRank::new(config, vertex_count)),
-            Some(_) => PageRank::personalized(config, vertex_count, seeds.as_slice()),
-        }
+        let (stop, vertex_count) = (self.stop(), graph.vertex_count());
+        let walk = match self.personalize {
+            None => PageRank::new(stop, vertex_count),
+            Some(_) => PageRank::personalized(stop, vertex_count, seeds.as_slice())?,
+        };
+        Ok(walk.with_damping(self.damping.get()))
     }
 
-    fn config(&self) -> PageRankConfig {
-        let stop = match self.iterations {
+    fn stop(&self) -> Stop {
+        match self.iterations {
             Some(iterations) => Stop::Iterations(iterations),
             None => Stop::Tolerance {
                 tolerance: self.tolerance.get(),
                 iterations_max: self.max_iterations,
             },
-        };
-        PageRankConfig { damping: self.damping.get(), stop }
+        }
     }
 }
 
@@ -267,16 +267,10 @@ impl Default for PageRankOptions {
             damping: Self::DAMPING,
             iterations: None,
             tolerance: Self::TOLERANCE,
-            max_iterations: PageRankConfig::ITERATIONS_MAX,
+            max_iterations: Stop::ITERATIONS_MAX,
             personalize: None,
             weighted: false,
         }
-    }
-}
-
-impl Default for PageRankConfig {
-    fn default() -> PageRankConfig {
-        PageRankOptions::default().config()
     }
 }
 

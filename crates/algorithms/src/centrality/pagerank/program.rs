@@ -9,17 +9,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::error::{Error, Result, is_weight};
 
-/// The configuration of PageRank: the settings of [`PageRankOptions`](super::PageRankOptions) that
-/// the program has. It says in one enum when to stop, whereas options are flat, since JSON and
-/// command lines are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PageRankConfig {
-    /// Probability of following an edge, within 0..1.
-    pub damping: f64,
-    /// When to stop.
-    pub stop: Stop,
-}
-
 /// When PageRank stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
@@ -35,19 +24,26 @@ pub enum Stop {
     },
 }
 
-impl PageRankConfig {
-    /// Damping of the original paper and of Graphalytics.
-    pub const DAMPING: f64 = 0.85;
+impl Stop {
     /// Change (L1) at which ranks count as converged.
     pub const TOLERANCE: f64 = 1e-6;
     /// The most iterations towards the tolerance.
     pub const ITERATIONS_MAX: u64 = 100;
 }
 
+/// Stops at the usual tolerance.
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop::Tolerance { tolerance: Self::TOLERANCE, iterations_max: Self::ITERATIONS_MAX }
+    }
+}
+
 /// The program.
 #[derive(Debug, Clone)]
 pub struct PageRank {
-    config: PageRankConfig,
+    /// Probability of following an edge, within 0..1.
+    damping: f64,
+    stop: Stop,
     /// The rank of each vertex before the first iteration. Without seeds, also its share of all
     /// jumps.
     even_share: f64,
@@ -83,12 +79,21 @@ impl Aggregate for Sums {
 }
 
 impl PageRank {
-    /// Makes PageRank for a graph with `vertex_count` vertices.
-    pub fn new(config: PageRankConfig, vertex_count: u64) -> PageRank {
+    /// Damping of the original paper and of Graphalytics.
+    pub const DAMPING: f64 = 0.85;
+
+    /// Makes PageRank with the usual damping for a graph with `vertex_count` vertices.
+    pub fn new(stop: Stop, vertex_count: u64) -> PageRank {
         // Without ranks, none changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
         let even_share = 1.0 / vertex_count as f64;
-        PageRank { config, even_share, shares: Arc::default(), jumping: 0.0, change }
+        let shares = Arc::default();
+        PageRank { damping: Self::DAMPING, stop, even_share, shares, jumping: 0.0, change }
+    }
+
+    /// Sets the probability of following an edge, within 0..1.
+    pub fn with_damping(self, damping: f64) -> PageRank {
+        PageRank { damping, ..self }
     }
 
     /// Returns the bytes that personalized PageRank takes for its seeds.
@@ -105,7 +110,7 @@ impl PageRank {
     /// # Panics
     /// When a seed is no vertex of the graph.
     pub fn personalized(
-        config: PageRankConfig,
+        stop: Stop,
         vertex_count: u64,
         seeds: &[(VertexId, f64)],
     ) -> Result<PageRank> {
@@ -124,16 +129,16 @@ impl PageRank {
             weights[seed.index()] += weight / greatest;
         }
         let shares = weights.iter().map(|weight| (weight / sum) as f32).collect();
-        Ok(PageRank { shares, ..PageRank::new(config, vertex_count) })
+        Ok(PageRank { shares, ..PageRank::new(stop, vertex_count) })
     }
 
     /// Runs PageRank; the states are the ranks.
     pub fn run(
         graph: &Graph,
-        config: PageRankConfig,
+        stop: Stop,
         options: &RunOptions<'_>,
     ) -> tegula_engine::Result<Outcome<PageRank>> {
-        tegula_engine::run(graph, PageRank::new(config, graph.vertex_count()), options)
+        tegula_engine::run(graph, PageRank::new(stop, graph.vertex_count()), options)
     }
 
     /// Returns the change of the ranks in the last iteration (L1); infinite before the first one.
@@ -144,7 +149,7 @@ impl PageRank {
     /// Returns whether the ranks changed by no more than the tolerance in the last iteration;
     /// `None` where only the number of iterations decides.
     pub fn has_converged(&self) -> Option<bool> {
-        match self.config.stop {
+        match self.stop {
             Stop::Iterations(_) => None,
             Stop::Tolerance { tolerance, .. } => Some(self.change <= tolerance),
         }
@@ -159,7 +164,7 @@ impl PageRank {
     /// Replaces a rank by the next one, from what has come along the edges.
     #[inline(always)]
     pub(super) fn step(&self, vertex: VertexId, rank: &mut f32, reduced: f64, sums: &mut Sums) {
-        let next = self.jumping * self.share(vertex) + self.config.damping * reduced;
+        let next = self.jumping * self.share(vertex) + self.damping * reduced;
         let next = rounded(*rank, next);
         sums.change += (f64::from(next) - f64::from(*rank)).abs();
         *rank = next;
@@ -229,9 +234,9 @@ impl Program for PageRank {
     }
 
     fn begin_iteration(&mut self, iteration: u64, sums: &Sums) -> Next {
-        let d = self.config.damping;
+        let d = self.damping;
         self.jumping = 1.0 - d + d * sums.dangling;
-        let is_done = match self.config.stop {
+        let is_done = match self.stop {
             Stop::Iterations(iterations) => iteration >= iterations,
             Stop::Tolerance { tolerance, iterations_max } => {
                 // Before the first iteration, the change is 0 because nothing was added up.
