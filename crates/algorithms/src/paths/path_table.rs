@@ -1,4 +1,4 @@
-//! What a search reports about paths: the parent of each vertex, and whole paths to some targets.
+//! The paths that a search has found: the parent of each vertex, and whole paths to some targets.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -7,17 +7,14 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use serde::Serialize;
-use tegula_engine::{Arrays, Cancel, Estimate, Graph, RunOptions, Value, VertexId};
+use tegula_engine::{Cancel, Graph, RunOptions, Value, VertexId};
 
-use crate::algorithm::Column;
 use crate::answer::{
     self, Answer, Facts, GroupSize, List, RowSink, Table, TableRows, Values, find_ids, id_type,
     write_in_batches,
 };
-use crate::error::{Error, Result};
-use crate::shared::id_order::{has_order, with_order_streamed};
+use crate::error::Result;
 use crate::shared::original_ids::{IdPosition, IdPositions, Name};
-use crate::shared::sources::SearchFiles;
 
 /// What a search has found about a vertex.
 pub trait Step {
@@ -105,72 +102,6 @@ impl Parents {
         };
         let (rows, steps) = here;
         all.ids_at(rows, steps, id_position, graph, cancel)
-    }
-}
-
-/// What a search reports beside distances.
-#[derive(Debug, Clone, Copy)]
-pub struct PathsWanted {
-    /// The parent of each vertex.
-    pub parents: bool,
-    /// The paths to some targets, and nothing else.
-    pub targets: bool,
-}
-
-impl PathsWanted {
-    /// The columns of the answer, in which distances have this column.
-    pub const fn columns(distance: Column) -> [Column; 6] {
-        let parent = "the vertex before it on a shortest path, which for a source is the source; \
-                      null where there is no path";
-        [
-            Column::VERTEX.when("without `targets`"),
-            Column::id("target", "the end of the path").when("with `targets`"),
-            Column::integer("position", "the place on the path, from 0").when("with `targets`"),
-            Column::id("vertex", "the vertex at that place").when("with `targets`"),
-            distance,
-            Column::id("parent", parent).when("with `parents`"),
-        ]
-    }
-
-    /// Refuses parents beside paths: the table of the paths has no parents.
-    pub fn check(self, algorithm: &'static str) -> Result<()> {
-        if self.parents && self.targets {
-            let detail = "give either `parents` or `targets`".to_owned();
-            return Err(Error::BadOptions { algorithm, detail });
-        }
-        Ok(())
-    }
-
-    /// Returns whether the search keeps the parent of each vertex.
-    pub fn keeps_parents(self) -> bool {
-        self.parents || self.targets
-    }
-
-    /// Returns whether the states must stay in memory. Naming parents puts the id position of every
-    /// vertex into the memory that the arrays of the run had; paths look up states at random.
-    fn stays_in_memory(self, graph: &Graph) -> bool {
-        self.targets || self.parents && has_order(graph)
-    }
-
-    /// Returns the options of the search.
-    pub fn options<'o>(self, graph: &Graph, options: &RunOptions<'o>) -> RunOptions<'o> {
-        let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
-        RunOptions { arrays, ..options.clone() }
-    }
-
-    /// Adds to the estimate of a search what its tables and its answer need.
-    pub fn add_to<S: Step>(
-        self,
-        estimate: Estimate,
-        files: &SearchFiles,
-        graph: &Graph,
-    ) -> Result<Estimate> {
-        let held = if self.targets { Paths::<S>::size(graph)? } else { 0 };
-        let estimate = files.add_to(estimate, held);
-        match self.stays_in_memory(graph) {
-            true => with_order_streamed(Estimate { on_disk: None, ..estimate }, graph),
-            false => Ok(estimate),
-        }
     }
 }
 

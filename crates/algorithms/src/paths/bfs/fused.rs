@@ -35,15 +35,15 @@ pub(super) const FUSING: Fusing = Fusing {
 const PASS_COST: f64 = 32.0;
 
 /// Returns whether a search wants no paths to targets, and may scan.
-fn can_fuse(BfsOptions { search, .. }: &BfsOptions, graph: &Graph) -> bool {
-    search.targets.is_none()
+fn can_fuse(BfsOptions { search, paths, .. }: &BfsOptions, graph: &Graph) -> bool {
+    paths.targets.is_none()
         && graph.has_short_ids()
         && Directions::from(search.direction).can_scan(graph)
 }
 
 /// Returns the searches that want parents, or those that do not.
 fn searches(members: &[Member<'_, BfsOptions>], with_parents: bool) -> Vec<usize> {
-    let wants = |&search: &usize| members[search].0.search.parents == with_parents;
+    let wants = |&search: &usize| members[search].0.paths.parents == with_parents;
     (0..members.len()).filter(wants).collect()
 }
 
@@ -76,7 +76,7 @@ fn run(
     options: &RunOptions<'_>,
 ) -> Result<Vec<Result<Found>>> {
     let sources = members.iter().map(|(one, files)| {
-        let sources = one.search.sources(files, graph)?;
+        let sources = files.find_sources(&one.search, graph)?;
         Ok((sources, one.cutoff.unwrap_or(u32::MAX)))
     });
     let sources: Vec<_> = sources.collect::<Result<_>>()?;
@@ -95,7 +95,7 @@ fn run(
     let (mut with_parents, mut distances) = (with_parents.into_iter(), distances.into_iter());
     let found = members.iter().zip(levels).enumerate().map(|(search, ((wanted, _), levels))| {
         let statistics = statistics.of_lane(search, levels);
-        match wanted.search.parents {
+        match wanted.paths.parents {
             true => answer(with_parents.next(), (graph, options), statistics),
             false => answer(distances.next(), (graph, options), statistics),
         }

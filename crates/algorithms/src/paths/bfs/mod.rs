@@ -32,11 +32,13 @@ use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{
     Algorithm, Checkpointing, Column, Description, Edges, Family, Found, Fusing, Weights,
+    field_names,
 };
 use crate::error::Result;
-use crate::paths::path_table::{Paths, PathsWanted, Step};
+use crate::paths::path_options::PathOptions;
+use crate::paths::path_table::{Paths, Step};
+use crate::paths::search_files::SearchFiles;
 use crate::paths::search_options::SearchOptions;
-use crate::shared::sources::SearchFiles;
 use crate::side_table::Tables;
 
 use answer::Levels;
@@ -47,10 +49,14 @@ pub use program::{Bfs, Parent, Reached};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BfsOptions {
-    /// The options that `bfs` and `sssp` have in common.
+    /// Where it starts, and which edges it follows.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
+    /// What it reports about paths.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub paths: PathOptions,
     /// The greatest number of hops to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "HOPS"))]
     #[serde(default)]
@@ -64,18 +70,18 @@ impl BfsOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.search.paths().options(graph, options);
-        let sources = self.search.sources(&files, graph)?;
+        let options = &self.paths.options(graph, options);
+        let sources = files.find_sources(&self.search, graph)?;
         let program = Bfs::<P>::new(sources)
             .with_cutoff(self.cutoff.unwrap_or(u32::MAX))
             .following(self.search.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
-        if self.search.targets.is_some() {
+        if self.paths.targets.is_some() {
             let reached = outcome.states.into_vec()?;
             let paths = Paths::new(reached, files.targets.vertices, graph, options)?;
             return Ok(Found::new(paths, outcome.statistics));
         }
-        let levels = Levels::new(outcome.states, self.search.parents, graph, options)?;
+        let levels = Levels::new(outcome.states, self.paths.parents, graph, options)?;
         Ok(Found::new(levels, outcome.statistics))
     }
 }
@@ -85,7 +91,7 @@ impl Algorithm for BfsOptions {
     const DESCRIPTION: Description = Description {
         family: Family::Paths,
         summary: "Breadth-first search: hops from a source to each vertex",
-        columns: &PathsWanted::columns(Column::integer(
+        columns: &PathOptions::columns(Column::integer(
             "distance",
             "hops from the source; null where there is no path",
         )),
@@ -97,22 +103,23 @@ impl Algorithm for BfsOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
-    const TABLES: &'static [&'static str] = SearchOptions::TABLES;
+    const TABLES: &'static [&'static str] = SearchFiles::OPTIONS;
     const FUSING: Option<Fusing> = Some(fused::FUSING);
     type Files = SearchFiles;
 
     fn option_names() -> Vec<&'static str> {
-        SearchOptions::names_with(&["cutoff"])
+        [field_names::<SearchOptions>(), field_names::<PathOptions>(), &["cutoff"]].concat()
     }
 
     fn check(&self) -> Result<()> {
-        self.search.check(Self::NAME)
+        self.search.check(Self::NAME)?;
+        self.paths.check(Self::NAME)
     }
 
     fn edges(&self) -> Edges {
         Edges::Either {
             directions: self.search.direction.into(),
-            rows_size: match self.search.paths().keeps_parents() {
+            rows_size: match self.paths.keeps_parents() {
                 true => tegula_engine::rows_size::<Bfs>,
                 false => tegula_engine::rows_size::<Bfs<()>>,
             },
@@ -120,7 +127,7 @@ impl Algorithm for BfsOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        self.search.read_files(tables)
+        SearchFiles::read(&self.search, &self.paths, tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
@@ -128,24 +135,24 @@ impl Algorithm for BfsOptions {
     }
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
-        let estimate = match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
+        let estimate = match (self.paths.keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Bfs<()>>,
             (true, true) => tegula_engine::estimate_following::<Bfs>,
             (true, false) => tegula_engine::estimate_following::<Bfs<u64>>,
         };
         let estimate = estimate(graph, self.search.direction.into(), threads);
-        self.search.paths().add_to::<Reached>(estimate, files, graph)
+        self.paths.add_to::<Reached>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {
-        match self.search.paths().keeps_parents() {
+        match self.paths.keeps_parents() {
             true => Checkpointing::of::<Bfs>(),
             false => Checkpointing::of::<Bfs<()>>(),
         }
     }
 
     fn run(&self, graph: &Graph, files: SearchFiles, options: &RunOptions<'_>) -> Result<Found> {
-        match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
+        match (self.paths.keeps_parents(), graph.has_short_ids()) {
             (false, _) => self.run_with::<()>(graph, files, options),
             (true, true) => self.run_with::<u32>(graph, files, options),
             (true, false) => self.run_with::<u64>(graph, files, options),

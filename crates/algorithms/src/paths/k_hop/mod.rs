@@ -13,13 +13,13 @@ use tegula_engine::traverse::{RowsWanted, estimate_rows};
 use tegula_engine::{Estimate, Graph, RunOptions, VertexId};
 
 use crate::algorithm::{
-    Algorithm, Column, Description, EdgeDirection, Edges, Family, Found, SideFiles, Weights,
+    Algorithm, Column, Description, Edges, Family, Found, SideFiles, Weights, field_names,
 };
 use crate::error::Result;
+use crate::paths::search_options::SearchOptions;
 use crate::shared::id_order::with_order_streamed;
-use crate::shared::sources::{Sources, check_source, find_source};
 use crate::shared::vertex_list::VertexList;
-use crate::side_table::{self, TableSource, Tables};
+use crate::side_table::{self, Tables};
 
 pub use search::{Neighbourhood, run};
 
@@ -27,27 +27,14 @@ pub use search::{Neighbourhood, run};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(group(crate::algorithm::one_of(["source", "sources"]))))]
 pub struct KHopOptions {
-    /// The vertex to start from.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
-    #[serde(default)]
-    #[schemars(extend("format" = "vertex"))]
-    pub source: Option<String>,
-    /// The vertices to start from: a table with an id in each row. Tables are read as inputs are:
-    /// text, also as .gz and .zst, Parquet, `-`.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    #[serde(default)]
-    pub sources: Option<TableSource>,
+    /// Where it starts, and which edges it follows.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub search: SearchOptions,
     /// The greatest number of hops to go.
     #[cfg_attr(feature = "clap", arg(long, value_name = "K"))]
     pub hops: u32,
-    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph
-    /// it makes no difference. In a directed one `in` and `both` need rows by target, and `both`
-    /// rows by source too.
-    #[serde(default)]
-    #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
-    pub direction: EdgeDirection,
 }
 
 impl Algorithm for KHopOptions {
@@ -67,34 +54,38 @@ impl Algorithm for KHopOptions {
     const TABLES: &'static [&'static str] = &["sources"];
     type Files = VertexList;
 
+    fn option_names() -> Vec<&'static str> {
+        [field_names::<SearchOptions>(), &["hops"]].concat()
+    }
+
     fn check(&self) -> Result<()> {
-        check_source(Self::NAME, &self.source, &self.sources)
+        self.search.check(Self::NAME)
     }
 
     fn edges(&self) -> Edges {
-        Edges::Rows(self.direction.into())
+        Edges::Rows(self.search.direction.into())
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<VertexList> {
-        Ok(VertexList::read_any("sources", self.sources.as_ref(), tables)?)
+        self.search.read_sources(tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
-        find_source(graph, self.source.as_deref())
+        self.search.check_input(graph)
     }
 
     fn estimate(&self, graph: &Graph, files: &VertexList, _threads: usize) -> Result<Estimate> {
         let sources = files.size().max(size_of::<VertexId>() as u64);
         let held = search::size(graph, self.hops)? + sources;
-        let wanted = RowsWanted { directions: self.direction.into(), has_weights: false };
+        let wanted = RowsWanted { directions: self.search.direction.into(), has_weights: false };
         let estimate = estimate_rows(graph, wanted, held);
         let estimate = with_order_streamed(estimate, graph)?;
         Ok(side_table::with_reading(estimate, files.reading_size))
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
-        let sources = Sources::find(self.source.as_deref(), files, graph)?;
-        let found = run(graph, sources.as_slice(), self.direction, self.hops, options)?;
+        let sources = self.search.find_sources(files, graph)?;
+        let found = run(graph, sources.as_slice(), self.search.direction, self.hops, options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(found.named(graph, options)?, statistics))
     }

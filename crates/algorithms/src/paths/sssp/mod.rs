@@ -45,13 +45,15 @@ use tegula_engine::{Estimate, Graph, RunOptions, States, Value, VertexNumber};
 use crate::algorithm::{
     Abilities, Algorithm, Checkpointing, Column, Description, EdgeDirection, Edges, Family, Found,
     Fusing, HasSmallerRun, Iterations, LANES, LessMemory, Member, NotNegative, Positive, Weights,
-    Work, estimate_lanes, members, options_of,
+    Work, estimate_lanes, field_names, members, options_of,
 };
 use crate::error::{Error, Hint, Result, Setting, SettingValue};
 use crate::paths::bfs::Bfs;
-use crate::paths::path_table::{Paths, PathsWanted};
+use crate::paths::path_options::PathOptions;
+use crate::paths::path_table::Paths;
+use crate::paths::search_files::SearchFiles;
 use crate::paths::search_options::SearchOptions;
-use crate::shared::sources::{SearchFiles, Sources};
+use crate::shared::sources::Sources;
 use crate::side_table::Tables;
 
 use answer::FoundDistances;
@@ -68,10 +70,14 @@ const EXACT_HOPS: u64 = 1 << 29;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SsspOptions {
-    /// The options that `bfs` and `sssp` have in common.
+    /// Where it starts, and which edges it follows.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
+    /// What it reports about paths.
+    #[cfg_attr(feature = "clap", command(flatten))]
+    #[serde(flatten)]
+    pub paths: PathOptions,
     /// The greatest distance to go. Vertices beyond it are not reached.
     #[cfg_attr(feature = "clap", arg(long, value_name = "DISTANCE"))]
     #[serde(default)]
@@ -141,7 +147,7 @@ fn run_fused(
     options: &RunOptions<'_>,
 ) -> Result<Vec<Result<Found>>> {
     let searches = members.iter().map(|(one, files)| {
-        let sources = one.search.sources(files, graph)?;
+        let sources = files.find_sources(&one.search, graph)?;
         Ok((sources, one.config()))
     });
     let found = delta_stepping::run_lanes(graph, searches.collect::<Result<_>>()?, options)?;
@@ -162,7 +168,7 @@ impl SsspOptions {
     fn is_by_tiles(&self, graph: &Graph) -> bool {
         self.method == Method::DeltaStepping
             && self.search.direction == EdgeDirection::Out
-            && !self.search.paths().keeps_parents()
+            && !self.paths.keeps_parents()
             && graph.manifest().rows.is_none()
     }
 
@@ -171,7 +177,7 @@ impl SsspOptions {
     fn hop_weight(&self, graph: &Graph) -> Option<f64> {
         let wants_distances = self.method == Method::DeltaStepping
             && self.delta.is_none()
-            && !self.search.paths().keeps_parents();
+            && !self.paths.keeps_parents();
         let weight = match graph.is_weighted() {
             true if graph.vertex_count() > EXACT_HOPS => None,
             true => graph.equal_weight().filter(|&weight| weight > 0.0),
@@ -189,7 +195,7 @@ impl SsspOptions {
         options: &RunOptions<'_>,
     ) -> Result<Found> {
         let cutoff = self.cutoff.map_or(u32::MAX, |cutoff| hops_within(cutoff.get(), weight));
-        let program = Bfs::<()>::new(self.search.sources(files, graph)?)
+        let program = Bfs::<()>::new(files.find_sources(&self.search, graph)?)
             .with_cutoff(cutoff)
             .following(self.search.direction.into());
         let outcome = tegula_engine::run_anywhere(graph, program, options)?;
@@ -214,12 +220,12 @@ impl SsspOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.search.paths().options(graph, options);
-        let sources = self.search.sources(&files, graph)?;
+        let options = &self.paths.options(graph, options);
+        let sources = files.find_sources(&self.search, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
         let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
         let statistics = found.statistics.clone();
-        if self.search.targets.is_some() {
+        if self.paths.targets.is_some() {
             let steps = found.distances.into_vec()?;
             let paths = Paths::new(steps, files.targets.vertices, graph, options)?;
             return Ok(Found::new(paths, statistics));
@@ -234,7 +240,7 @@ impl Algorithm for SsspOptions {
         family: Family::Paths,
         summary: "Shortest paths: the smallest sum of weights from a source to each vertex. \
             Without weights every edge counts 1",
-        columns: &PathsWanted::columns(Column::number(
+        columns: &PathOptions::columns(Column::number(
             "distance",
             "the sum of weights from the source; null where there is no path",
         )),
@@ -247,7 +253,7 @@ impl Algorithm for SsspOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Used;
-    const TABLES: &'static [&'static str] = SearchOptions::TABLES;
+    const TABLES: &'static [&'static str] = SearchFiles::OPTIONS;
     const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
     const FUSING: Option<Fusing> = Some(Fusing {
         widths: LANES,
@@ -262,15 +268,17 @@ impl Algorithm for SsspOptions {
     type Files = SearchFiles;
 
     fn option_names() -> Vec<&'static str> {
-        SearchOptions::names_with(&["cutoff", "method", "delta"])
+        let own: &[_] = &["cutoff", "method", "delta"];
+        [field_names::<SearchOptions>(), field_names::<PathOptions>(), own].concat()
     }
 
     fn check(&self) -> Result<()> {
         self.search.check(Self::NAME)?;
+        self.paths.check(Self::NAME)?;
         let of_buckets = [
             (self.delta.is_some(), "delta"),
-            (self.search.parents, "parents"),
-            (self.search.targets.is_some(), "targets"),
+            (self.paths.parents, "parents"),
+            (self.paths.targets.is_some(), "targets"),
         ];
         let idle = of_buckets.into_iter().find(|(is_given, _)| *is_given);
         match (self.method, idle) {
@@ -287,7 +295,7 @@ impl Algorithm for SsspOptions {
         match self.method {
             Method::DeltaStepping => Edges::Either {
                 directions,
-                rows_size: match self.search.paths().keeps_parents() {
+                rows_size: match self.paths.keeps_parents() {
                     true => tegula_engine::rows_size::<SsspTree>,
                     false => tegula_engine::rows_size::<Sssp>,
                 },
@@ -297,7 +305,7 @@ impl Algorithm for SsspOptions {
     }
 
     fn read_files(&self, tables: &mut Tables<'_>) -> Result<SearchFiles> {
-        self.search.read_files(tables)
+        SearchFiles::read(&self.search, &self.paths, tables)
     }
 
     fn check_input(&self, graph: &Graph) -> Result<()> {
@@ -306,7 +314,7 @@ impl Algorithm for SsspOptions {
 
     fn estimate(&self, graph: &Graph, files: &SearchFiles, threads: usize) -> Result<Estimate> {
         let directions = self.search.direction.into();
-        let of_program = match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
+        let of_program = match (self.paths.keeps_parents(), graph.has_short_ids()) {
             (false, _) => tegula_engine::estimate_following::<Sssp>,
             (true, true) => tegula_engine::estimate_following::<SsspTree>,
             (true, false) => tegula_engine::estimate_following::<SsspTree<u64>>,
@@ -315,14 +323,12 @@ impl Algorithm for SsspOptions {
             Method::DeltaStepping => of_program(graph, directions, threads),
             Method::Dijkstra => estimate_dijkstra(graph, directions),
         };
-        self.search.paths().add_to::<TreeNode>(estimate, files, graph)
+        self.paths.add_to::<TreeNode>(estimate, files, graph)
     }
 
     fn checkpointing(&self) -> Checkpointing {
         match self.method {
-            Method::DeltaStepping if self.search.paths().keeps_parents() => {
-                Checkpointing::of::<SsspTree>()
-            }
+            Method::DeltaStepping if self.paths.keeps_parents() => Checkpointing::of::<SsspTree>(),
             Method::DeltaStepping => Checkpointing::of::<Sssp>(),
             Method::Dijkstra => Checkpointing::Refused { why: "its queue is not kept" },
         }
@@ -343,12 +349,12 @@ impl Algorithm for SsspOptions {
         {
             return self.count_hops(weight, graph, &files, options);
         }
-        match (self.search.paths().keeps_parents(), graph.has_short_ids()) {
+        match (self.paths.keeps_parents(), graph.has_short_ids()) {
             (true, true) => return self.find_tree::<u32>(graph, files, options),
             (true, false) => return self.find_tree::<u64>(graph, files, options),
             (false, _) => {}
         }
-        let sources = self.search.sources(&files, graph)?;
+        let sources = files.find_sources(&self.search, graph)?;
         let found = run_anywhere(graph, sources, self.config(), options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(FoundDistances::new(found, false, graph, options)?, statistics))
