@@ -8,8 +8,9 @@ use tegula_store::{Result, ShortId};
 
 use super::{Neighbourhoods, Neighbours, RowsJob, RunAhead, Traversal};
 
-/// Vertices of a frontier in the chunk of one worker.
-const CHUNK: usize = 1 << 10;
+/// The most vertices of a frontier that one worker follows at a time. A frontier of no more has one
+/// worker alone.
+pub const FRONTIER_CHUNK: usize = 1 << 10;
 
 /// Listed vertices. An exact order: all upcoming vertices are known.
 #[derive(Debug, Clone)]
@@ -96,10 +97,10 @@ impl<'j> RowsJob<'j> {
         visit: impl Fn(&[ShortId], &mut Vec<ShortId>) -> Result<()> + Sync,
     ) -> Result<Vec<ShortId>> {
         let next = Mutex::new(Vec::new());
-        self.for_each(frontier.len().div_ceil(CHUNK), |index| {
+        self.for_each(frontier.len().div_ceil(FRONTIER_CHUNK), |index| {
             let mut found = Vec::new();
-            let end = frontier.len().min((index + 1) * CHUNK);
-            visit(&frontier[index * CHUNK..end], &mut found)?;
+            let end = frontier.len().min((index + 1) * FRONTIER_CHUNK);
+            visit(&frontier[index * FRONTIER_CHUNK..end], &mut found)?;
             lock(&next).append(&mut found);
             Ok(())
         })?;

@@ -188,41 +188,27 @@ impl Neighbours<'_> {
     /// Calls `visit` with each neighbour once, by ascending id, without the vertex itself.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(Neighbour)) {
+        // The vertex itself counts as seen. It may come between others, so it is compared too.
+        let mut last = self.vertex;
         let mut see = |id, is_mutual| {
-            if id != self.vertex {
+            if id != last && id != self.vertex {
                 visit(Neighbour { id, is_mutual });
             }
+            last = id;
         };
         let Some(reverse) = self.reverse else {
-            let mut last = None;
-            for &id in self.forward {
-                if last != Some(id) {
-                    see(id, true);
-                }
-                last = Some(id);
-            }
+            self.forward.iter().for_each(|&id| see(id, true));
             return;
         };
-        let (mut from, mut to) = (self.forward, reverse);
-        while let Some(&id) = match (from.first(), to.first()) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        } {
-            let has_forward = pass(&mut from, id);
-            let has_reverse = pass(&mut to, id);
-            see(id, has_forward && has_reverse);
+        let (mut from, mut to) = (0, 0);
+        // The least id of both sides comes next. Where it is in both, both begin with it when it is
+        // seen first. Which side it is from cannot be predicted, so no branch depends on it.
+        while from < self.forward.len() && to < reverse.len() {
+            let (one, other) = (self.forward[from], reverse[to]);
+            from += usize::from(one <= other);
+            to += usize::from(other <= one);
+            see(one.min(other), one == other);
         }
+        self.forward[from..].iter().chain(&reverse[to..]).for_each(|&id| see(id, false));
     }
-}
-
-/// Skips all ids at the front that equal `id`; returns whether there were any.
-#[inline]
-fn pass(ids: &mut &[ShortId], id: ShortId) -> bool {
-    let before = ids.len();
-    while let Some((&first, rest)) = ids.split_first()
-        && first == id
-    {
-        *ids = rest;
-    }
-    ids.len() < before
 }

@@ -1,9 +1,11 @@
 //! Peels off vertices with few neighbours.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use tegula_engine::traverse::{self, Neighbourhoods, RowsJob, RowsWanted, Sequential};
+use tegula_engine::traverse::{
+    self, FRONTIER_CHUNK, Neighbourhoods, RowsJob, RowsWanted, Sequential,
+};
 use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 
 use crate::error::Result;
@@ -34,6 +36,13 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
 /// neighbours.
 fn counts_neighbours(graph: &Graph) -> bool {
     Redirection::NEIGHBOURS.is_needed(graph)
+}
+
+/// Returns how many edges a run follows: those of each vertex when it is peeled off, and before that
+/// when its neighbours are counted. An edge is followed from both of its ends.
+fn edges_followed(graph: &Graph) -> u64 {
+    let ends = if graph.manifest().undirected { 1 } else { 2 } * graph.edge_count();
+    ends * (1 + u64::from(counts_neighbours(graph)))
 }
 
 /// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and
@@ -78,7 +87,7 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
         times.push(started.elapsed());
     }
     options.progress.end();
-    let statistics = job.statistics(times, peeling.edges.into_inner());
+    let statistics = job.statistics(times, edges_followed(graph));
     let cores = peeling.degrees.into_iter().map(AtomicU32::into_inner).collect();
     Ok(Cores { cores, statistics })
 }
@@ -90,14 +99,13 @@ struct Peeling<'p> {
     degrees: Vec<AtomicU32>,
     /// Vertices left with fewer neighbours are near, all others far.
     horizon: u32,
-    edges: AtomicU64,
 }
 
 impl<'p> Peeling<'p> {
     fn new(count: u32, job: &'p RowsJob<'p>) -> Peeling<'p> {
         let mut degrees = Vec::new();
         degrees.resize_with(count as usize, AtomicU32::default);
-        Peeling { job, degrees, horizon: 0, edges: AtomicU64::new(0) }
+        Peeling { job, degrees, horizon: 0 }
     }
 
     /// Reads how many neighbours each vertex has.
@@ -115,14 +123,11 @@ impl<'p> Peeling<'p> {
     fn count_neighbours(&self) -> Result<()> {
         self.job.for_each_range(|_, ids| {
             let mut neighbourhoods = Neighbourhoods::new(self.job, Sequential::new(ids));
-            let mut edges = 0;
             while let Some(neighbours) = neighbourhoods.next_vertex()? {
                 let mut degree = 0;
                 neighbours.for_each(|_| degree += 1);
                 self.degrees[neighbours.vertex.index()].store(degree, Ordering::Relaxed);
-                edges += neighbours.edge_count() as u64;
             }
-            self.edges.fetch_add(edges, Ordering::Relaxed);
             Ok(())
         })?;
         Ok(())
@@ -145,21 +150,34 @@ impl<'p> Peeling<'p> {
     /// Removes a frontier from its neighbours. Returns those that now have `core` neighbours left,
     /// and those that passed the horizon, by ascending id.
     fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
+        let is_alone = frontier.len() <= FRONTIER_CHUNK;
         let next = self.job.follow_neighbours(frontier, |neighbours, fallen| {
-            self.edges.fetch_add(neighbours.edge_count() as u64, Ordering::Relaxed);
             neighbours.for_each(|neighbour| {
-                // A vertex with at most `core` neighbours left is already in a frontier, or peeled
-                // off.
-                let degree = &self.degrees[neighbour.id.index()];
+                let before = take_one(&self.degrees[neighbour.id.index()], core, is_alone);
                 // One worker alone sees each value of a vertex, so the vertex is listed once for
                 // `core` and once for the horizon.
-                let one_less = |left: u32| (left > core).then(|| left - 1);
-                let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
-                if before == Ok(core + 1) || before == Ok(self.horizon) {
+                if before == Some(core + 1) || before == Some(self.horizon) {
                     fallen.push(neighbour.id);
                 }
             });
         })?;
         Ok(next)
     }
+}
+
+/// Takes one from the number of neighbours left, and returns how many there were. `None` with at
+/// most `core`: that vertex is already in a frontier, or peeled off.
+#[inline(always)]
+fn take_one(degree: &AtomicU32, core: u32, is_alone: bool) -> Option<u32> {
+    let left = degree.load(Ordering::Relaxed);
+    if left <= core {
+        return None;
+    }
+    if is_alone {
+        // Without other workers there is no race, and a swap takes several times as long.
+        degree.store(left - 1, Ordering::Relaxed);
+        return Some(left);
+    }
+    let one_less = |left: u32| (left > core).then(|| left - 1);
+    degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()
 }
