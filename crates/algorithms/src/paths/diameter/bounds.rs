@@ -1,13 +1,15 @@
-//! Searches from the vertices farthest from the middle, then ever nearer ones.
+//! Searches that narrow the bounds of the diameter.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use tegula_engine::traverse::{self, RowsWanted};
 use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 use tegula_store::rows::Direction;
 
-use super::searches::{Searches, WIDTH};
+use super::searches::{Searches, UNREACHED, WIDTH};
 use crate::components::wcc::{self, Method};
 use crate::error::Result;
 
@@ -40,27 +42,25 @@ pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result
     };
     traverse::run_rereading(graph, RowsWanted::NEIGHBOURS, size(graph), options, |job| {
         let count = graph.short_vertex_count()?;
-        let mut fringe = Fringe {
-            searches: Searches::new(job, count, directions),
-            levels: vec![NONE; count as usize],
-            bounds: Bounds {
-                ends: Some((first, first)),
-                lower: 0,
-                upper: u32::MAX,
-                vertices,
-                searches: 0,
-                statistics: RunStatistics::default(),
-            },
-            times: IterationTimes::default(),
+        let bounds = Bounds {
+            ends: Some((first, first)),
+            lower: 0,
+            upper: u32::MAX,
+            vertices,
+            searches: 0,
+            statistics: RunStatistics::default(),
         };
-        fringe.search_inwards(first, searches_max, options)?;
-        let statistics = fringe.searches.statistics(fringe.times);
-        Ok(Bounds { statistics, ..fringe.bounds })
+        let searches = Searches::new(job, count, directions);
+        let mut narrowing = Narrowing::new(searches, bounds, searches_max, options);
+        options.progress.begin("searching", None, ProgressUnit::Vertices);
+        narrowing.narrow(first)?;
+        options.progress.end();
+        let statistics = narrowing.searches.statistics(narrowing.times);
+        Ok(Bounds { statistics, ..narrowing.bounds })
     })
 }
 
-/// Bytes held beside the rows: searches, levels, and the vertices of one level. Components are
-/// found before.
+/// Bytes held beside the rows: searches, levels, and two bounds. Components are found before.
 pub(super) fn size(graph: &Graph) -> u64 {
     Searches::size(graph.vertex_count()) + (4 + 4 + 4) * graph.vertex_count()
 }
@@ -85,115 +85,137 @@ fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>
     Ok(Some((most.1, size.into())))
 }
 
-/// Returns the first vertex halfway on a shortest path between two vertices `distance` hops apart,
-/// from the distances to each.
-fn halfway(from_one: &[u32], from_other: &[u32], distance: u32) -> ShortId {
-    let half = distance / 2;
-    let is_halfway =
-        |&(_, (&one, &other)): &(u32, (&u32, &u32))| one == half && other == distance - half;
-    let both = (0..).zip(from_one.iter().zip(from_other));
-    both.filter(is_halfway).map(|(vertex, _)| ShortId(vertex)).next().unwrap_or(ShortId(0))
-}
+/// The number of first searches, each from the farthest vertex of the one before.
+const SWEEPS: usize = 3;
+/// The number of first searches from the middle that may begin at any vertex. Later ones begin at a
+/// vertex that may still be an end of the diameter, so they rule out at least that one.
+const ANYWHERE: usize = 6;
+/// After a pair of searches that rules out fewer vertices, 64 search together. That takes about
+/// eight times as long as one, and rules out at least 64.
+const RULED_OUT_MIN: u64 = 16;
 
-/// Level of a vertex that is not reached.
-const NONE: u32 = u32::MAX;
-
-/// Searches that narrow the bounds.
-struct Fringe<'s> {
-    searches: Searches<'s>,
+/// Searches, and what they tell of the distance from each vertex to the farthest one, its
+/// eccentricity. A vertex at distance `d` from the source of a search of `e` levels has at most
+/// `d + e`, and at least both `d` and `e - d`.
+struct Narrowing<'n> {
+    searches: Searches<'n>,
+    searches_max: u64,
+    options: &'n RunOptions<'n>,
     /// The distance of each vertex from the source of the last single search.
-    levels: Vec<u32>,
+    levels: Vec<AtomicU32>,
+    /// The lower bound of each eccentricity. Outside of the component, both bounds are 0.
+    least: Vec<u32>,
+    /// The upper bound of each eccentricity. Where it is more than the lower bound of the diameter,
+    /// the vertex may be an end of a longer path.
+    most: Vec<u32>,
+    /// The number of vertices that may be an end of a longer path.
+    left: u64,
     bounds: Bounds,
     times: IterationTimes,
 }
 
-impl Fringe<'_> {
-    fn search_inwards(
-        &mut self,
-        first: ShortId,
+impl<'n> Narrowing<'n> {
+    fn new(
+        searches: Searches<'n>,
+        bounds: Bounds,
         searches_max: u64,
-        options: &RunOptions<'_>,
-    ) -> Result<()> {
-        options.progress.begin("searching", None, ProgressUnit::Vertices);
-        self.narrow(first, searches_max, options)?;
-        options.progress.end();
+        options: &'n RunOptions<'n>,
+    ) -> Narrowing<'n> {
+        let count = searches.vertex_count();
+        Narrowing {
+            searches,
+            searches_max,
+            options,
+            levels: (0..count).map(|_| AtomicU32::new(UNREACHED)).collect(),
+            least: vec![0; count],
+            most: vec![u32::MAX; count],
+            left: count as u64,
+            bounds,
+            times: IterationTimes::default(),
+        }
+    }
+
+    /// Searches until the bounds meet or no search is left.
+    fn narrow(&mut self, first: ShortId) -> Result<()> {
+        let mut end = first;
+        for _ in 0..SWEEPS {
+            if self.has_ended() {
+                return Ok(());
+            }
+            end = self.search_from(end)?;
+        }
+        for pair in 0.. {
+            let before = self.left;
+            for middle in [true, false] {
+                if self.has_ended() {
+                    return Ok(());
+                }
+                let source = if middle { self.middle(pair < ANYWHERE) } else { self.outermost() };
+                self.search_from(source)?;
+            }
+            if before - self.left < RULED_OUT_MIN && !self.has_ended() {
+                self.search_together()?;
+            }
+        }
         Ok(())
     }
 
-    /// Searches until the bounds meet or `searches_max` searches are made.
-    fn narrow(
-        &mut self,
-        first: ShortId,
-        searches_max: u64,
-        options: &RunOptions<'_>,
-    ) -> Result<()> {
-        let has_ended = |fringe: &Self| fringe.bounds.searches >= searches_max;
-        let one_end = self.search_from(first)?;
-        if has_ended(self) {
-            return Ok(());
-        }
-        let other_end = self.search_from(one_end)?;
-        if has_ended(self) {
-            return Ok(());
-        }
-        // The next search overwrites the levels.
-        let from_one_end = self.levels.clone();
-        self.search_from(other_end)?;
-        if has_ended(self) {
-            return Ok(());
-        }
-        let middle = halfway(&from_one_end, &self.levels, from_one_end[other_end.index()]);
-        drop(from_one_end);
-        let farthest = self.search_from(middle)?;
-        let mut level = self.levels[farthest.index()];
-        while self.bounds.lower < self.bounds.upper {
-            let at_level: Vec<ShortId> = (0..)
-                .map(ShortId)
-                .zip(&self.levels)
-                .filter(|&(_, &own)| own == level)
-                .map(|(vertex, _)| vertex)
-                .collect();
-            for together in at_level.chunks(WIDTH) {
-                if self.bounds.searches + together.len() as u64 > searches_max {
-                    return Ok(());
-                }
-                options.progress.advance(together.len() as u64);
-                self.search_together(together)?;
-            }
-            // At level 0 the bounds meet, so this never falls below 0.
-            level -= 1;
-            // All vertices left are at most `level` hops from the middle.
-            let around = level.saturating_mul(2).max(self.bounds.lower);
-            self.bounds.upper = self.bounds.upper.min(around);
-        }
-        Ok(())
+    fn has_ended(&self) -> bool {
+        self.left == 0 || self.bounds.searches >= self.searches_max
+    }
+
+    /// Whether a vertex may be an end of a longer path than the longest one found.
+    fn may_be_end(&self, vertex: usize) -> bool {
+        self.most[vertex] > self.bounds.lower
+    }
+
+    /// Returns the first vertex of those with the least lower bound: of all whose eccentricity is
+    /// not known, or only of those that may be an end.
+    fn middle(&self, anywhere: bool) -> ShortId {
+        let all = 0..self.least.len();
+        let is_open = |&vertex: &usize| match anywhere {
+            true => self.least[vertex] < self.most[vertex],
+            false => self.may_be_end(vertex),
+        };
+        let middle = all.filter(is_open).min_by_key(|&vertex| self.least[vertex]);
+        ShortId(middle.unwrap_or_default() as u32)
+    }
+
+    /// Returns the first vertex of those with the greatest upper bound.
+    fn outermost(&self) -> ShortId {
+        let all = 0..self.most.len();
+        let outermost = all.max_by_key(|&vertex| (self.most[vertex], Reverse(vertex)));
+        ShortId(outermost.unwrap_or_default() as u32)
     }
 
     /// Searches from a vertex. Returns the first of the farthest vertices.
     fn search_from(&mut self, source: ShortId) -> Result<ShortId> {
         let started = Instant::now();
-        self.levels.fill(NONE);
-        let (levels, mut farthest) = (&mut self.levels, (0, source));
-        self.searches.run(&[source], |level, vertex, _| {
-            levels[vertex.index()] = level;
-            if level > farthest.0 {
-                farthest = (level, vertex);
+        let (eccentricity, farthest) = self.searches.run_alone(source, &mut self.levels)?;
+        self.note(eccentricity, (source, farthest));
+        let bounds = self.least.iter_mut().zip(&mut self.most);
+        for ((least, most), level) in bounds.zip(&mut self.levels) {
+            match *level.get_mut() {
+                UNREACHED => (*least, *most) = (0, 0),
+                level => {
+                    *least = level.max(eccentricity - level).max(*least);
+                    *most = level.saturating_add(eccentricity).min(*most);
+                }
             }
-        })?;
-        self.bounds.searches += 1;
-        self.times.push(started.elapsed());
-        self.note(farthest.0, (source, farthest.1));
-        self.bounds.upper = self.bounds.upper.min(farthest.0.saturating_mul(2));
-        Ok(farthest.1)
+        }
+        self.end_searches(1, started);
+        Ok(farthest)
     }
 
-    /// Searches from up to 64 vertices for the distance of the farthest vertex from each.
-    fn search_together(&mut self, sources: &[ShortId]) -> Result<()> {
+    /// Searches from up to 64 of the vertices with the greatest upper bounds.
+    fn search_together(&mut self) -> Result<()> {
         let started = Instant::now();
+        let count = (self.searches_max - self.bounds.searches).min(WIDTH as u64) as usize;
+        let sources = self.outermost_of(count);
         // For each search, the first vertex of the last level that it has reached.
         let mut farthest = [(0, ShortId(0)); WIDTH];
         let mut last = (0, 0u64);
-        self.searches.run(sources, |level, vertex, searches| {
+        self.searches.run_together(&sources, |level, vertex, searches| {
             if level != last.0 {
                 last = (level, 0);
             }
@@ -204,18 +226,42 @@ impl Fringe<'_> {
                 new &= new - 1;
             }
         })?;
-        self.bounds.searches += sources.len() as u64;
-        self.times.push(started.elapsed());
-        for (&source, (distance, vertex)) in sources.iter().zip(farthest) {
-            self.note(distance, (source, vertex));
+        for (&source, (eccentricity, vertex)) in sources.iter().zip(farthest) {
+            self.note(eccentricity, (source, vertex));
+            self.least[source.index()] = eccentricity;
+            self.most[source.index()] = eccentricity;
         }
+        self.end_searches(sources.len() as u64, started);
         Ok(())
     }
 
-    /// Notes that two vertices are `distance` hops apart.
+    /// Returns the first `count` of the vertices that may be ends, by descending upper bound.
+    fn outermost_of(&self, count: usize) -> Vec<ShortId> {
+        // A heap in which the least one that is taken comes first.
+        let mut taken = BinaryHeap::with_capacity(count + 1);
+        for vertex in (0..self.most.len()).filter(|&vertex| self.may_be_end(vertex)) {
+            taken.push((Reverse(self.most[vertex]), vertex));
+            if taken.len() > count {
+                taken.pop();
+            }
+        }
+        taken.into_iter().map(|(_, vertex)| ShortId(vertex as u32)).collect()
+    }
+
+    /// Notes that the farthest vertex from one end is the other, `distance` hops away.
     fn note(&mut self, distance: u32, ends: (ShortId, ShortId)) {
         if distance > self.bounds.lower {
             (self.bounds.lower, self.bounds.ends) = (distance, Some(ends));
         }
+    }
+
+    /// Updates the bounds of the diameter after `count` searches.
+    fn end_searches(&mut self, count: u64, started: Instant) {
+        self.bounds.searches += count;
+        self.options.progress.advance(count);
+        let lower = self.bounds.lower;
+        self.bounds.upper = self.most.iter().copied().fold(lower, u32::max);
+        self.left = self.most.iter().filter(|&&most| most > lower).count() as u64;
+        self.times.push(started.elapsed());
     }
 }

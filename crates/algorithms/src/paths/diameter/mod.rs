@@ -1,13 +1,14 @@
 //! The diameter: the greatest distance between two vertices of the largest component.
 //!
-//! Distances are hops, regardless of the direction of edges. Two searches, each from the farthest
-//! vertex of the one before, give a lower bound. Then vertices are taken by descending distance
-//! from the middle of the path between the two ends. Once all vertices at distance `i` or more were
-//! searched from, any two others are at most `2 (i - 1)` hops apart. When that is no more than the
-//! greatest distance seen, the latter is the diameter (iFUB: Crescenzi, Grossi, Habib, Lanzi,
-//! Marino, *On Computing the Diameter of Real-World Undirected Graphs*, Theoretical Computer
-//! Science 514, 2013). Most real graphs take some dozens of searches; 64 run at a time: see
-//! [`searches`]. After the maximum number of searches, the result is a pair of bounds.
+//! Distances are hops, regardless of the direction of edges. The distance from a vertex to the
+//! farthest one is its eccentricity; the diameter is the greatest. Each search bounds the
+//! eccentricity of all vertices, and a vertex whose upper bound is no more than the longest path
+//! found is ruled out. Three searches, each from the farthest vertex of the one before, mostly find
+//! the longest path. Then one from the middle, which rules out most vertices, and one from the
+//! outermost vertex take turns, until none is left (Takes, Kosters, *Determining the Diameter of
+//! Small World Networks*, CIKM 2011). Most real graphs take a dozen searches. Where a search rules
+//! out few vertices, 64 of them run at a time: see [`searches`]. After the maximum number of
+//! searches, the result is a pair of bounds.
 //!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.
@@ -63,9 +64,7 @@ impl Algorithm for DiameterOptions {
             Column::integer("distance", "the hops between them"),
         ],
         memory: "44 bytes a vertex, and rows of both directions",
-        source: Some(
-            "Crescenzi, Grossi, Habib, Lanzi, Marino, Theoretical Computer Science 514, 2013",
-        ),
+        source: Some("Takes, Kosters, Determining the Diameter of Small World Networks, CIKM 2011"),
         example: "{}",
     };
     const WEIGHTS: Weights = Weights::Ignored { instead: "every edge is a hop" };

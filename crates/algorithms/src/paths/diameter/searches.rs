@@ -1,4 +1,4 @@
-//! Breadth-first searches from many vertices at once.
+//! Breadth-first searches from one vertex, or from many at once.
 //!
 //! Up to 64 searches share one pass over the rows of a level: each vertex has a bit for each search
 //! that has reached it (Then et al., *The More the Merrier: Efficient Multi-Source Graph
@@ -6,7 +6,7 @@
 //! read little more than one. The level in which a search reaches a vertex depends on the graph
 //! alone. Memory: 32 bytes a vertex.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tegula_engine::traverse::{Filter, RowsJob, Sequential};
 use tegula_engine::{IterationTimes, Result, Row, RunStatistics, ShortId};
@@ -16,6 +16,9 @@ use tegula_store::rows::Direction;
 pub(super) const WIDTH: usize = 64;
 /// A level with at least one vertex in `DENSE_SHARE` is followed in a pass over all vertices.
 const DENSE_SHARE: usize = 16;
+
+/// The level of a vertex that is not reached.
+pub(super) const UNREACHED: u32 = u32::MAX;
 
 /// Searches along edges from up to [`WIDTH`] vertices at a time.
 pub(super) struct Searches<'s> {
@@ -57,15 +60,57 @@ impl<'s> Searches<'s> {
         32 * vertex_count
     }
 
+    /// Returns the number of vertices of the graph.
+    pub(super) fn vertex_count(&self) -> usize {
+        self.seen.len()
+    }
+
     /// Returns the statistics of all searches, which took these times.
     pub(super) fn statistics(self, times: IterationTimes) -> RunStatistics {
         self.job.statistics(times, self.edges.into_inner())
     }
 
+    /// Searches from one vertex. Puts the level of each vertex into `levels`, and returns the last
+    /// level with the first vertex that it has.
+    pub(super) fn run_alone(
+        &self,
+        source: ShortId,
+        levels: &mut [AtomicU32],
+    ) -> Result<(u32, ShortId)> {
+        levels.iter_mut().for_each(|level| *level.get_mut() = UNREACHED);
+        *levels[source.index()].get_mut() = 0;
+        let levels = &*levels;
+        let mut reached = vec![source];
+        let mut level = 0;
+        loop {
+            let found = self.job.follow(&reached, self.directions, |row, found| {
+                let mut edges = 0;
+                row.for_each(|target| {
+                    edges += 1;
+                    let own = &levels[target.index()];
+                    // Most vertices are reached already, and then a load is enough. The worker that
+                    // reaches a vertex lists it.
+                    if own.load(Ordering::Relaxed) == UNREACHED
+                        && own.swap(level + 1, Ordering::Relaxed) == UNREACHED
+                    {
+                        found.push(target);
+                    }
+                })?;
+                self.edges.fetch_add(edges, Ordering::Relaxed);
+                Ok(())
+            })?;
+            if found.is_empty() {
+                return Ok((level, reached[0]));
+            }
+            reached = found;
+            level += 1;
+        }
+    }
+
     /// Searches from each of the sources, up to [`WIDTH`] different ones. Calls `visit` for each
     /// vertex that is reached, by ascending level: with the level, the vertex, and a bit for each
     /// source whose search reaches it there.
-    pub(super) fn run(
+    pub(super) fn run_together(
         &mut self,
         sources: &[ShortId],
         mut visit: impl FnMut(u32, ShortId, u64),
