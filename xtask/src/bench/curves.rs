@@ -1,14 +1,18 @@
 //! Figures as a plot: curves along any axis.
 
+use std::ops::Range;
+
 use plotters::prelude::*;
 
 use super::figure::{Figure, Point, Unit};
 use super::results::Measured;
-use crate::tegula::{Result, units};
+use crate::tegula::Result;
 
 const SIZE: (u32, u32) = (760, 440);
 /// The least number of points for a plot.
 const POINTS_MIN: usize = 2;
+/// About how many times as wide as high a legend is.
+const LEGEND_ASPECT: i32 = 3;
 const COLOURS: [RGBColor; 4] = [BLUE, RED, BLACK, GREEN];
 
 /// A curve: its name, and its points in the order of the axis.
@@ -44,7 +48,7 @@ pub fn svg(group: &Measured) -> Result<Option<String>> {
         .x_desc(axis)
         .y_desc(label(figure))
         .light_line_style(TRANSPARENT)
-        .x_label_formatter(&|at| units::three_digits(*at))
+        .x_label_formatter(&|at| at.to_string())
         .draw()?;
     for ((name, points), colour) in curves.iter().zip(COLOURS.into_iter().cycle()) {
         chart
@@ -53,9 +57,11 @@ pub fn svg(group: &Measured) -> Result<Option<String>> {
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 24, y)], colour));
         chart.draw_series(points.iter().map(|at| Circle::new(*at, 3, colour.filled())))?;
     }
+    let (across, down) = chart.plotting_area().get_pixel_range();
+    let drawn: Vec<(i32, i32)> = points().map(|at| chart.backend_coord(at)).collect();
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(free_corner(&across, &down, &drawn))
         .border_style(BLACK)
         .background_style(WHITE)
         .draw()?;
@@ -63,6 +69,26 @@ pub fn svg(group: &Measured) -> Result<Option<String>> {
     drop(chart);
     drop(area);
     Ok(Some(svg))
+}
+
+/// Returns the corner of an area of pixels that is farthest from all points.
+fn free_corner(
+    across: &Range<i32>,
+    down: &Range<i32>,
+    points: &[(i32, i32)],
+) -> SeriesLabelPosition {
+    let corners = [
+        (SeriesLabelPosition::UpperLeft, across.start, down.start),
+        (SeriesLabelPosition::UpperRight, across.end, down.start),
+        (SeriesLabelPosition::LowerLeft, across.start, down.end),
+        (SeriesLabelPosition::LowerRight, across.end, down.end),
+    ];
+    // Legends are wider than high.
+    let distance = |x: i32, y: i32| {
+        points.iter().map(|at| (at.0 - x).abs().max(LEGEND_ASPECT * (at.1 - y).abs())).min()
+    };
+    let farthest = corners.into_iter().max_by_key(|(_, x, y)| distance(*x, *y));
+    farthest.map_or(SeriesLabelPosition::LowerRight, |(corner, ..)| corner)
 }
 
 fn curves(group: &Measured) -> Vec<Curve<'_>> {
@@ -125,6 +151,17 @@ mod tests {
         };
         let figures = vec![figure(2.0, 1.0), figure(4.0, 0.0), figure(8.0, 1.0)];
         assert_eq!(curves(&Measured::sample("g", figures))[0].1.len(), 2);
+    }
+
+    #[test]
+    fn a_legend_covers_no_curve() {
+        let corner = |points: &[(i32, i32)]| free_corner(&(0..600), &(0..300), points);
+        let falling = [(0, 20), (300, 200), (600, 290)];
+        assert!(matches!(corner(&falling), SeriesLabelPosition::UpperRight));
+        let high = [(0, 50), (300, 60), (600, 40)];
+        assert!(matches!(corner(&high), SeriesLabelPosition::LowerRight));
+        let there_and_back = [(0, 290), (300, 20), (600, 290)];
+        assert!(matches!(corner(&there_and_back), SeriesLabelPosition::UpperRight));
     }
 
     #[test]
