@@ -137,8 +137,7 @@ pub enum Verdict {
     Stretch,
 }
 
-/// The place of a figure on a curve. The curve shows the ratio if something stands beside the
-/// figure, else its value.
+/// The place of a figure on a curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// The curve; a plot may have several.
@@ -147,6 +146,10 @@ pub struct Point {
     pub at: f64,
     /// What the axis shows.
     pub axis: String,
+    /// Whether the curve shows the value even if something stands beside the figure, and a dashed
+    /// line what that is. Other curves show the ratio then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_values: bool,
 }
 
 /// A measured quantity.
@@ -199,7 +202,13 @@ impl Figure {
     /// Makes it a point of one of its group's curves.
     pub fn on_curve(self, curve: &str, at: f64, axis: &str) -> Figure {
         let (curve, axis) = (curve.to_owned(), axis.to_owned());
-        Figure { point: Some(Point { curve, at, axis }), ..self }
+        Figure { point: Some(Point { curve, at, axis, of_values: false }), ..self }
+    }
+
+    /// Makes it a point of a curve of values, and what stands beside it one of a dashed line.
+    pub fn on_curve_of_values(self, curve: &str, at: f64, axis: &str) -> Figure {
+        let (curve, axis) = (curve.to_owned(), axis.to_owned());
+        Figure { point: Some(Point { curve, at, axis, of_values: true }), ..self }
     }
 
     /// Puts beside it what was measured in turn with it.

@@ -340,8 +340,6 @@ mod tests {
         for suite in [&FIGURES, &CHOICES, &BATCHES, &CLUSTER, &BESIDE] {
             plots.extend(suite.groups.iter().map(|group| group.name));
         }
-        // Both checkpoint groups are tables without a plot.
-        plots.retain(|name| *name != "checkpoints");
         let count = plots.len();
         plots.sort_unstable();
         plots.dedup();

@@ -10,6 +10,8 @@ use crate::tegula::scratch::remove;
 const ITERATIONS: &str = "20";
 /// Iterations from one checkpoint to the next; the first run keeps no checkpoints.
 const EVERY: [Option<&str>; 4] = [None, Some("1"), Some("4"), Some("10")];
+/// The axis of the plot.
+const AXIS: &str = "iterations from one checkpoint to the next";
 
 /// Measures PageRank from disk, from no checkpoints to one in each iteration.
 pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
@@ -27,5 +29,10 @@ pub fn all(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
     })?;
     let subject = format!("PageRank, {ITERATIONS} iterations, R-MAT {}, from disk", graph.scale);
     let titles = ["without checkpoints", "one in each", "every 4th", "every 10th"];
-    Ok(beside_first(&subject, &titles, &samples, Unit::Seconds, Ratio::TimesAsLong))
+    let figures = beside_first(&subject, &titles, &samples, Unit::Seconds, Ratio::TimesAsLong);
+    let on_curve = |(figure, every): (Figure, Option<&str>)| match every {
+        Some(every) => Ok(figure.on_curve_of_values("with checkpoints", every.parse()?, AXIS)),
+        None => Ok(figure),
+    };
+    figures.into_iter().zip(EVERY).map(on_curve).collect()
 }

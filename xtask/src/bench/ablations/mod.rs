@@ -34,7 +34,11 @@ pub const ABLATIONS: &[Group] = &[
         title: "PageRank with room for 5 to 200 % of the tiles",
         measure: processes::budgets,
     },
-    Group { name: "checkpoints", title: "Checkpoints, by how often", measure: checkpoints::all },
+    Group {
+        name: "checkpoint-intervals",
+        title: "Checkpoints, by how often",
+        measure: checkpoints::all,
+    },
     Group { name: "tile-order", title: "Orders of the tiles", measure: tile_order::all },
     Group { name: "ownership", title: "Who writes the sums of a target", measure: ownership::all },
     Group { name: "parts", title: "Parts of a batch, by their edges", measure: parts::all },

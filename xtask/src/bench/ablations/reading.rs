@@ -34,7 +34,11 @@ pub fn backends(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
         let threads = samples.pop().unwrap_or_default();
         let title = format!("bfs, {}, io_uring, {depth} reads in flight", graph.title);
         let uring = Figure::new(title, Unit::Seconds, samples.pop().unwrap_or_default());
-        figures.push(uring.compared_with("pread in as many threads", threads, Ratio::TimesAsFast));
+        figures.push(
+            uring
+                .compared_with("pread in as many threads", threads, Ratio::TimesAsFast)
+                .on_curve_of_values("io_uring", depth.parse()?, "reads in flight"),
+        );
     }
     Ok(figures)
 }
@@ -66,10 +70,12 @@ pub fn run_ahead(lab: &mut Lab<'_>) -> Result<Vec<Figure>> {
                 Ok(seconds)
             })?;
             let without = samples.pop().unwrap_or_default();
-            let title = format!("{kind}, {}, cache of {cache} %", graph.title);
+            let curve = format!("{kind}, {}", graph.title);
+            let title = format!("{curve}, cache of {cache} %");
             let rate = units::decimal(median(&bytes));
             let with = Figure::new(title, Unit::Seconds, samples.pop().unwrap_or_default())
                 .compared_with("without run-ahead", without, Ratio::TimesAsFast)
+                .on_curve_of_values(&curve, cache.parse()?, "cache in % of the rows")
                 .note(format!("{rate}B/s with run-ahead, {note}"));
             figures.push(with);
         }
