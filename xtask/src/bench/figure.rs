@@ -162,10 +162,7 @@ pub struct Figure {
     pub targets: Vec<Target>,
     pub verdict: Option<Verdict>,
     pub notes: Vec<String>,
-    /// The budget of the measurement, where it is a point of a curve.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub budget_bytes: Option<u64>,
-    /// Where it stands in another plot of its group.
+    /// Where it stands in the plot of its group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<Point>,
     /// What each rank has moved in the last round, for a plot.
@@ -179,24 +176,14 @@ impl Figure {
         let samples = Samples::new(samples);
         let title = title.into();
         let (targets, notes) = (Vec::new(), Vec::new());
-        let (beside, verdict, budget_bytes, point, tracks) = (None, None, None, None, None);
-        Figure {
-            title,
-            unit,
-            samples,
-            beside,
-            targets,
-            verdict,
-            notes,
-            budget_bytes,
-            point,
-            tracks,
-        }
+        let (beside, verdict, point, tracks) = (None, None, None, None);
+        Figure { title, unit, samples, beside, targets, verdict, notes, point, tracks }
     }
 
     /// Makes it a point of its group's curve over budgets.
     pub fn with_budget(self, bytes: u64) -> Figure {
-        Figure { budget_bytes: Some(bytes), ..self }
+        let mebibytes = bytes as f64 / f64::from(1 << 20);
+        self.on_curve_of_values("an iteration within the budget", mebibytes, "budget in MiB")
     }
 
     /// Makes it a point of one of its group's curves.

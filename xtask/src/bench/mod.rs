@@ -27,7 +27,6 @@ mod machine;
 mod pages;
 mod peers;
 mod perf;
-mod plot;
 mod random;
 mod ranks;
 mod report;
@@ -194,8 +193,7 @@ impl Suite {
 
     fn write_pages(&self, folder: &Path, results: &Results) -> Outcome {
         for group in &results.groups {
-            let svg = plot::over_budgets(group)?;
-            if let Some(svg) = svg.map_or_else(|| curves::svg(group), |svg| Ok(Some(svg)))? {
+            if let Some(svg) = curves::svg(group)? {
                 fs::write(folder.join(pages::plot_name(group)), with_dark_form(&svg))?;
             }
             for (tracks, title) in tracks::of_group(group) {

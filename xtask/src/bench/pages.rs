@@ -6,7 +6,7 @@ use super::figure::{Figure, Verdict};
 use super::lab::SCALE;
 use super::report::{HEADER, cells, properties, remarks};
 use super::results::{Measured, Results};
-use super::{curves, plot, tracks};
+use super::{curves, tracks};
 
 /// The most figures of a group that stand on the main page.
 const FIGURES_MAX: usize = 20;
@@ -111,7 +111,7 @@ fn content(group: &Measured) -> String {
         text += &row(&["---", "--:", "--:", "---", "--:", "---", "---"].map(str::to_owned));
         group.figures.iter().for_each(|figure| text += &row(&cells(figure)));
     }
-    if plot::is_drawn(group) || curves::is_drawn(group) {
+    if curves::is_drawn(group) {
         text += &format!("\n![{}]({})\n", group.title, plot_name(group));
     }
     for (tracks, title) in tracks::of_group(group) {
