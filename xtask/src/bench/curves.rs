@@ -13,6 +13,8 @@ use crate::tegula::Result;
 const SIZE: (u32, u32) = (760, 440);
 /// The least number of points for a plot.
 const POINTS_MIN: usize = 2;
+/// The most numbers along the axis. With 10 or more, some are no powers of 2.
+const NUMBERS_MAX: usize = 9;
 /// How many times as large as the least value the greatest one is on a linear scale, at most.
 const LINEAR_MAX: f64 = 100.0;
 /// About how many times as wide as high a legend is.
@@ -91,6 +93,7 @@ where
         .x_desc(&point.axis)
         .y_desc(label(figure, point))
         .light_line_style(TRANSPARENT)
+        .x_labels(NUMBERS_MAX)
         .x_label_formatter(&|at| at.to_string())
         .draw()?;
     for (curve, colour) in curves.iter().zip(COLOURS.into_iter().cycle()) {
