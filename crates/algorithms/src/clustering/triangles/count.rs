@@ -40,7 +40,7 @@ pub struct Triangles {
 /// The most ranges into which lists are divided. Each range takes a pass over its own rows and
 /// one over all rows.
 const RANGES_MAX: u64 = 16;
-/// List entries that are looked at together.
+/// The most marked entries of lists that are counted together.
 const BLOCK: usize = 1024;
 /// List entries between two checks for cancellation.
 const ENTRIES_PER_LOOK: u64 = 1 << 22;
@@ -284,7 +284,7 @@ impl Counting<'_> {
         }
         marks.set(later);
         let mut own = 0;
-        for &second in later {
+        for (number, second) in (1..).zip(later) {
             if !lists.ids().contains(&second.index()) {
                 continue;
             }
@@ -295,9 +295,7 @@ impl Counting<'_> {
                 Closing::Edges => marks.count_edges(list, second.directions()),
             };
             own += first;
-            if at_second > 0 {
-                self.add(second.index(), at_second);
-            }
+            marks.counts[number] += at_second;
         }
         if own > 0 {
             self.add(vertex, own);
@@ -338,6 +336,8 @@ struct Marks {
     directions: Vec<u32>,
     /// The marked entries in a block of a list: pairs of number and directions.
     picked: Box<[(u32, u32); BLOCK]>,
+    /// How many of the picked entries are not yet counted.
+    uncounted: usize,
 }
 
 impl Marks {
@@ -349,6 +349,7 @@ impl Marks {
             counts: Vec::new(),
             directions: Vec::new(),
             picked: Box::new([(0, 0); BLOCK]),
+            uncounted: 0,
         }
     }
 
@@ -368,21 +369,30 @@ impl Marks {
     fn count(&mut self, list: List<'_>) -> (u64, u64) {
         let mut marked = 0;
         // First pick the marked entries, then count them. If all entries were counted at once, each
-        // would wait for the one before, as most have the same number: 0.
-        let picked = &mut self.picked;
-        for block in list.blocks(BLOCK) {
-            let mut count = 0;
+        // would wait for the one before, as most have the same number: 0. The entries of many short
+        // lists are counted together, since the end of a loop cannot be predicted.
+        for block in list.blocks(BLOCK / 2) {
+            if self.uncounted > BLOCK / 2 {
+                self.count_picked();
+            }
+            let mut count = self.uncounted;
             for third in block {
                 let number = self.numbers[third.index()];
                 // The remainder changes no index, but tells the compiler that the index is within
                 // bounds.
-                picked[count % BLOCK].0 = number;
+                self.picked[count % BLOCK].0 = number;
                 count += usize::from(number > 0);
             }
-            marked += count as u64;
-            picked[..count].iter().for_each(|&(number, _)| self.counts[number as usize] += 1);
+            marked += (count - self.uncounted) as u64;
+            self.uncounted = count;
         }
         (marked, marked)
+    }
+
+    fn count_picked(&mut self) {
+        let picked = &self.picked[..self.uncounted];
+        picked.iter().for_each(|&(number, _)| self.counts[number as usize] += 1);
+        self.uncounted = 0;
     }
 
     /// For each marked entry in the list of the second vertex, counts the edges between the first
@@ -410,6 +420,7 @@ impl Marks {
 
     /// Removes the marks, and calls `tell` with each vertex that has a count, and the count.
     fn take(&mut self, later: &[Later], mut tell: impl FnMut(usize, u64)) {
+        self.count_picked();
         for (later, &count) in later.iter().zip(&self.counts[1..]) {
             self.numbers[later.index()] = 0;
             if count > 0 {
