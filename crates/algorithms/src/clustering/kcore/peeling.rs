@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, FRONTIER_CHUNK, Neighbourhoods, RowsJob, RowsWanted, Sequential,
+    self, FRONTIER_CHUNK, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
 };
 use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 
@@ -50,7 +50,8 @@ fn edges_followed(graph: &Graph) -> u64 {
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends);
-    Ok(20 * graph.vertex_count() + threads as u64 * worker)
+    // A worker alone also makes room for all neighbours of a vertex in the list of fallen ones.
+    Ok(20 * graph.vertex_count() + (threads as u64 + 1) * worker)
 }
 
 fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Cores> {
@@ -151,33 +152,42 @@ impl<'p> Peeling<'p> {
     /// and those that passed the horizon, by ascending id.
     fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
         let is_alone = frontier.len() <= FRONTIER_CHUNK;
-        let next = self.job.follow_neighbours(frontier, |neighbours, fallen| {
-            neighbours.for_each(|neighbour| {
-                let before = take_one(&self.degrees[neighbour.id.index()], core, is_alone);
-                // One worker alone sees each value of a vertex, so the vertex is listed once for
-                // `core` and once for the horizon.
-                if before == Some(core + 1) || before == Some(self.horizon) {
-                    fallen.push(neighbour.id);
-                }
-            });
+        let next = self.job.follow_neighbours(frontier, |neighbours, fallen| match is_alone {
+            true => self.remove_alone(neighbours, core, fallen),
+            false => self.remove(neighbours, core, fallen),
         })?;
         Ok(next)
     }
-}
 
-/// Takes one from the number of neighbours left, and returns how many there were. `None` with at
-/// most `core`: that vertex is already in a frontier, or peeled off.
-#[inline(always)]
-fn take_one(degree: &AtomicU32, core: u32, is_alone: bool) -> Option<u32> {
-    let left = degree.load(Ordering::Relaxed);
-    if left <= core {
-        return None;
+    /// Removes a vertex from its neighbours, and adds those to `fallen` that are to be returned.
+    fn remove(&self, neighbours: &Neighbours<'_>, core: u32, fallen: &mut Vec<ShortId>) {
+        // A vertex with at most `core` neighbours left is already in a frontier, or peeled off.
+        let one_less = |left: u32| (left > core).then(|| left - 1);
+        neighbours.for_each(|neighbour| {
+            let degree = &self.degrees[neighbour.id.index()];
+            // One worker alone sees each value of a vertex, so the vertex is listed once for `core`
+            // and once for the horizon.
+            let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+            if before == Ok(core + 1) || before == Ok(self.horizon) {
+                fallen.push(neighbour.id);
+            }
+        });
     }
-    if is_alone {
-        // Without other workers there is no race, and a swap takes several times as long.
-        degree.store(left - 1, Ordering::Relaxed);
-        return Some(left);
+
+    /// Does the same while no other worker does. Nothing needs to be atomic then. No branch depends
+    /// on the number of neighbours left, since half of these branches would be mispredicted.
+    fn remove_alone(&self, neighbours: &Neighbours<'_>, core: u32, fallen: &mut Vec<ShortId>) {
+        let mut end = fallen.len();
+        fallen.resize(end + neighbours.edge_count(), neighbours.vertex);
+        neighbours.for_each(|neighbour| {
+            let degree = &self.degrees[neighbour.id.index()];
+            let left = degree.load(Ordering::Relaxed);
+            let is_left = left > core;
+            degree.store(left - u32::from(is_left), Ordering::Relaxed);
+            // The place is overwritten by the next one unless this one has fallen.
+            fallen[end] = neighbour.id;
+            end += usize::from(is_left & ((left == core + 1) | (left == self.horizon)));
+        });
+        fallen.truncate(end);
     }
-    let one_less = |left: u32| (left > core).then(|| left - 1);
-    degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less).ok()
 }
