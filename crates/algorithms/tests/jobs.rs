@@ -25,7 +25,7 @@ use tegula_machine::disk::Backend;
 use tegula_store::graph::VertexOrder;
 use tegula_testkit::{EdgeList, Scratch, XorShift};
 
-const RANKS: Stop = Stop::Iterations(12);
+const STOP: Stop = Stop::Iterations(12);
 
 /// A skewed graph of two million edges in both directions, with weights and rows: at least 64
 /// tiles.
@@ -119,7 +119,7 @@ fn run_kind(kind: usize, graph: &Graph, options: &RunOptions<'_>) -> Answer {
     let wcc = |method| wcc::run(graph, method, options).unwrap().roots;
     match kind {
         0 => {
-            let outcome: Outcome<PageRank> = PageRank::run(graph, RANKS, options).unwrap();
+            let outcome: Outcome<PageRank> = PageRank::run(graph, STOP, options).unwrap();
             Answer::Ranks(outcome.states.iter().map(|rank| rank.to_bits()).collect())
         }
         1 => {

@@ -11,13 +11,13 @@ use super::results::Measured;
 use crate::tegula::Result;
 
 const SIZE: (u32, u32) = (760, 440);
-/// The least number of points for a plot.
+/// The least number of points of one curve for a plot.
 const POINTS_MIN: usize = 2;
 /// The most numbers along the axis. With 10 or more, some are no powers of 2.
 const NUMBERS_MAX: usize = 9;
-/// How many times as large as the least value the greatest one is on a linear scale, at most.
+/// The greatest ratio of the greatest to the least value on a linear scale.
 const LINEAR_MAX: f64 = 100.0;
-/// About how many times as wide as high a legend is.
+/// The approximate ratio of a legend's width to its height.
 const LEGEND_ASPECT: i32 = 3;
 /// A green that shows on white and on black.
 const GREEN: RGBColor = RGBColor(0, 150, 0);
@@ -41,12 +41,13 @@ impl Curve<'_> {
     }
 }
 
-/// Whether a group has such a plot.
+/// Whether a group has a curve with at least [`POINTS_MIN`] points.
 pub fn is_drawn(group: &Measured) -> bool {
     curves(group).iter().any(|curve| curve.points.len() >= POINTS_MIN)
 }
 
-/// Draws the curves of a group as SVG. Values of very different sizes have a logarithmic scale.
+/// Draws the curves of a group as SVG; `None` if no curve has enough points. The scale is
+/// logarithmic if the greatest value is more than [`LINEAR_MAX`] times the least.
 pub fn svg(group: &Measured) -> Result<Option<String>> {
     if !is_drawn(group) {
         return Ok(None);
@@ -122,7 +123,7 @@ where
     Ok(area.present()?)
 }
 
-/// Returns the corner of an area of pixels that is farthest from all points.
+/// Returns the corner of an area of pixels whose nearest point is farthest away.
 fn free_corner(
     across: &Range<i32>,
     down: &Range<i32>,
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_to_nothing_is_left_out() {
+    fn a_ratio_to_zero_is_left_out() {
         let figure = |at: f64, beside: f64| {
             Figure::new("bytes", Unit::Bytes, vec![1e9])
                 .compared_with("none", vec![beside], Ratio::TimesAsLarge)
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_legend_covers_no_curve() {
+    fn a_legend_stands_in_the_corner_farthest_from_the_curves() {
         let corner = |points: &[(i32, i32)]| free_corner(&(0..600), &(0..300), points);
         let falling = [(0, 20), (300, 200), (600, 290)];
         assert!(matches!(corner(&falling), SeriesLabelPosition::UpperRight));
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_is_no_curve() {
+    fn one_point_makes_no_plot() {
         let figure = Figure::new("jobs", Unit::Seconds, vec![1.0]).on_curve("a", 1.0, "jobs");
         assert!(super::svg(&Measured::sample("g", vec![figure])).unwrap().is_none());
     }

@@ -146,8 +146,8 @@ pub struct Point {
     pub at: f64,
     /// What the axis shows.
     pub axis: String,
-    /// Whether the curve shows the value even if something stands beside the figure, and a dashed
-    /// line what that is. Other curves show the ratio then.
+    /// Whether the curve shows values. Then a dashed line shows what stands beside the figures.
+    /// Other curves show the ratio where something stands beside the figure, else the value.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_values: bool,
 }
@@ -192,7 +192,8 @@ impl Figure {
         Figure { point: Some(Point { curve, at, axis, of_values: false }), ..self }
     }
 
-    /// Makes it a point of a curve of values, and what stands beside it one of a dashed line.
+    /// Makes it a point of a curve of values. What stands beside it becomes a point of a dashed
+    /// line.
     pub fn on_curve_of_values(self, curve: &str, at: f64, axis: &str) -> Figure {
         let (curve, axis) = (curve.to_owned(), axis.to_owned());
         Figure { point: Some(Point { curve, at, axis, of_values: true }), ..self }

@@ -1,4 +1,4 @@
-//! Options of what a search reports about paths.
+//! Options that choose what a search reports about paths.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,9 @@ pub struct PathOptions {
 }
 
 impl PathOptions {
-    /// The columns of the answer, in which distances have this column.
+    /// The columns of the answer; `distance` is the column of distances.
     pub const fn columns(distance: Column) -> [Column; 6] {
-        let parent = "the vertex before it on a shortest path, which for a source is the source; \
+        let parent = "the vertex before it on a shortest path; for a source, the source itself; \
                       null where there is no path";
         [
             Column::VERTEX.when("without `targets`"),
@@ -40,7 +40,7 @@ impl PathOptions {
         ]
     }
 
-    /// Refuses parents beside paths: the table of the paths has no parents.
+    /// Refuses `parents` together with `targets`: a table of paths has no column for parents.
     pub fn check(&self, algorithm: &'static str) -> Result<()> {
         if self.parents && self.targets.is_some() {
             let detail = "give either `parents` or `targets`".to_owned();
@@ -54,14 +54,14 @@ impl PathOptions {
         self.parents || self.targets.is_some()
     }
 
-    /// Returns whether the states must stay in memory. Naming parents puts the id position of every
-    /// vertex into the memory that the arrays of the run had; paths look up states at random.
+    /// Returns whether the states must stay in memory. With `parents`, the id positions take the
+    /// memory that the arrays of the run had. With `targets`, states are looked up at random.
     fn stays_in_memory(&self, graph: &Graph) -> bool {
         self.targets.is_some() || self.parents && has_order(graph)
     }
 
-    /// Returns the options of the search.
-    pub fn options<'o>(&self, graph: &Graph, options: &RunOptions<'o>) -> RunOptions<'o> {
+    /// Returns the options of the run, with arrays in memory if the states must stay there.
+    pub fn run_options<'o>(&self, graph: &Graph, options: &RunOptions<'o>) -> RunOptions<'o> {
         let arrays = if self.stays_in_memory(graph) { Arrays::InMemory } else { options.arrays };
         RunOptions { arrays, ..options.clone() }
     }

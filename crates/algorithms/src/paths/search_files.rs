@@ -1,4 +1,4 @@
-//! The tables that the options of a search name.
+//! The tables that are named by the options of a search.
 
 use tegula_engine::{Estimate, Graph};
 
@@ -19,7 +19,7 @@ pub struct SearchFiles {
 
 impl SearchFiles {
     /// The options that name tables.
-    pub const OPTIONS: &'static [&'static str] = &["sources", "targets"];
+    pub const TABLES: &'static [&'static str] = &["sources", "targets"];
 
     /// Reads the tables.
     pub fn read(
@@ -33,13 +33,14 @@ impl SearchFiles {
         })
     }
 
-    /// Returns the sources of a search that holds both tables to its end.
+    /// Returns the sources of a search. They count the bytes of both tables, which the caller holds
+    /// until the search ends.
     ///
     /// # Errors
     /// [`Error::NoSuchVertex`](crate::error::Error::NoSuchVertex) if the graph does not have the
     /// vertex of `source`.
     pub fn find_sources(&self, search: &SearchOptions, graph: &Graph) -> Result<Sources> {
-        let sources = search.find_sources(self.sources.clone(), graph)?;
+        let sources = search.sources_among(self.sources.clone(), graph)?;
         Ok(sources.holding(self.size()))
     }
 

@@ -26,16 +26,16 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
     #[serde(default)]
     pub sources: Option<TableSource>,
-    /// Which edges to follow: those out of a vertex, those into it, or both. It makes no difference
-    /// in an undirected graph. In a directed graph, `in` needs rows by target and `both` needs rows
-    /// by source too; either keeps all arrays in memory.
+    /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph
+    /// all three are the same. In a directed graph, `in` needs rows by target, and `both` needs rows
+    /// by source and by target. With either, all arrays stay in memory.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,
 }
 
 impl SearchOptions {
-    /// Refuses neither `source` nor `sources`, or both.
+    /// Refuses options that have neither `source` nor `sources`, and options that have both.
     pub fn check(&self, algorithm: &'static str) -> Result<()> {
         if self.source.is_some() == self.sources.is_some() {
             let detail = "give either `source` or `sources`".to_owned();
@@ -54,11 +54,11 @@ impl SearchOptions {
         Ok(VertexList::read_any("sources", self.sources.as_ref(), tables)?)
     }
 
-    /// Returns the sources, given the table that was read.
+    /// Returns the vertex of `source`, or the vertices of `listed`, the table that `sources` names.
     ///
     /// # Errors
     /// [`Error::NoSuchVertex`] if the graph does not have the vertex of `source`.
-    pub fn find_sources(&self, listed: VertexList, graph: &Graph) -> Result<Sources> {
+    pub fn sources_among(&self, listed: VertexList, graph: &Graph) -> Result<Sources> {
         match &self.source {
             Some(id) => Ok(find_vertex(graph, id)?.into()),
             None => Ok(Sources::new(listed.vertices)),

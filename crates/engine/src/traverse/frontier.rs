@@ -8,9 +8,9 @@ use tegula_store::{Result, ShortId};
 
 use super::{Neighbourhoods, Neighbours, RowsJob, RunAhead, Traversal};
 
-/// The most vertices of a frontier that one worker follows at a time. A frontier of no more has one
-/// worker alone.
-pub const FRONTIER_CHUNK: usize = 1 << 10;
+/// The most vertices of a frontier that one worker takes at a time. So a frontier with no more
+/// vertices is followed by a single worker.
+pub const FRONTIER_STRETCH: usize = 1 << 10;
 
 /// Listed vertices. An exact order: all upcoming vertices are known.
 #[derive(Debug, Clone)]
@@ -64,9 +64,9 @@ impl<'j> RowsJob<'j> {
         directions: &[Direction],
         visit: impl Fn(&Row<'_>, &mut Vec<ShortId>) -> Result<()> + Sync,
     ) -> Result<Vec<ShortId>> {
-        self.for_each_chunk(frontier, |chunk, found| {
+        self.for_each_stretch(frontier, |stretch, found| {
             for &direction in directions {
-                let order = Listed::new(chunk);
+                let order = Listed::new(stretch);
                 let mut traversal: Traversal<'j, _> = self.traversal_of(direction, order);
                 while let Some((row, _)) = traversal.next_row()? {
                     visit(&row, found)?;
@@ -82,8 +82,8 @@ impl<'j> RowsJob<'j> {
         frontier: &[ShortId],
         visit: impl Fn(&Neighbours<'_>, &mut Vec<ShortId>) + Sync,
     ) -> Result<Vec<ShortId>> {
-        self.for_each_chunk(frontier, |chunk, found| {
-            let mut neighbourhoods = Neighbourhoods::new(self, Listed::new(chunk));
+        self.for_each_stretch(frontier, |stretch, found| {
+            let mut neighbourhoods = Neighbourhoods::new(self, Listed::new(stretch));
             while let Some(neighbours) = neighbourhoods.next_vertex()? {
                 visit(&neighbours, found);
             }
@@ -91,16 +91,16 @@ impl<'j> RowsJob<'j> {
         })
     }
 
-    fn for_each_chunk(
+    fn for_each_stretch(
         &self,
         frontier: &[ShortId],
         visit: impl Fn(&[ShortId], &mut Vec<ShortId>) -> Result<()> + Sync,
     ) -> Result<Vec<ShortId>> {
         let next = Mutex::new(Vec::new());
-        self.for_each(frontier.len().div_ceil(FRONTIER_CHUNK), |index| {
+        self.for_each(frontier.len().div_ceil(FRONTIER_STRETCH), |index| {
             let mut found = Vec::new();
-            let end = frontier.len().min((index + 1) * FRONTIER_CHUNK);
-            visit(&frontier[index * FRONTIER_CHUNK..end], &mut found)?;
+            let end = frontier.len().min((index + 1) * FRONTIER_STRETCH);
+            visit(&frontier[index * FRONTIER_STRETCH..end], &mut found)?;
             lock(&next).append(&mut found);
             Ok(())
         })?;

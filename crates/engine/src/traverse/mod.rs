@@ -35,7 +35,7 @@ pub use best_first::BestFirst;
 pub use combine::{Filter, Interleaved, Nested};
 pub use depth_first::DepthFirst;
 pub use edge_states::{EdgeStates, EdgeStatesLayout, StateValue, UnitStates};
-pub use frontier::{FRONTIER_CHUNK, Listed};
+pub use frontier::{FRONTIER_STRETCH, Listed};
 pub use neighbours::{Neighbour, Neighbourhoods, Neighbours, edges_of_a_vertex_max};
 pub(crate) use order::ROWS_AHEAD;
 pub use order::{BreadthFirst, RunAhead, Sequential};

@@ -188,7 +188,8 @@ impl Neighbours<'_> {
     /// Calls `visit` with each neighbour once, by ascending id, without the vertex itself.
     #[inline]
     pub fn for_each(&self, mut visit: impl FnMut(Neighbour)) {
-        // The vertex itself counts as seen. It may come between others, so it is compared too.
+        // `last` is the last id seen. It starts as the vertex itself, which is never visited. The
+        // vertex itself may also come between two others, so each id is compared with it too.
         let mut last = self.vertex;
         let mut see = |id, is_mutual| {
             if id != last && id != self.vertex {
@@ -201,8 +202,8 @@ impl Neighbours<'_> {
             return;
         };
         let (mut from, mut to) = (0, 0);
-        // The least id of both sides comes next. Where it is in both, both begin with it when it is
-        // seen first. Which side it is from cannot be predicted, so no branch depends on it.
+        // Each step takes the lesser of the two next ids, from both sides if they are equal. Which
+        // side has it cannot be predicted, so no branch depends on that.
         while from < self.forward.len() && to < reverse.len() {
             let (one, other) = (self.forward[from], reverse[to]);
             from += usize::from(one <= other);

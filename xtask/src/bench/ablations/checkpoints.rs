@@ -10,7 +10,6 @@ use crate::tegula::scratch::remove;
 const ITERATIONS: &str = "20";
 /// Iterations from one checkpoint to the next; the first run keeps no checkpoints.
 const EVERY: [Option<&str>; 4] = [None, Some("1"), Some("4"), Some("10")];
-/// The axis of the plot.
 const AXIS: &str = "iterations from one checkpoint to the next";
 
 /// Measures PageRank from disk, from no checkpoints to one in each iteration.

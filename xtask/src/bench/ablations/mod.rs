@@ -36,7 +36,7 @@ pub const ABLATIONS: &[Group] = &[
     },
     Group {
         name: "checkpoint-intervals",
-        title: "Checkpoints, by how often",
+        title: "Checkpoints, by the iterations between them",
         measure: checkpoints::all,
     },
     Group { name: "tile-order", title: "Orders of the tiles", measure: tile_order::all },

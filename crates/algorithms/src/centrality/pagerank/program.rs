@@ -31,7 +31,7 @@ impl Stop {
     pub const ITERATIONS_MAX: u64 = 100;
 }
 
-/// Stops at the usual tolerance.
+/// Stops at [`Self::TOLERANCE`], or after [`Self::ITERATIONS_MAX`] iterations.
 impl Default for Stop {
     fn default() -> Stop {
         Stop::Tolerance { tolerance: Self::TOLERANCE, iterations_max: Self::ITERATIONS_MAX }
@@ -82,7 +82,7 @@ impl PageRank {
     /// Damping of the original paper and of Graphalytics.
     pub const DAMPING: f64 = 0.85;
 
-    /// Makes PageRank with the usual damping for a graph with `vertex_count` vertices.
+    /// Makes PageRank with damping [`Self::DAMPING`] for a graph with `vertex_count` vertices.
     pub fn new(stop: Stop, vertex_count: u64) -> PageRank {
         // Without ranks, none changes.
         let change = if vertex_count == 0 { 0.0 } else { f64::INFINITY };
@@ -132,7 +132,7 @@ impl PageRank {
         Ok(PageRank { shares, ..PageRank::new(stop, vertex_count) })
     }
 
-    /// Runs PageRank; the states are the ranks.
+    /// Runs PageRank with damping [`Self::DAMPING`]. The states are the ranks.
     pub fn run(
         graph: &Graph,
         stop: Stop,

@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use tegula_engine::traverse::{
-    self, FRONTIER_CHUNK, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
+    self, FRONTIER_STRETCH, Neighbourhoods, Neighbours, RowsJob, RowsWanted, Sequential,
 };
 use tegula_engine::{Graph, IterationTimes, ProgressUnit, RunOptions, RunStatistics, ShortId};
 
 use crate::error::Result;
 use crate::shared::redirected::Redirection;
 
-/// The width of the horizon. All vertices left are scanned only when it moves; in between, only near
-/// ones are.
-const WIDTH: u32 = 8;
+/// How far the horizon lies beyond the fewest neighbours left. Only when it moves are all vertices
+/// left scanned, else only the near ones.
+const HORIZON_WIDTH: u32 = 8;
 
 /// The core numbers.
 #[derive(Debug, Clone)]
@@ -32,8 +32,8 @@ pub fn run(graph: &Graph, options: &RunOptions<'_>) -> Result<Cores> {
     })
 }
 
-/// Whether neighbours are counted along the rows first, because degrees count more or less than
-/// neighbours.
+/// Whether a run counts the neighbours of each vertex before it peels. If not, the degrees of the
+/// graph are the numbers of neighbours.
 fn counts_neighbours(graph: &Graph) -> bool {
     Redirection::NEIGHBOURS.is_needed(graph)
 }
@@ -50,7 +50,7 @@ fn edges_followed(graph: &Graph) -> u64 {
 pub(super) fn size(graph: &Graph, threads: usize) -> Result<u64> {
     let ends = traverse::edges_of_a_vertex_max(graph)?;
     let worker = Neighbourhoods::<Sequential>::size(ends);
-    // A worker alone also makes room for all neighbours of a vertex in the list of fallen ones.
+    // `remove_alone` also makes room in `fallen` for all edges of a vertex.
     Ok(20 * graph.vertex_count() + (threads as u64 + 1) * worker)
 }
 
@@ -75,13 +75,13 @@ fn peel(graph: &Graph, job: &RowsJob<'_>, options: &RunOptions<'_>) -> Result<Co
         let Some(core) = near.iter().map(|&vertex| peeling.degree(vertex)).min() else { break };
         let mut frontier: Vec<ShortId> =
             near.extract_if(.., |vertex| peeling.degree(*vertex) <= core).collect();
-        // In the order of their rows.
+        // Rows are read in ascending order.
         frontier.sort_unstable();
         while !frontier.is_empty() {
             options.progress.advance(frontier.len() as u64);
             frontier = peeling.follow(&frontier, core)?;
             near.extend(frontier.extract_if(.., |vertex| peeling.degree(*vertex) > core));
-            // A vertex that passed the horizon and fell to `core` at once is listed twice.
+            // A vertex that passes the horizon and falls to `core` in one call is listed twice.
             frontier.dedup();
         }
         near.retain(|&vertex| peeling.degree(vertex) > core);
@@ -98,7 +98,7 @@ struct Peeling<'p> {
     job: &'p RowsJob<'p>,
     /// The number of neighbours left; the core number of a vertex that is peeled off.
     degrees: Vec<AtomicU32>,
-    /// Vertices left with fewer neighbours are near, all others far.
+    /// A vertex that is left is near if it has fewer neighbours left than this, else it is far.
     horizon: u32,
 }
 
@@ -138,35 +138,37 @@ impl<'p> Peeling<'p> {
         self.degrees[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Moves the horizon beyond the far vertices with the fewest neighbours left. Takes those within
-    /// it out of `far` and returns them. All near vertices must be peeled off.
+    /// Moves the horizon beyond the far vertices with the fewest neighbours left. Moves the vertices
+    /// within the horizon out of `far`, and returns them. All near vertices must be peeled off.
     fn move_horizon(&mut self, far: &mut Vec<ShortId>) -> Vec<ShortId> {
         // A vertex that fell below the horizon was near, so it is peeled off by now.
         far.retain(|&vertex| self.degree(vertex) >= self.horizon);
         let least = far.iter().map(|&vertex| self.degree(vertex)).min().unwrap_or(0);
-        self.horizon = least.saturating_add(WIDTH);
+        self.horizon = least.saturating_add(HORIZON_WIDTH);
         far.extract_if(.., |vertex| self.degree(*vertex) < self.horizon).collect()
     }
 
-    /// Removes a frontier from its neighbours. Returns those that now have `core` neighbours left,
-    /// and those that passed the horizon, by ascending id.
+    /// Takes the vertices of a frontier off the numbers of their neighbours. Returns the neighbours
+    /// that fell to `core` or passed the horizon, by ascending id.
     fn follow(&self, frontier: &[ShortId], core: u32) -> Result<Vec<ShortId>> {
-        let is_alone = frontier.len() <= FRONTIER_CHUNK;
-        let next = self.job.follow_neighbours(frontier, |neighbours, fallen| match is_alone {
-            true => self.remove_alone(neighbours, core, fallen),
-            false => self.remove(neighbours, core, fallen),
-        })?;
+        let has_one_worker = frontier.len() <= FRONTIER_STRETCH;
+        let next =
+            self.job.follow_neighbours(frontier, |neighbours, fallen| match has_one_worker {
+                true => self.remove_alone(neighbours, core, fallen),
+                false => self.remove(neighbours, core, fallen),
+            })?;
         Ok(next)
     }
 
-    /// Removes a vertex from its neighbours, and adds those to `fallen` that are to be returned.
+    /// Takes a vertex off the numbers of its neighbours, and adds those to `fallen` that fell to
+    /// `core` or passed the horizon.
     fn remove(&self, neighbours: &Neighbours<'_>, core: u32, fallen: &mut Vec<ShortId>) {
         // A vertex with at most `core` neighbours left is already in a frontier, or peeled off.
         let one_less = |left: u32| (left > core).then(|| left - 1);
         neighbours.for_each(|neighbour| {
             let degree = &self.degrees[neighbour.id.index()];
-            // One worker alone sees each value of a vertex, so the vertex is listed once for `core`
-            // and once for the horizon.
+            // For each value of `degree`, exactly one worker lowers it. So a vertex is listed once
+            // when it falls to `core` and once when it passes the horizon.
             let before = degree.try_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
             if before == Ok(core + 1) || before == Ok(self.horizon) {
                 fallen.push(neighbour.id);
@@ -174,8 +176,8 @@ impl<'p> Peeling<'p> {
         });
     }
 
-    /// Does the same while no other worker does. Nothing needs to be atomic then. No branch depends
-    /// on the number of neighbours left, since half of these branches would be mispredicted.
+    /// Does the same as `remove`, but without atomic updates: no other worker may run. No branch
+    /// depends on the number of neighbours left, since half of these would be mispredicted.
     fn remove_alone(&self, neighbours: &Neighbours<'_>, core: u32, fallen: &mut Vec<ShortId>) {
         let mut end = fallen.len();
         fallen.resize(end + neighbours.edge_count(), neighbours.vertex);
@@ -184,7 +186,7 @@ impl<'p> Peeling<'p> {
             let left = degree.load(Ordering::Relaxed);
             let is_left = left > core;
             degree.store(left - u32::from(is_left), Ordering::Relaxed);
-            // The place is overwritten by the next one unless this one has fallen.
+            // The next neighbour overwrites this one unless this one has fallen.
             fallen[end] = neighbour.id;
             end += usize::from(is_left & ((left == core + 1) | (left == self.horizon)));
         });

@@ -40,10 +40,10 @@ pub struct Triangles {
 /// The most ranges into which lists are divided. Each range takes a pass over its own rows and
 /// one over all rows.
 const RANGES_MAX: u64 = 16;
-/// The most marked entries of lists that are counted together.
-const BLOCK: usize = 1024;
+/// The room for picked entries. `count` reads half as many entries of a list at a time.
+const PICKED_MAX: usize = 1024;
 /// List entries between two checks for cancellation.
-const ENTRIES_PER_LOOK: u64 = 1 << 22;
+const ENTRIES_PER_CHECK: u64 = 1 << 22;
 
 /// Counts triangles, or the edges that close them, at each vertex.
 ///
@@ -57,8 +57,8 @@ pub fn run(graph: &Graph, what: Closing, options: &RunOptions<'_>) -> Result<Tri
     })
 }
 
-/// Returns the work of counting, as `kind`. Each edge of a vertex looks through neighbours of
-/// greater degree, which are at most the square root of all edges.
+/// Returns the work of counting, as `kind`. For each edge of a vertex, neighbours of greater degree
+/// are looked through: at most the square root of all edges.
 pub(crate) fn work(kind: &'static str, graph: &Graph) -> Result<Work> {
     let most = (graph.edge_count() as f64).sqrt();
     let edges = degree_sum(graph, |degree| degree * degree.min(most))?;
@@ -80,8 +80,8 @@ fn size(graph: &Graph, threads: usize) -> Result<u64> {
     Ok(lists_size_min(graph) + 28 * graph.vertex_count() + threads as u64 * worker)
 }
 
-/// Returns the most later neighbours of a vertex: each has at least as many stored edges as the
-/// vertex.
+/// Returns the most later neighbours that a vertex can have. There are few: each of them has at
+/// least as many stored edges as the vertex.
 fn list_max(graph: &Graph) -> u64 {
     ends(graph).isqrt() + 1
 }
@@ -158,7 +158,8 @@ fn count_all(
     })
 }
 
-/// Returns how many of the first lists have at most `entries` entries together, but at least one.
+/// Returns the number of lists at the front that have at most `entries` entries in total, and at
+/// least 1.
 fn fitting(lengths: &[u32], entries: u64) -> usize {
     let mut left = entries;
     let fit = lengths.iter().take_while(|&&length| {
@@ -186,7 +187,7 @@ struct Counting<'c> {
     neighbours: Vec<AtomicU32>,
     /// By dense id.
     closed: Vec<AtomicU64>,
-    /// An entry for each vertex.
+    /// One for each worker, reused; each has an entry for every vertex.
     marks: Stash<Marks>,
     edges: AtomicU64,
 }
@@ -195,11 +196,11 @@ impl Counting<'_> {
     /// Counts the neighbours, and the later neighbours, of each vertex in a range.
     fn measure(&self, ids: Range<u32>, options: &RunOptions<'_>) -> tegula_engine::Result<()> {
         self.for_each(ids, options, |vertex, neighbours| {
-            let own = self.order.rank(neighbours.vertex);
+            let own = self.order.place(neighbours.vertex);
             let (mut count, mut later) = (0, 0);
             neighbours.for_each(|neighbour| {
                 count += 1;
-                later += u32::from(self.order.rank(neighbour.id) > own);
+                later += u32::from(self.order.place(neighbour.id) > own);
             });
             self.neighbours[vertex].store(count, Ordering::Relaxed);
             self.lengths[vertex].store(later, Ordering::Relaxed);
@@ -246,7 +247,7 @@ impl Counting<'_> {
         options: &RunOptions<'_>,
     ) -> tegula_engine::Result<()> {
         let mut later = Vec::new();
-        let mut since_look = 0;
+        let mut since_check = 0;
         let cancel = &options.cancel;
         // With all lists in memory, no row is read again.
         if lists.ids().len() == self.closed.len() {
@@ -254,16 +255,16 @@ impl Counting<'_> {
                 let vertex = vertex as usize;
                 later.clear();
                 later.extend(lists.list(vertex).iter());
-                self.close_from(vertex, &later, lists, marks, &mut since_look);
-                if since_look >= ENTRIES_PER_LOOK {
+                self.close_from(vertex, &later, lists, marks, &mut since_check);
+                if since_check >= ENTRIES_PER_CHECK {
                     cancel.check()?;
-                    since_look = 0;
+                    since_check = 0;
                 }
             }
         } else {
             self.for_each(ids, options, |vertex, neighbours| {
                 self.order.later(neighbours, &mut later);
-                self.close_from(vertex, &later, lists, marks, &mut since_look);
+                self.close_from(vertex, &later, lists, marks, &mut since_check);
                 Ok(())
             })?;
         }
@@ -276,7 +277,7 @@ impl Counting<'_> {
         later: &[Later],
         lists: &Lists,
         marks: &mut Marks,
-        since_look: &mut u64,
+        since_check: &mut u64,
     ) {
         // A triangle has two later neighbours at its first vertex.
         if later.len() < 2 {
@@ -289,12 +290,12 @@ impl Counting<'_> {
                 continue;
             }
             let list = lists.list(second.index());
-            *since_look += list.len() as u64;
-            let (first, at_second) = match self.what {
+            *since_check += list.len() as u64;
+            let (at_first, at_second) = match self.what {
                 Closing::Triangles => marks.count(list),
                 Closing::Edges => marks.count_edges(list, second.directions()),
             };
-            own += first;
+            own += at_first;
             marks.counts[number] += at_second;
         }
         if own > 0 {
@@ -334,9 +335,10 @@ struct Marks {
     counts: Vec<u64>,
     /// For each number, in how many directions edges lead to the neighbour.
     directions: Vec<u32>,
-    /// The marked entries in a block of a list: pairs of number and directions.
-    picked: Box<[(u32, u32); BLOCK]>,
-    /// How many of the picked entries are not yet counted.
+    /// Marked entries of one or more lists: number and directions. Only `count_edges` sets the
+    /// directions.
+    picked: Box<[(u32, u32); PICKED_MAX]>,
+    /// The number of picked entries that are not yet in `counts`. `count_edges` leaves it at 0.
     uncounted: usize,
 }
 
@@ -348,7 +350,7 @@ impl Marks {
             numbers,
             counts: Vec::new(),
             directions: Vec::new(),
-            picked: Box::new([(0, 0); BLOCK]),
+            picked: Box::new([(0, 0); PICKED_MAX]),
             uncounted: 0,
         }
     }
@@ -364,15 +366,16 @@ impl Marks {
         }
     }
 
-    /// Counts each marked entry of a list once for itself. Returns how many there are, for the
-    /// first and for the second vertex.
+    /// Picks the marked entries of a list, to be counted each at its own number. They are in
+    /// `counts` only after `count_picked`. Returns how many there are, twice: to add at the first
+    /// vertex and at the second.
     fn count(&mut self, list: List<'_>) -> (u64, u64) {
         let mut marked = 0;
-        // First pick the marked entries, then count them. If all entries were counted at once, each
-        // would wait for the one before, as most have the same number: 0. The entries of many short
-        // lists are counted together, since the end of a loop cannot be predicted.
-        for block in list.blocks(BLOCK / 2) {
-            if self.uncounted > BLOCK / 2 {
+        // Marked entries are first picked, then counted. Without picking, most additions would go
+        // to number 0, and each would wait for the one before. Picks of many short lists share one
+        // counting loop: the processor mispredicts where a loop ends, so few long loops are faster.
+        for block in list.blocks(PICKED_MAX / 2) {
+            if self.uncounted > PICKED_MAX / 2 {
                 self.count_picked();
             }
             let mut count = self.uncounted;
@@ -380,7 +383,7 @@ impl Marks {
                 let number = self.numbers[third.index()];
                 // The remainder changes no index, but tells the compiler that the index is within
                 // bounds.
-                self.picked[count % BLOCK].0 = number;
+                self.picked[count % PICKED_MAX].0 = number;
                 count += usize::from(number > 0);
             }
             marked += (count - self.uncounted) as u64;
@@ -389,24 +392,25 @@ impl Marks {
         (marked, marked)
     }
 
+    /// Adds the picked entries to `counts`.
     fn count_picked(&mut self) {
         let picked = &self.picked[..self.uncounted];
         picked.iter().for_each(|&(number, _)| self.counts[number as usize] += 1);
         self.uncounted = 0;
     }
 
-    /// For each marked entry in the list of the second vertex, counts the edges between the first
-    /// two vertices, which lead in `directions` directions. Returns the edges between the second
-    /// vertex and the marked ones, for the first vertex; and those between the first vertex and the
-    /// marked ones, for the second.
+    /// For each marked entry of `list`, adds `directions`, the number of edges between the first
+    /// and the second vertex, to the entry's count. Returns two numbers: the edges from the second
+    /// vertex to marked entries, to add at the first vertex; and the edges from the first vertex to
+    /// them, to add at the second.
     fn count_edges(&mut self, list: List<'_>, directions: u32) -> (u64, u64) {
         let (mut for_first, mut for_second) = (0, 0);
         let picked = &mut self.picked;
-        for block in list.blocks(BLOCK) {
+        for block in list.blocks(PICKED_MAX) {
             let mut count = 0;
             for third in block {
                 let number = self.numbers[third.index()];
-                picked[count % BLOCK] = (number, third.directions());
+                picked[count % PICKED_MAX] = (number, third.directions());
                 count += usize::from(number > 0);
             }
             for &(number, of_third) in &picked[..count] {

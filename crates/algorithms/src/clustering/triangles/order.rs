@@ -35,9 +35,9 @@ impl Order {
     /// Puts the later neighbours of a vertex into `later`, which it clears first.
     pub fn later(&self, neighbours: &Neighbours<'_>, later: &mut Vec<Later>) {
         later.clear();
-        let own = self.rank(neighbours.vertex);
+        let own = self.place(neighbours.vertex);
         neighbours.for_each(|neighbour| {
-            if self.rank(neighbour.id) > own {
+            if self.place(neighbour.id) > own {
                 later.push(Later::new(neighbour.id.0, neighbour.is_mutual));
             }
         });
@@ -45,7 +45,7 @@ impl Order {
 
     /// Returns a number that ascends in this order.
     #[inline]
-    pub fn rank(&self, vertex: ShortId) -> u64 {
+    pub fn place(&self, vertex: ShortId) -> u64 {
         u64::from(self.degrees[vertex.index()]) << 32 | u64::from(vertex.0)
     }
 }

@@ -49,11 +49,11 @@ pub use program::{Bfs, Parent, Reached};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BfsOptions {
-    /// Where it starts, and which edges it follows.
+    /// Where the search starts, and which edges it follows.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
-    /// What it reports about paths.
+    /// What the search reports about paths.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub paths: PathOptions,
@@ -70,7 +70,7 @@ impl BfsOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.paths.options(graph, options);
+        let options = &self.paths.run_options(graph, options);
         let sources = files.find_sources(&self.search, graph)?;
         let program = Bfs::<P>::new(sources)
             .with_cutoff(self.cutoff.unwrap_or(u32::MAX))
@@ -103,7 +103,7 @@ impl Algorithm for BfsOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Irrelevant;
-    const TABLES: &'static [&'static str] = SearchFiles::OPTIONS;
+    const TABLES: &'static [&'static str] = SearchFiles::TABLES;
     const FUSING: Option<Fusing> = Some(fused::FUSING);
     type Files = SearchFiles;
 

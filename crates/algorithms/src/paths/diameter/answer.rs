@@ -1,4 +1,4 @@
-//! The bounds, and the ends of a longest path found.
+//! The bounds, and the two vertices at the greatest distance found.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::shared::original_ids::{IdPosition, IdPositions, Name};
 /// The result of the search for the diameter.
 pub(super) struct Diameter {
     bounds: Bounds,
-    /// The ends of the longest shortest path that was found, the smaller first.
+    /// The two vertices at the greatest distance found, the smaller first.
     ends: Option<(IdPosition, IdPosition)>,
 }
 
@@ -33,8 +33,9 @@ pub struct Summary {
     vertices: u64,
     /// Number of searches.
     searches: u64,
-    /// The ends of a path of `lower` hops.
+    /// One of two vertices that are `lower` hops apart.
     source: Option<Name>,
+    /// The other one.
     target: Option<Name>,
 }
 

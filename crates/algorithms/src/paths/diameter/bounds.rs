@@ -30,7 +30,8 @@ pub struct Bounds {
     pub statistics: RunStatistics,
 }
 
-/// Finds the diameter, or bounds from at most `searches_max` searches; at least one is made.
+/// Finds the diameter, or bounds of it if `searches_max` searches do not suffice. `searches_max` is
+/// at least 1.
 pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result<Bounds> {
     let Some((first, vertices)) = hub(graph, options)? else {
         let statistics = RunStatistics::default();
@@ -60,13 +61,14 @@ pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result
     })
 }
 
-/// Bytes held beside the rows: searches, levels, and two bounds. Components are found before.
+/// Bytes held beside the rows: searches, distances, and two bounds of each eccentricity. Components
+/// are found before.
 pub(super) fn size(graph: &Graph) -> u64 {
     Searches::size(graph.vertex_count()) + (4 + 4 + 4) * graph.vertex_count()
 }
 
-/// The vertex of the largest component with the most edges, and the size of that component; `None`
-/// without vertices.
+/// Returns the vertex with the most edges in the largest component, and the size of that component;
+/// `None` in a graph without vertices.
 fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>> {
     let components = wcc::run(graph, Method::default(), options)?;
     let sizes = components.sizes();
@@ -87,28 +89,28 @@ fn hub(graph: &Graph, options: &RunOptions<'_>) -> Result<Option<(ShortId, u64)>
 
 /// The number of first searches, each from the farthest vertex of the one before.
 const SWEEPS: usize = 3;
-/// The number of first searches from the middle that may begin at any vertex. Later ones begin at a
-/// vertex that may still be an end of the diameter, so they rule out at least that one.
-const ANYWHERE: usize = 6;
-/// After a pair of searches that rules out fewer vertices, 64 search together. That takes about
-/// eight times as long as one, and rules out at least 64.
+/// The number of pairs whose first search may start from any vertex with unequal bounds. In later
+/// pairs it starts from a vertex that may be an end, and so rules out at least that vertex.
+const PAIRS_ANYWHERE: usize = 6;
+/// If a pair of searches rules out fewer vertices than this, 64 searches run together. They take
+/// about eight times as long as one search, and rule out 64 vertices if as many are left.
 const RULED_OUT_MIN: u64 = 16;
 
-/// Searches, and what they tell of the distance from each vertex to the farthest one, its
-/// eccentricity. A vertex at distance `d` from the source of a search of `e` levels has at most
-/// `d + e`, and at least both `d` and `e - d`.
+/// Searches, and the bounds of eccentricities that follow from them. A search from a vertex of
+/// eccentricity `e` tells that a vertex at distance `d` from it has an eccentricity of at most
+/// `d + e`, and of at least `d` and `e - d`.
 struct Narrowing<'n> {
     searches: Searches<'n>,
     searches_max: u64,
     options: &'n RunOptions<'n>,
     /// The distance of each vertex from the source of the last single search.
-    levels: Vec<AtomicU32>,
+    distances: Vec<AtomicU32>,
     /// The lower bound of each eccentricity. Outside of the component, both bounds are 0.
     least: Vec<u32>,
-    /// The upper bound of each eccentricity. Where it is more than the lower bound of the diameter,
-    /// the vertex may be an end of a longer path.
+    /// The upper bound of each eccentricity. Where it exceeds the lower bound of the diameter, the
+    /// vertex may be an end of a greater distance.
     most: Vec<u32>,
-    /// The number of vertices that may be an end of a longer path.
+    /// The number of vertices that may be an end of a greater distance.
     left: u64,
     bounds: Bounds,
     times: IterationTimes,
@@ -126,7 +128,7 @@ impl<'n> Narrowing<'n> {
             searches,
             searches_max,
             options,
-            levels: (0..count).map(|_| AtomicU32::new(UNREACHED)).collect(),
+            distances: (0..count).map(|_| AtomicU32::new(UNREACHED)).collect(),
             least: vec![0; count],
             most: vec![u32::MAX; count],
             left: count as u64,
@@ -135,7 +137,7 @@ impl<'n> Narrowing<'n> {
         }
     }
 
-    /// Searches until the bounds meet or no search is left.
+    /// Searches until no vertex is left, or until `searches_max` searches are made.
     fn narrow(&mut self, first: ShortId) -> Result<()> {
         let mut end = first;
         for _ in 0..SWEEPS {
@@ -150,7 +152,8 @@ impl<'n> Narrowing<'n> {
                 if self.has_ended() {
                     return Ok(());
                 }
-                let source = if middle { self.middle(pair < ANYWHERE) } else { self.outermost() };
+                let source =
+                    if middle { self.middle(pair < PAIRS_ANYWHERE) } else { self.outermost() };
                 self.search_from(source)?;
             }
             if before - self.left < RULED_OUT_MIN && !self.has_ended() {
@@ -164,7 +167,7 @@ impl<'n> Narrowing<'n> {
         self.left == 0 || self.bounds.searches >= self.searches_max
     }
 
-    /// Whether a vertex may be an end of a longer path than the longest one found.
+    /// Whether a vertex may be an end of a greater distance than the greatest one found.
     fn may_be_end(&self, vertex: usize) -> bool {
         self.most[vertex] > self.bounds.lower
     }
@@ -173,11 +176,11 @@ impl<'n> Narrowing<'n> {
     /// not known, or only of those that may be an end.
     fn middle(&self, anywhere: bool) -> ShortId {
         let all = 0..self.least.len();
-        let is_open = |&vertex: &usize| match anywhere {
+        let is_candidate = |&vertex: &usize| match anywhere {
             true => self.least[vertex] < self.most[vertex],
             false => self.may_be_end(vertex),
         };
-        let middle = all.filter(is_open).min_by_key(|&vertex| self.least[vertex]);
+        let middle = all.filter(is_candidate).min_by_key(|&vertex| self.least[vertex]);
         ShortId(middle.unwrap_or_default() as u32)
     }
 
@@ -191,15 +194,15 @@ impl<'n> Narrowing<'n> {
     /// Searches from a vertex. Returns the first of the farthest vertices.
     fn search_from(&mut self, source: ShortId) -> Result<ShortId> {
         let started = Instant::now();
-        let (eccentricity, farthest) = self.searches.run_alone(source, &mut self.levels)?;
-        self.note(eccentricity, (source, farthest));
-        let bounds = self.least.iter_mut().zip(&mut self.most);
-        for ((least, most), level) in bounds.zip(&mut self.levels) {
-            match *level.get_mut() {
+        let (eccentricity, farthest) = self.searches.run_alone(source, &mut self.distances)?;
+        self.raise_lower(eccentricity, (source, farthest));
+        let both = self.least.iter_mut().zip(&mut self.most);
+        for ((least, most), distance) in both.zip(&mut self.distances) {
+            match *distance.get_mut() {
                 UNREACHED => (*least, *most) = (0, 0),
-                level => {
-                    *least = level.max(eccentricity - level).max(*least);
-                    *most = level.saturating_add(eccentricity).min(*most);
+                distance => {
+                    *least = distance.max(eccentricity - distance).max(*least);
+                    *most = distance.saturating_add(eccentricity).min(*most);
                 }
             }
         }
@@ -214,20 +217,20 @@ impl<'n> Narrowing<'n> {
         let sources = self.outermost_of(count);
         // For each search, the first vertex of the last level that it has reached.
         let mut farthest = [(0, ShortId(0)); WIDTH];
-        let mut last = (0, 0u64);
-        self.searches.run_together(&sources, |level, vertex, searches| {
-            if level != last.0 {
-                last = (level, 0);
+        let (mut last_level, mut seen_in_level) = (0, 0u64);
+        self.searches.run_together(&sources, |level, vertex, bits| {
+            if level != last_level {
+                (last_level, seen_in_level) = (level, 0);
             }
-            let mut new = searches & !last.1;
-            last.1 |= searches;
+            let mut new = bits & !seen_in_level;
+            seen_in_level |= bits;
             while new != 0 {
                 farthest[new.trailing_zeros() as usize] = (level, vertex);
                 new &= new - 1;
             }
         })?;
         for (&source, (eccentricity, vertex)) in sources.iter().zip(farthest) {
-            self.note(eccentricity, (source, vertex));
+            self.raise_lower(eccentricity, (source, vertex));
             self.least[source.index()] = eccentricity;
             self.most[source.index()] = eccentricity;
         }
@@ -235,9 +238,10 @@ impl<'n> Narrowing<'n> {
         Ok(())
     }
 
-    /// Returns the first `count` of the vertices that may be ends, by descending upper bound.
+    /// Returns up to `count` of the vertices that may be ends, in any order: those with the greatest
+    /// upper bounds, and of equal ones the first.
     fn outermost_of(&self, count: usize) -> Vec<ShortId> {
-        // A heap in which the least one that is taken comes first.
+        // On top is the vertex to drop: the last of those with the least upper bound.
         let mut taken = BinaryHeap::with_capacity(count + 1);
         for vertex in (0..self.most.len()).filter(|&vertex| self.may_be_end(vertex)) {
             taken.push((Reverse(self.most[vertex]), vertex));
@@ -248,14 +252,14 @@ impl<'n> Narrowing<'n> {
         taken.into_iter().map(|(_, vertex)| ShortId(vertex as u32)).collect()
     }
 
-    /// Notes that the farthest vertex from one end is the other, `distance` hops away.
-    fn note(&mut self, distance: u32, ends: (ShortId, ShortId)) {
+    /// Raises the lower bound of the diameter if `ends`, which are `distance` hops apart, exceed it.
+    fn raise_lower(&mut self, distance: u32, ends: (ShortId, ShortId)) {
         if distance > self.bounds.lower {
             (self.bounds.lower, self.bounds.ends) = (distance, Some(ends));
         }
     }
 
-    /// Updates the bounds of the diameter after `count` searches.
+    /// Counts `count` searches, and updates the upper bound and the number of vertices left.
     fn end_searches(&mut self, count: u64, started: Instant) {
         self.bounds.searches += count;
         self.options.progress.advance(count);

@@ -1,14 +1,16 @@
 //! The diameter: the greatest distance between two vertices of the largest component.
 //!
-//! Distances are hops, regardless of the direction of edges. The distance from a vertex to the
-//! farthest one is its eccentricity; the diameter is the greatest. Each search bounds the
-//! eccentricity of all vertices, and a vertex whose upper bound is no more than the longest path
-//! found is ruled out. Three searches, each from the farthest vertex of the one before, mostly find
-//! the longest path. Then one from the middle, which rules out most vertices, and one from the
-//! outermost vertex take turns, until none is left (Takes, Kosters, *Determining the Diameter of
-//! Small World Networks*, CIKM 2011). Most real graphs take a dozen searches. Where a search rules
-//! out few vertices, 64 of them run at a time: see [`searches`]. After the maximum number of
-//! searches, the result is a pair of bounds.
+//! Distances are hops, regardless of the direction of edges. The eccentricity of a vertex is its
+//! distance to the farthest vertex; the diameter is the greatest eccentricity. Each search narrows
+//! the bounds of every eccentricity. A vertex is ruled out once its upper bound is no more than the
+//! greatest distance found so far. The first three searches usually find the diameter: the second
+//! and the third start from the farthest vertex of the one before. Then searches come in pairs,
+//! until all vertices are ruled out. The first of a pair starts from the middle, a vertex with the
+//! least lower bound, and rules out most vertices. The second starts from the outermost vertex, one
+//! with the greatest upper bound (Takes, Kosters, *Determining the Diameter of Small World
+//! Networks*, CIKM 2011). Most real graphs take a dozen searches. If a pair rules out few vertices,
+//! 64 searches run together: see [`searches`]. If the maximum number of searches does not suffice,
+//! the result is a lower and an upper bound.
 //!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.
@@ -37,7 +39,8 @@ pub use bounds::{Bounds, run};
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct DiameterOptions {
-    /// The maximum number of searches; if it is reached, the result is bounds.
+    /// The maximum number of searches. If it does not suffice, the result is a lower and an upper
+    /// bound.
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = Self::SEARCHES_MAX))]
     pub max_searches: NonZeroU64,
 }

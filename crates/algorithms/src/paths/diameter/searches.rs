@@ -17,7 +17,7 @@ pub(super) const WIDTH: usize = 64;
 /// A level with at least one vertex in `DENSE_SHARE` is followed in a pass over all vertices.
 const DENSE_SHARE: usize = 16;
 
-/// The level of a vertex that is not reached.
+/// The distance of a vertex that is not reached.
 pub(super) const UNREACHED: u32 = u32::MAX;
 
 /// Searches along edges from up to [`WIDTH`] vertices at a time.
@@ -32,7 +32,7 @@ pub(super) struct Searches<'s> {
     /// For each vertex, the searches that reach it in the next level.
     next: Vec<AtomicU64>,
     /// The vertices of this level, ascending.
-    level: Vec<ShortId>,
+    frontier: Vec<ShortId>,
     edges: AtomicU64,
 }
 
@@ -50,12 +50,12 @@ impl<'s> Searches<'s> {
             seen: vec![0; vertex_count as usize],
             reached: bits(),
             next: bits(),
-            level: Vec::new(),
+            frontier: Vec::new(),
             edges: AtomicU64::new(0),
         }
     }
 
-    /// Returns the bytes that they hold: bits, and two levels.
+    /// Returns the bytes that they hold: three arrays of bits, and two frontiers.
     pub(super) fn size(vertex_count: u64) -> u64 {
         32 * vertex_count
     }
@@ -70,24 +70,24 @@ impl<'s> Searches<'s> {
         self.job.statistics(times, self.edges.into_inner())
     }
 
-    /// Searches from one vertex. Puts the level of each vertex into `levels`, and returns the last
-    /// level with the first vertex that it has.
+    /// Searches from one vertex. Puts the distance of each vertex into `distances`. Returns the
+    /// greatest distance, and the first vertex at that distance.
     pub(super) fn run_alone(
         &self,
         source: ShortId,
-        levels: &mut [AtomicU32],
+        distances: &mut [AtomicU32],
     ) -> Result<(u32, ShortId)> {
-        levels.iter_mut().for_each(|level| *level.get_mut() = UNREACHED);
-        *levels[source.index()].get_mut() = 0;
-        let levels = &*levels;
-        let mut reached = vec![source];
+        distances.iter_mut().for_each(|distance| *distance.get_mut() = UNREACHED);
+        *distances[source.index()].get_mut() = 0;
+        let distances = &*distances;
+        let mut frontier = vec![source];
         let mut level = 0;
         loop {
-            let found = self.job.follow(&reached, self.directions, |row, found| {
+            let found = self.job.follow(&frontier, self.directions, |row, found| {
                 let mut edges = 0;
                 row.for_each(|target| {
                     edges += 1;
-                    let own = &levels[target.index()];
+                    let own = &distances[target.index()];
                     // Most vertices are reached already, and then a load is enough. The worker that
                     // reaches a vertex lists it.
                     if own.load(Ordering::Relaxed) == UNREACHED
@@ -100,9 +100,9 @@ impl<'s> Searches<'s> {
                 Ok(())
             })?;
             if found.is_empty() {
-                return Ok((level, reached[0]));
+                return Ok((level, frontier[0]));
             }
-            reached = found;
+            frontier = found;
             level += 1;
         }
     }
@@ -124,10 +124,10 @@ impl<'s> Searches<'s> {
         begun.dedup();
         self.arrive(Some(begun), |vertex, bits| visit(0, vertex, bits));
         for level in 1.. {
-            if self.level.is_empty() {
+            if self.frontier.is_empty() {
                 break;
             }
-            let found = match self.level.len() < self.seen.len() / DENSE_SHARE {
+            let found = match self.frontier.len() < self.seen.len() / DENSE_SHARE {
                 true => Some(self.follow_list()?),
                 false => self.follow_all().map(|()| None)?,
             };
@@ -138,7 +138,7 @@ impl<'s> Searches<'s> {
 
     /// Follows the vertices of the level, and returns the vertices of the next one.
     fn follow_list(&self) -> Result<Vec<ShortId>> {
-        self.job.follow(&self.level, self.directions, |row, found| {
+        self.job.follow(&self.frontier, self.directions, |row, found| {
             self.follow_row(row, |target| found.push(target))
         })
     }
@@ -184,19 +184,19 @@ impl<'s> Searches<'s> {
     /// Makes the next level the current one. `found` holds its vertices; if it is `None`, they are
     /// looked for.
     fn arrive(&mut self, found: Option<Vec<ShortId>>, mut visit: impl FnMut(ShortId, u64)) {
-        // The array becomes `next` below, which must be clear.
-        for vertex in &self.level {
+        // `reached` becomes `next` below, and `next` must be clear.
+        for vertex in &self.frontier {
             *self.reached[vertex.index()].get_mut() = 0;
         }
         std::mem::swap(&mut self.reached, &mut self.next);
-        self.level = found.unwrap_or_else(|| {
+        self.frontier = found.unwrap_or_else(|| {
             let all = self.reached.iter_mut().zip((0..).map(ShortId));
             let is_reached = |(bits, vertex): (&mut AtomicU64, ShortId)| {
                 (*bits.get_mut() != 0).then_some(vertex)
             };
             all.filter_map(is_reached).collect()
         });
-        for &vertex in &self.level {
+        for &vertex in &self.frontier {
             let bits = *self.reached[vertex.index()].get_mut();
             self.seen[vertex.index()] |= bits;
             visit(vertex, bits);

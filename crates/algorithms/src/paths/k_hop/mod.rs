@@ -28,7 +28,7 @@ pub use search::{Neighbourhood, run};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct KHopOptions {
-    /// Where it starts, and which edges it follows.
+    /// Where the search starts, and which edges it follows.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
@@ -84,7 +84,7 @@ impl Algorithm for KHopOptions {
     }
 
     fn run(&self, graph: &Graph, files: VertexList, options: &RunOptions<'_>) -> Result<Found> {
-        let sources = self.search.find_sources(files, graph)?;
+        let sources = self.search.sources_among(files, graph)?;
         let found = run(graph, sources.as_slice(), self.search.direction, self.hops, options)?;
         let statistics = found.statistics.clone();
         Ok(Found::new(found.named(graph, options)?, statistics))

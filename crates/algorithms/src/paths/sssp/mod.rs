@@ -70,11 +70,11 @@ const EXACT_HOPS: u64 = 1 << 29;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct SsspOptions {
-    /// Where it starts, and which edges it follows.
+    /// Where the search starts, and which edges it follows.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub search: SearchOptions,
-    /// What it reports about paths.
+    /// What the search reports about paths.
     #[cfg_attr(feature = "clap", command(flatten))]
     #[serde(flatten)]
     pub paths: PathOptions,
@@ -220,7 +220,7 @@ impl SsspOptions {
         files: SearchFiles,
         options: &RunOptions<'_>,
     ) -> Result<Found> {
-        let options = &self.paths.options(graph, options);
+        let options = &self.paths.run_options(graph, options);
         let sources = files.find_sources(&self.search, graph)?;
         let has_negative = SsspTree::<N>::has_negative;
         let found = delta_stepping::run(graph, sources, self.config(), has_negative, options)?;
@@ -253,7 +253,7 @@ impl Algorithm for SsspOptions {
         example: r#"{"source": "1"}"#,
     };
     const WEIGHTS: Weights = Weights::Used;
-    const TABLES: &'static [&'static str] = SearchFiles::OPTIONS;
+    const TABLES: &'static [&'static str] = SearchFiles::TABLES;
     const ABILITIES: Abilities<Self> = Abilities::NONE.has_smaller_run();
     const FUSING: Option<Fusing> = Some(Fusing {
         widths: LANES,
