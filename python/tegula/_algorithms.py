@@ -349,9 +349,9 @@ class Algorithms:
             source: The vertex to start from, as the edge list names it.
             sources: The vertices to start from, all at once: a table with an id in each row. Tables
                 are read as inputs are: text, also as .gz and .zst, Parquet, `-`.
-            direction: Which edges to follow: those out of a vertex, those into it, or both. It
-                makes no difference in an undirected graph. In a directed graph, `in` needs rows by
-                target and `both` needs rows by source too; either keeps all arrays in memory.
+            direction: Which edges to follow: those out of a vertex, those into it, or both. In an
+                undirected graph all three are the same. In a directed graph, `in` needs rows by
+                target, and `both` needs rows by source and by target.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
                 row.
@@ -370,7 +370,7 @@ class Algorithms:
             position: the place on the path, from 0 (with `targets`).
             vertex: the vertex at that place (with `targets`).
             distance: hops from the source; null where there is no path.
-            parent: the vertex before it on a shortest path, which for a source is the source; null
+            parent: the vertex before it on a shortest path; for a source, the source itself; null
                 where there is no path (with `parents`).
 
         Memory: 12 bytes a vertex; 16 with parents; 20 more with paths to targets.
@@ -413,9 +413,9 @@ class Algorithms:
             source: The vertex to start from, as the edge list names it.
             sources: The vertices to start from, all at once: a table with an id in each row. Tables
                 are read as inputs are: text, also as .gz and .zst, Parquet, `-`.
-            direction: Which edges to follow: those out of a vertex, those into it, or both. It
-                makes no difference in an undirected graph. In a directed graph, `in` needs rows by
-                target and `both` needs rows by source too; either keeps all arrays in memory.
+            direction: Which edges to follow: those out of a vertex, those into it, or both. In an
+                undirected graph all three are the same. In a directed graph, `in` needs rows by
+                target, and `both` needs rows by source and by target.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
                 row.
@@ -437,7 +437,7 @@ class Algorithms:
             position: the place on the path, from 0 (with `targets`).
             vertex: the vertex at that place (with `targets`).
             distance: the sum of weights from the source; null where there is no path.
-            parent: the vertex before it on a shortest path, which for a source is the source; null
+            parent: the vertex before it on a shortest path; for a source, the source itself; null
                 where there is no path (with `parents`).
 
         Memory: 16 bytes a vertex; 32 with parents; 20 more with paths to targets; 33 and rows by
@@ -524,7 +524,8 @@ class Algorithms:
         the direction of edges.
 
         Args:
-            max_searches: The maximum number of searches; if it is reached, the result is bounds.
+            max_searches: The maximum number of searches. If it does not suffice, the result is a
+                lower and an upper bound.
             progress: Whether to show how far the run is, by default on a terminal and in notebooks;
                 or a function that is called with the stage, what is done of it, its total, and the
                 unit.
@@ -535,7 +536,7 @@ class Algorithms:
             distance: the hops between them.
 
         Memory: 44 bytes a vertex, and rows of both directions.
-        Source: Crescenzi, Grossi, Habib, Lanzi, Marino, Theoretical Computer Science 514, 2013
+        Source: Takes, Kosters, Determining the Diameter of Small World Networks, CIKM 2011
         """
         options: dict[str, Any] = {
             "max_searches": max_searches,
@@ -559,12 +560,12 @@ class Algorithms:
 
         Args:
             hops: The greatest number of hops to go.
-            source: The vertex to start from.
-            sources: The vertices to start from: a table with an id in each row. Tables are read as
-                inputs are: text, also as .gz and .zst, Parquet, `-`.
+            source: The vertex to start from, as the edge list names it.
+            sources: The vertices to start from, all at once: a table with an id in each row. Tables
+                are read as inputs are: text, also as .gz and .zst, Parquet, `-`.
             direction: Which edges to follow: those out of a vertex, those into it, or both. In an
-                undirected graph it makes no difference. In a directed one `in` and `both` need rows
-                by target, and `both` rows by source too.
+                undirected graph all three are the same. In a directed graph, `in` needs rows by
+                target, and `both` needs rows by source and by target.
             header: The first line of each table names its columns. Without this option a first line
                 is a header only if it has known column names, such as `vertex`.
             missing: What to do with rows whose vertex is not in the graph [default: refuse; for

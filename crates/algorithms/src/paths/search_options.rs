@@ -28,7 +28,7 @@ pub struct SearchOptions {
     pub sources: Option<TableSource>,
     /// Which edges to follow: those out of a vertex, those into it, or both. In an undirected graph
     /// all three are the same. In a directed graph, `in` needs rows by target, and `both` needs rows
-    /// by source and by target. With either, all arrays stay in memory.
+    /// by source and by target.
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long, value_enum, default_value_t))]
     pub direction: EdgeDirection,

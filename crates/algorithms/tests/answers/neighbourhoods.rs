@@ -21,7 +21,7 @@ use tegula_store::graph::VertexOrder;
 use tegula_store::rows::RowEncoding;
 use tegula_testkit::facts::Facts;
 use tegula_testkit::matching::{GRAPHALYTICS_EPSILON, epsilon, equivalent, exact};
-use tegula_testkit::{EdgeList, Scratch, graphalytics, neighbourhoods, scc};
+use tegula_testkit::{EdgeList, Scratch, XorShift, graphalytics, neighbourhoods, scc};
 
 #[test]
 #[ignore = "long"]
@@ -55,6 +55,27 @@ fn cores_match_those_of_peeling_one_vertex_at_a_time() {
     });
 }
 
+/// A round with thousands of vertices has several workers. They lower the same numbers: each leaf has
+/// edges to three hubs, of which some have no other edges.
+#[test]
+fn cores_do_not_depend_on_the_workers_of_a_round() {
+    const LEAVES: u64 = 5000;
+    let mut random = XorShift::new(3);
+    let mut hub = |count| LEAVES + random.below(count);
+    let leaves = (0..3 * LEAVES).map(|edge| (edge / 3, hub(1000))).collect::<Vec<_>>();
+    let hubs = (0..8000).map(|_| (hub(800), hub(800))).collect();
+    let arcs = EdgeList::new([leaves, hubs].concat());
+    let scratch = Scratch::new();
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "g", &arcs));
+    let expected = neighbourhoods::kcore(&arcs);
+    for workers in [1, 2, 5] {
+        let found = counts(&graph, "kcore", json!({}), &threads(workers));
+        exact(&expected, &found).unwrap();
+    }
+}
+
 #[test]
 #[ignore = "long"]
 fn strong_components_match_two_searches_from_each_vertex() {
@@ -85,6 +106,18 @@ fn strong_components_of_trimmed_vertices_are_as_by_two_searches() {
     let scratch = Scratch::new();
     let graph = open(&import_with(config, scratch.path(), "ends", &arcs));
     exact(&expected, &counts(&graph, "scc", json!({}), &threads(2))).unwrap();
+}
+
+#[test]
+fn a_list_may_be_longer_than_the_room_for_marked_entries() {
+    const COUNT: u64 = 1200;
+    let edges = (0..COUNT).flat_map(|one| (0..one).map(move |other| (one, other))).collect();
+    let scratch = Scratch::new();
+    let config =
+        ImportConfig { undirected: true, rows: Some(RowEncoding::Gap), ..Default::default() };
+    let graph = open(&import_with(config, scratch.path(), "complete", &EdgeList::new(edges)));
+    let found = counts(&graph, "triangles", json!({}), &threads(2));
+    assert!(found.iter().all(|&(_, triangles)| triangles == (COUNT - 1) * (COUNT - 2) / 2));
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub struct Bounds {
     pub statistics: RunStatistics,
 }
 
-/// Finds the diameter, or bounds of it if `searches_max` searches do not suffice. `searches_max` is
-/// at least 1.
+/// Finds the diameter, or bounds of it if `searches_max` searches do not suffice; at least one is
+/// made.
 pub fn run(graph: &Graph, searches_max: u64, options: &RunOptions<'_>) -> Result<Bounds> {
     let Some((first, vertices)) = hub(graph, options)? else {
         let statistics = RunStatistics::default();
@@ -139,8 +139,8 @@ impl<'n> Narrowing<'n> {
 
     /// Searches until no vertex is left, or until `searches_max` searches are made.
     fn narrow(&mut self, first: ShortId) -> Result<()> {
-        let mut end = first;
-        for _ in 0..SWEEPS {
+        let mut end = self.search_from(first)?;
+        for _ in 1..SWEEPS {
             if self.has_ended() {
                 return Ok(());
             }
@@ -238,8 +238,8 @@ impl<'n> Narrowing<'n> {
         Ok(())
     }
 
-    /// Returns up to `count` of the vertices that may be ends, in any order: those with the greatest
-    /// upper bounds, and of equal ones the first.
+    /// Returns up to `count` of the vertices that may be ends, by descending upper bound, then by
+    /// ascending id.
     fn outermost_of(&self, count: usize) -> Vec<ShortId> {
         // On top is the vertex to drop: the last of those with the least upper bound.
         let mut taken = BinaryHeap::with_capacity(count + 1);
@@ -249,7 +249,8 @@ impl<'n> Narrowing<'n> {
                 taken.pop();
             }
         }
-        taken.into_iter().map(|(_, vertex)| ShortId(vertex as u32)).collect()
+        let sorted = taken.into_sorted_vec();
+        sorted.into_iter().map(|(_, vertex)| ShortId(vertex as u32)).collect()
     }
 
     /// Raises the lower bound of the diameter if `ends`, which are `distance` hops apart, exceed it.
