@@ -11,11 +11,11 @@ use super::results::Measured;
 use crate::tegula::Result;
 
 const SIZE: (u32, u32) = (760, 440);
-/// The least number of points of one curve for a plot.
+/// A plot needs a curve of at least this number of points.
 const POINTS_MIN: usize = 2;
 /// The most numbers along the axis. With 10 or more, some are no powers of 2.
 const NUMBERS_MAX: usize = 9;
-/// The greatest ratio of the greatest to the least value on a linear scale.
+/// On a linear scale, the greatest value is at most this number of times the least.
 const LINEAR_MAX: f64 = 100.0;
 /// The approximate ratio of a legend's width to its height.
 const LEGEND_ASPECT: i32 = 3;

@@ -40,7 +40,7 @@ pub struct Triangles {
 /// The most ranges into which lists are divided. Each range takes a pass over its own rows and
 /// one over all rows.
 const RANGES_MAX: u64 = 16;
-/// The room for picked entries. `count` reads half as many entries of a list at a time.
+/// The room for picked entries. `count` reads at most half of this number of entries at a time.
 const PICKED_MAX: usize = 1024;
 /// List entries between two checks for cancellation.
 const ENTRIES_PER_CHECK: u64 = 1 << 22;
