@@ -354,7 +354,7 @@ class Algorithms:
                 target, and `both` needs rows by source and by target.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
-                row.
+                row. The nearest target comes first. A target without a path has no row.
             cutoff: The greatest number of hops to go. Vertices beyond it are not reached.
             header: The first line of each table names its columns. Without this option a first line
                 is a header only if it has known column names, such as `vertex`.
@@ -418,7 +418,7 @@ class Algorithms:
                 target, and `both` needs rows by source and by target.
             parents: Also find the vertex before each vertex on a shortest path.
             targets: Output the shortest paths to these vertices only: a table with an id in each
-                row.
+                row. The nearest target comes first. A target without a path has no row.
             cutoff: The greatest distance to go. Vertices beyond it are not reached.
             method: How distances are found. The distances are the same for all methods.
             delta: Width of the buckets of delta-stepping, which works on the nearest bucket first
@@ -772,7 +772,8 @@ class Algorithms:
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:
-        """Communities of high modularity, by the method of Louvain.
+        """Communities of high modularity, by the method of Louvain, whatever the direction of
+        edges.
 
         Args:
             resolution: The resolution of modularity (gamma): above 1 there are more and smaller
@@ -807,7 +808,8 @@ class Algorithms:
         progress: Progress | None = None,
         **misspelt: Never,
     ) -> Result:
-        """Connected communities of high modularity, by the method of Leiden.
+        """Connected communities of high modularity, by the method of Leiden, whatever the direction
+        of edges.
 
         Args:
             resolution: The resolution of modularity (gamma): above 1 there are more and smaller
@@ -950,7 +952,7 @@ class Algorithms:
         **misspelt: Never,
     ) -> Result:
         """Core numbers: the largest k for which a vertex is in a subgraph where all have k
-        neighbours.
+        neighbours, of the simple undirected graph beneath the stored one.
 
         Args:
             method: Where the edges come from.

@@ -127,9 +127,11 @@ pub fn per_second(per_second: f64, unit: &str) -> String {
     format!("{value:.digits$} {prefix}{unit}/s")
 }
 
-/// Formats a number with a decimal prefix, one decimal and its noun: `26.3 M edges`.
+/// Formats a number with a decimal prefix, one decimal and its noun: `26.3 M edges`. A whole number
+/// below 1,000 has no decimal.
 pub fn short_count(number: f64, unit: &str) -> String {
     let (value, prefix) = match number {
+        ..1e3 if number.fract() == 0.0 => return format!("{number:.0} {unit}"),
         ..1e3 => (number, ""),
         ..1e6 => (number / 1e3, "k "),
         ..1e9 => (number / 1e6, "M "),

@@ -19,7 +19,8 @@ pub struct PathOptions {
     #[serde(default)]
     #[cfg_attr(feature = "clap", arg(long))]
     pub parents: bool,
-    /// Output the shortest paths to these vertices only: a table with an id in each row.
+    /// Output the shortest paths to these vertices only: a table with an id in each row. The nearest
+    /// target comes first. A target without a path has no row.
     #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", conflicts_with = "parents"))]
     #[serde(default)]
     pub targets: Option<TableSource>,

@@ -91,7 +91,7 @@ impl Algorithm for KcoreOptions {
     const DESCRIPTION: Description = Description {
         family: Family::Clustering,
         summary: "Core numbers: the largest k for which a vertex is in a subgraph where all have k \
-            neighbours",
+            neighbours, of the simple undirected graph beneath the stored one",
         columns: &[Column::VERTEX, Column::integer("core", "the core number")],
         memory: "20 bytes a vertex, and rows of both directions; less in passes",
         source: Some(

@@ -60,7 +60,8 @@ impl Algorithm for LeidenOptions {
     const NAME: &'static str = "leiden";
     const DESCRIPTION: Description = Description {
         family: Family::Communities,
-        summary: "Connected communities of high modularity, by the method of Leiden",
+        summary: "Connected communities of high modularity, by the method of Leiden, whatever the \
+            direction of edges",
         columns: LouvainOptions::DESCRIPTION.columns,
         memory: "112 bytes a vertex, 16 more for each thread, at most 32 MiB for links, and rows of both directions",
         source: Some("Traag, Waltman, van Eck, From Louvain to Leiden, Scientific Reports 9, 2019"),

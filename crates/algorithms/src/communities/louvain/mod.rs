@@ -68,7 +68,8 @@ impl Algorithm for LouvainOptions {
     const NAME: &'static str = "louvain";
     const DESCRIPTION: Description = Description {
         family: Family::Communities,
-        summary: "Communities of high modularity, by the method of Louvain",
+        summary: "Communities of high modularity, by the method of Louvain, whatever the direction \
+            of edges",
         columns: &[
             Column::VERTEX,
             Column::id("community", "the vertex of its community with the smallest id"),
