@@ -87,7 +87,7 @@ fn a_malformed_line_is_named_by_its_number() {
             2,
             "the weight `1e39` is too large; weights are 32-bit",
         ),
-        ("1,2,0.5\n3,4,\n", weighted(), 2, "the weight `` is not a number"),
+        ("1,2,0.5\n3,4,\n", weighted(), 2, "the weight is empty"),
     ] {
         let path = put(&folder, "x.txt", text.as_bytes());
         assert_refused(&path, &options, At::Line(line), says);

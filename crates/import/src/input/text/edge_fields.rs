@@ -6,7 +6,7 @@ use tegula_store::{Diagnostic, Hint};
 use tegula_tables::read::text::{Field, Fields, Separator, quote_between_blanks};
 
 use super::super::columns::Columns;
-use crate::settings::{DELIMITER, SKIP_BAD_ROWS, WEIGHTED};
+use crate::settings::{DELIMITER, WEIGHTED};
 
 /// The columns of an edge.
 pub(super) struct EdgeFields {
@@ -69,7 +69,7 @@ impl EdgeFields {
 fn too_few(found: usize, separator: Separator, columns: Columns, width: usize) -> Diagnostic {
     let between = separator.plural();
     let hint = match columns.weight {
-        _ if found > columns.last() => Some(Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows")),
+        _ if found > columns.last() => None,
         Some(weight) if found <= weight => {
             Some(Hint::leave_out(WEIGHTED.option).detail("if there are no weights"))
         }

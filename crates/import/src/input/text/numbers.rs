@@ -77,6 +77,7 @@ pub(in super::super) fn weight(text: &[u8]) -> Result<f32, String> {
             let weight = Excerpt(text);
             Err(format!("the weight {weight} is {fault}; weights are 32-bit floats, up to 3.4e38"))
         }
+        _ if text.is_empty() => Err("the weight is empty".to_owned()),
         _ => Err(format!("the weight {} is not a number", Excerpt(text))),
     }
 }

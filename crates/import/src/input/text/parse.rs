@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr3};
-use tegula_store::Diagnostic;
+use tegula_store::{Diagnostic, Hint};
 use tegula_tables::read::text::{Excerpt, Field, Separator, is_comment, is_passed_over, line_at};
 
 use super::super::bad_rows::BadLines;
@@ -13,6 +13,7 @@ use super::super::reader::{Emit, Space};
 use super::dialect::{Dialect, Form};
 use super::edge_fields::EdgeFields;
 use super::{Fault, Stop, numbers};
+use crate::settings::SKIP_BAD_ROWS;
 
 /// Parses a block whose ids are integers. An edge takes about 15 ns, its reading included: plain
 /// lines need neither a search for their end nor a loop over their digits.
@@ -168,7 +169,8 @@ fn pass_over(
     emit: &Emit<'_>,
 ) -> Result<usize, Stop> {
     if emit.bad_rows_max == 0 {
-        return Err(Stop::Fault(fault));
+        let skip = Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows");
+        return Err(Stop::Fault(Fault { problem: fault.problem.hint(skip), ..fault }));
     }
     let (_, next) = line_at(block, fault.line_start);
     bad_lines.add(fault.line_start, fault.problem);
