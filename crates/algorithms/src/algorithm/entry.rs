@@ -106,8 +106,10 @@ fn culprit<'o, O: DeserializeOwned>(options: &'o Value, message: &str) -> Option
         let others = all.iter().filter(|(name, _)| name != option);
         let others: Map<String, Value> =
             others.map(|(name, it)| (name.clone(), it.clone())).collect();
-        O::deserialize(&Value::Object(others))
-            .map_or_else(|error| error.to_string() != message, |_| true)
+        let Err(error) = O::deserialize(&Value::Object(others)) else { return true };
+        let error = error.to_string();
+        // Without a required option, that it is missing hides the error.
+        error != message && error != format!("missing field `{option}`")
     };
     all.keys().find(is_culprit).map(String::as_str)
 }

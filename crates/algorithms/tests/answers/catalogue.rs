@@ -237,6 +237,23 @@ fn unknown_and_missing_options_are_refused() {
 }
 
 #[test]
+fn an_error_names_the_option_that_causes_it_beside_a_required_one() {
+    let entry = find("k-hop").unwrap();
+    for (options, expected) in [
+        (json!({ "source": 1.5, "hops": 2 }), "source: invalid type"),
+        (json!({ "source": "1", "hops": "x" }), "hops: invalid type"),
+        (json!({ "source": "1", "hops": 2, "parents": true }), "unknown field `parents`"),
+    ] {
+        match entry.request(options) {
+            Err(Error::BadOptions { detail, .. }) => {
+                assert!(detail.starts_with(expected), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn only_algorithms_that_read_tables_have_table_options() {
     let samples = samples(&Scratch::new());
     for entry in CATALOGUE {

@@ -144,6 +144,9 @@ impl<'n> Narrowing<'n> {
             if self.has_ended() {
                 return Ok(());
             }
+            if self.is_known(end) {
+                break;
+            }
             end = self.search_from(end)?;
         }
         for pair in 0.. {
@@ -165,6 +168,11 @@ impl<'n> Narrowing<'n> {
 
     fn has_ended(&self) -> bool {
         self.left == 0 || self.bounds.searches >= self.searches_max
+    }
+
+    /// Whether the eccentricity of a vertex is known.
+    fn is_known(&self, vertex: ShortId) -> bool {
+        self.least[vertex.index()] == self.most[vertex.index()]
     }
 
     /// Whether a vertex may be an end of a greater distance than the greatest one found.

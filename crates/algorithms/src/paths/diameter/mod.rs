@@ -12,6 +12,8 @@
 //! 64 searches run together: see [`searches`]. If the maximum number of searches does not suffice,
 //! the result is a lower and an upper bound.
 //!
+//! Of several largest components, it is the one whose first vertex comes first in the vertex order.
+//!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.
 
