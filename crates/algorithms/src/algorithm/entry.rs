@@ -102,16 +102,18 @@ fn parsed<A: Algorithm, O: DeserializeOwned>(options: Value) -> Result<O> {
 /// not name it.
 fn culprit<'o, O: DeserializeOwned>(options: &'o Value, message: &str) -> Option<&'o str> {
     let all = options.as_object()?;
-    let is_culprit = |option: &&String| {
-        let others = all.iter().filter(|(name, _)| name != option);
+    let error_without = |option: &String| {
+        let others = all.iter().filter(|(name, _)| *name != option);
         let others: Map<String, Value> =
             others.map(|(name, it)| (name.clone(), it.clone())).collect();
-        let Err(error) = O::deserialize(&Value::Object(others)) else { return true };
-        let error = error.to_string();
-        // Without a required option, that it is missing hides the error.
-        error != message && error != format!("missing field `{option}`")
+        O::deserialize(&Value::Object(others)).err().map(|error| error.to_string())
     };
-    all.keys().find(is_culprit).map(String::as_str)
+    let changed = all.keys().filter(|option| error_without(option).as_deref() != Some(message));
+    // Without a required option, the error that it is missing hides any other. So such an option
+    // comes last.
+    let is_missing =
+        |option: &&String| error_without(option) == Some(format!("missing field `{option}`"));
+    changed.min_by_key(is_missing).map(String::as_str)
 }
 
 /// Returns whether an algorithm has the [`TableOptions`].

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use crate::input_support::{Edge, edges_of, folder};
 use tegula_import::input::{Input, InputOptions, LineNotes};
-use tegula_import::settings::SKIP_BAD_ROWS;
 use tegula_machine::threads::{Cancel, Silent};
-use tegula_store::{At, Error, Hint, Place, Result};
+use tegula_store::{At, Error, Place, Result};
 use tegula_testkit::input_files::{gzip, put};
 
 /// Returns the edges of files, in no order, and the notes on their lines.
@@ -116,8 +115,7 @@ fn rows_that_lack_columns_are_skipped_where_that_is_allowed() {
     assert_eq!((edges.len(), line_notes.bad_rows.count), (2, 1));
     let (place, problem) = line_notes.bad_rows.first.unwrap();
     assert_eq!(place.at, At::Line(3));
-    let skip = Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows");
-    assert_eq!(problem.hints, [skip]);
+    assert_eq!(problem.hints, []);
 }
 
 #[test]

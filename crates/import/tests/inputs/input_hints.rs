@@ -37,6 +37,10 @@ fn weighted() -> InputOptions {
     InputOptions { weighted: true, ..InputOptions::default() }
 }
 
+fn skip() -> Hint {
+    Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows")
+}
+
 fn ends() -> Hint {
     Hint::set([SOURCE_COLUMN, TARGET_COLUMN])
 }
@@ -53,7 +57,7 @@ fn ids_that_are_no_integers_may_be_strings() {
             ("x.txt", b"1 2\n-3 4\n", vec![strings()]),
             ("x.txt", b"1 2\n3 18446744073709551616\n", vec![strings()]),
             ("x.txt", b"7 1\n1 007\n", vec![apart, one]),
-            ("x.txt", b"1 2\n3.0 4\n", vec![]),
+            ("x.txt", b"1 2\n3.0 4\n", vec![skip()]),
         ],
     );
 }
@@ -112,7 +116,10 @@ fn lines_of_another_width_may_have_other_columns() {
     let two = Hint::set([NO_HEADER]).detail("to ignore further columns");
     assert_hints(
         &InputOptions::default(),
-        [("x.txt", b"1 2\n3\n", vec![separated]), ("x.txt", b"0 1 2 3\n1 0\n2 0 3\n", vec![two])],
+        [
+            ("x.txt", b"1 2\n3\n", vec![separated, skip()]),
+            ("x.txt", b"0 1 2 3\n1 0\n2 0 3\n", vec![two]),
+        ],
     );
     let no_header = InputOptions { no_header: true, ..InputOptions::default() };
     let text = b"New York,San Jose\nLos Angeles,El Paso\n";
@@ -125,7 +132,12 @@ fn missing_and_unread_weights_have_hints() {
     assert_hints(
         &weighted(),
         [
-            ("x.txt", b"1 2 0.5\n3 4\n", vec![leave_out().detail("if there are no weights")]),
+            (
+                "x.txt",
+                b"1 2 0.5\n3 4\n",
+                vec![leave_out().detail("if there are no weights"), skip()],
+            ),
+            ("x.txt", b"1 2 0.5\n3 4 x\n", vec![skip()]),
             ("x.bin64", &[0; 16 * 6], vec![leave_out()]),
             ("x.bin64", &[0; 16 * 6 + 3], vec![]),
         ],

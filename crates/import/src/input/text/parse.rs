@@ -170,7 +170,10 @@ fn pass_over(
 ) -> Result<usize, Stop> {
     if emit.bad_rows_max == 0 {
         let skip = Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows");
-        return Err(Stop::Fault(Fault { problem: fault.problem.hint(skip), ..fault }));
+        // If ids are of another kind, as their hints say, most rows are refused.
+        let is_of_row = !fault.in_value || fault.problem.hints.is_empty();
+        let problem = fault.problem.hint(is_of_row.then_some(skip));
+        return Err(Stop::Fault(Fault { problem, ..fault }));
     }
     let (_, next) = line_at(block, fault.line_start);
     bad_lines.add(fault.line_start, fault.problem);
