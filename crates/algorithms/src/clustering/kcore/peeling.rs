@@ -41,8 +41,7 @@ fn counts_neighbours(graph: &Graph) -> bool {
 /// Returns how many edges a run follows: those of each vertex when it is peeled off, and before that
 /// when its neighbours are counted. An edge is followed from both of its ends.
 fn edges_followed(graph: &Graph) -> u64 {
-    let ends = if graph.manifest().undirected { 1 } else { 2 } * graph.edge_count();
-    ends * (1 + u64::from(counts_neighbours(graph)))
+    Redirection::NEIGHBOURS.arcs(graph) * (1 + u64::from(counts_neighbours(graph)))
 }
 
 /// Bytes held beside the rows: numbers of neighbours left, the lists of far and near vertices, and
@@ -177,7 +176,7 @@ impl<'p> Peeling<'p> {
     }
 
     /// Does the same as `remove`, but without atomic updates: no other worker may run. No branch
-    /// depends on the number of neighbours left, since half of these would be mispredicted.
+    /// depends on the number of neighbours left, since it cannot be predicted.
     fn remove_alone(&self, neighbours: &Neighbours<'_>, core: u32, fallen: &mut Vec<ShortId>) {
         let mut end = fallen.len();
         fallen.resize(end + neighbours.edge_count(), neighbours.vertex);

@@ -80,8 +80,8 @@ fn size(graph: &Graph, threads: usize) -> Result<u64> {
     Ok(lists_size_min(graph) + 28 * graph.vertex_count() + threads as u64 * worker)
 }
 
-/// Returns the most later neighbours that a vertex can have. There are few: each of them has at
-/// least as many stored edges as the vertex.
+/// Returns the most later neighbours that a vertex can have. A later neighbour has no fewer stored
+/// edges than the vertex, so with more of them the graph would have more edges than it has.
 fn list_max(graph: &Graph) -> u64 {
     ends(graph).isqrt() + 1
 }

@@ -93,7 +93,7 @@ const SWEEPS: usize = 3;
 /// pairs it starts from a vertex that may be an end, and so rules out at least that vertex.
 const PAIRS_ANYWHERE: usize = 6;
 /// If a pair of searches rules out fewer vertices than this, 64 searches run together. They take
-/// about eight times as long as one search, and rule out 64 vertices if 64 are left.
+/// about six times as long as one search (wave, in memory), and rule out 64 vertices if 64 are left.
 const RULED_OUT_MIN: u64 = 16;
 
 /// Searches, and the bounds of eccentricities that follow from them. A search from a vertex of

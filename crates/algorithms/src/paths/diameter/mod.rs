@@ -8,11 +8,12 @@
 //! until all vertices are ruled out. The first of a pair starts from the middle, a vertex with the
 //! least lower bound, and rules out most vertices. The second starts from the outermost vertex, one
 //! with the greatest upper bound (Takes, Kosters, *Determining the Diameter of Small World
-//! Networks*, CIKM 2011). Most real graphs take a dozen searches. If a pair rules out few vertices,
-//! 64 searches run together: see [`searches`]. If the maximum number of searches does not suffice,
-//! the result is a lower and an upper bound.
+//! Networks*, CIKM 2011). If a pair rules out few vertices, 64 searches run together: see
+//! [`searches`]. Of five real graphs, three take 4 or 5 searches, and two take 68 and 211. If the
+//! maximum number of searches does not suffice, the result is a lower and an upper bound.
 //!
-//! Of several largest components, it is the one whose first vertex comes first in the vertex order.
+//! Of several largest components, the one is taken whose first vertex comes first in the vertex
+//! order.
 //!
 //! The table has the two ends of the longest shortest path that was found. Memory: 44 bytes a
 //! vertex, and the index of the rows of both directions.

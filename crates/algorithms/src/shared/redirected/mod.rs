@@ -62,7 +62,7 @@ impl Redirection {
     }
 
     /// Returns the most edges of the new graph.
-    fn arcs(self, graph: &Graph) -> u64 {
+    pub fn arcs(self, graph: &Graph) -> u64 {
         let is_doubled = self.directions == Directions::Both && !graph.manifest().undirected;
         if is_doubled { 2 * graph.edge_count() } else { graph.edge_count() }
     }

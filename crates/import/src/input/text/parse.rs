@@ -170,7 +170,7 @@ fn pass_over(
 ) -> Result<usize, Stop> {
     if emit.bad_rows_max == 0 {
         let skip = Hint::set([SKIP_BAD_ROWS]).detail("to skip such rows");
-        // If ids are of another kind, as their hints say, most rows are refused.
+        // A hint about ids means that all rows are at fault. Then it is no use to skip some.
         let is_of_row = !fault.in_value || fault.problem.hints.is_empty();
         let problem = fault.problem.hint(is_of_row.then_some(skip));
         return Err(Stop::Fault(Fault { problem, ..fault }));
